@@ -1,0 +1,53 @@
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+
+PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
+	"$$name" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$name" && break; done)
+BIN := .venv/bin
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+.PHONY: help
+help: ## show the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: .venv/ready ## generate the example's code, build its database, and run its tools
+	$(BIN)/toolgen gen
+	$(BIN)/python -m examples.home.database examples/home/home.db
+	$(BIN)/python -m examples.home.demo
+
+.PHONY: test
+test: .venv/ready ## run the tests
+	$(BIN)/pytest
+
+.PHONY: check
+check: .venv/ready ## everything that CI checks: lint, format, types, tests, generated code, the built wheel
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/toolgen gen --check
+	$(BIN)/pytest
+
+.PHONY: format
+format: .venv/ready ## format the code and fix what the linter can fix
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+.PHONY: lock
+lock: .venv/ready ## pin the newest versions of all dependencies
+	$(BIN)/uv --quiet pip compile pyproject.toml --extra gen --group dev --universal --python-version 3.11 \
+		--upgrade --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
+		--custom-compile-command 'make lock' --output-file requirements-dev.lock
+
+.PHONY: clean
+clean: ## remove what make has made
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+
+.venv/ready: requirements-dev.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "toolgen needs Python 3.11 or newer with venv and pip (on Debian: apt-get install python3-venv)" >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
