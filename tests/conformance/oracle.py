@@ -1,0 +1,226 @@
+"""An independent opinion on JSON documents: python-jsonschema, formats asserted.
+
+Two of its keywords are replaced by what the standard says: `pattern` is ECMA-262 (Python's `$` also
+matches before a final newline, its `\\d` knows all of Unicode), `multipleOf` is exact on decimals.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import jsonschema
+from jsonschema.validators import extend
+
+Schema = dict[str, Any]
+
+
+def validator(schema: Schema) -> Any:
+    """Return the oracle of a schema; raises SchemaError when the schema is none."""
+    _Validator.check_schema(schema)
+    return _Validator(schema, format_checker=_Validator.FORMAT_CHECKER)
+
+
+def without_optional_nulls(instance: Any, schema: Schema, root: Schema | None = None) -> Any:
+    """Return the instance less the nulls that the codec reads as absent.
+
+    A null of a property that is not required, and whose schema does not take null, is dropped.
+    """
+    root = root or schema
+    schema = _resolved(schema, instance, root)
+    if isinstance(instance, list):
+        return [without_optional_nulls(item, schema.get("items", {}), root) for item in instance]
+    if not isinstance(instance, dict):
+        return instance
+    properties = schema.get("properties", {})
+    required = schema.get("required", ())
+    rest = schema.get("additionalProperties")
+    kept = {}
+    for key, value in instance.items():
+        part = properties.get(key, rest if isinstance(rest, dict) else {})
+        absent = value is None and key in properties and key not in required and not _takes_null(part)
+        if not absent:
+            kept[key] = without_optional_nulls(value, part, root)
+    return kept
+
+
+def _takes_null(schema: Schema) -> bool:
+    if any(type_ in schema for type_ in ("$ref", "oneOf")):
+        return False
+    if "anyOf" in schema:
+        return {"type": "null"} in schema["anyOf"]
+    return "null" in schema["type"] if isinstance(schema.get("type"), list) else "type" not in schema
+
+
+def _resolved(schema: Schema, instance: Any, root: Schema) -> Schema:
+    while True:
+        if "$ref" in schema:
+            schema = root["$defs"][schema["$ref"].removeprefix("#/$defs/")]
+        elif "anyOf" in schema:
+            schema = schema["anyOf"][0]
+        elif "oneOf" in schema:
+            branches = [_resolved(branch, instance, root) for branch in schema["oneOf"]]
+            tag = next(iter(branches[0]["properties"]))
+            value = instance.get(tag) if isinstance(instance, dict) else None
+            schema = next((b for b in branches if b["properties"][tag]["const"] == value), {})
+        else:
+            return schema
+
+
+def _pattern(
+    validator: Any, pattern: str, instance: object, schema: Schema
+) -> Iterator[jsonschema.ValidationError]:
+    if isinstance(instance, str) and not re.search(_python_pattern(pattern), instance, re.ASCII):
+        yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _python_pattern(pattern: str) -> str:
+    """Return an ECMA-262 pattern in the dialect of `re`."""
+    out, in_class, at = [], False, 0
+    while at < len(pattern):
+        char = pattern[at]
+        part = pattern[at : at + 2] if char == "\\" else char
+        in_class = part == "[" or (in_class and part != "]")
+        out.append(part if in_class else _ECMA.get(part, part))
+        at += len(part)
+    return "".join(out)
+
+
+_ECMA = {
+    "$": r"\Z",
+    ".": r"[^\n\r\u2028\u2029]",
+    r"\s": r"[\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]",
+}
+
+
+def _multiple_of(
+    validator: Any, step: float, instance: object, schema: Schema
+) -> Iterator[jsonschema.ValidationError]:
+    number = isinstance(instance, int | float) and not isinstance(instance, bool)
+    if number and Fraction(repr(instance)) % Fraction(repr(step)):
+        yield jsonschema.ValidationError(f"{instance!r} is not a multiple of {step!r}")
+
+
+def unrolled(schema: Any, root: Schema, depth: int = 3) -> Any:
+    """Return the schema with its references written out; below the depth nothing fits.
+
+    hypothesis-jsonschema cannot draw from a recursive schema.
+    """
+    if isinstance(schema, list):
+        return [unrolled(item, root, depth) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        target = root["$defs"][schema["$ref"].removeprefix("#/$defs/")]
+        return unrolled(target, root, depth - 1) if depth else False
+    return {
+        key: {name: unrolled(part, root, depth) for name, part in value.items()}
+        if key == "properties"
+        else value
+        if key in ("default", "examples", "enum", "const")
+        else unrolled(value, root, depth)
+        for key, value in schema.items()
+        if key != "$defs"
+    }
+
+
+def mutations(instance: Any, pick: Any) -> Any:
+    """Return the instance with one random change: a key, an item or a value less, more or other.
+
+    `pick(sequence)` draws one element.
+    """
+    changed = copy.deepcopy(instance)
+    places = list(_places(changed))
+    if not places:
+        return pick(STRANGE)
+    parent, key = pick(places)
+    match pick(("replace", "replace", "replace", "delete", "add")):
+        case "delete":
+            del parent[key]
+        case "add" if isinstance(parent, dict):
+            parent[pick(("extra", "", "model_config", "__class__"))] = pick(STRANGE)
+        case "add":
+            parent.append(copy.deepcopy(pick(STRANGE)))
+        case _:
+            parent[key] = copy.deepcopy(pick(STRANGE))
+    return changed
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    children = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
+    for key, child in children:
+        yield value, key
+        yield from _places(child)
+
+
+STRANGE: tuple[Any, ...] = (
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    5.0,
+    0.1,
+    0.3,
+    1.5,
+    1e20,
+    -(10**30),
+    501,
+    "",
+    " ",
+    "x",
+    "5",
+    "true",
+    "online",
+    "stop",
+    "a\n",
+    "٣",
+    "😀" * 3,
+    "x" * 300,
+    "2026-01-31",
+    "2026-02-30",
+    "2026-1-3",
+    "20260131",
+    "2026-01-31T10:00:00Z",
+    "2026-01-31t10:00:00.123456789+05:30",
+    "2026-01-31T10:00:00",
+    "2026-01-31 10:00:00Z",
+    "1769853600",
+    "P1D",
+    "PT0.5S",
+    "P1Y",
+    "P1W",
+    "1:00:00",
+    "aGk=",
+    "aGk",
+    "a-_=",
+    "1.50",
+    "1e5",
+    "1_0",
+    "NaN",
+    "12345678-1234-5678-1234-567812345678",
+    "12345678123456781234567812345678",
+    "https://example.org/a?b#c",
+    "example.org",
+    "http://[::1]:80/",
+    "http://a b/",
+    "ann@example.org",
+    "ann",
+    [],
+    [None],
+    ["x"],
+    [1, "2"],
+    {},
+    {"x": 1},
+    {"kind": "stop"},
+    {"kind": None},
+)
+
+_extend: Any = extend
+_Validator: Any = _extend(jsonschema.Draft202012Validator, {"pattern": _pattern, "multipleOf": _multiple_of})

@@ -1,0 +1,119 @@
+"""Random types: what the JSON Schema accepts is what the validator accepts."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import hypothesis.strategies as st
+from hypothesis import HealthCheck, given, settings
+from hypothesis_jsonschema import from_schema
+
+from tests.conformance import oracle
+from toolgen.contract.fields import (
+    ArrayType,
+    DataType,
+    EnumType,
+    Field,
+    MapType,
+    NullableType,
+    NumberType,
+    ObjectType,
+    RefType,
+    ScalarType,
+    StringType,
+    UnionType,
+)
+from toolgen.contract.schema import type_schema
+from toolgen.contract.validators import Validator
+
+SCALARS = ("boolean", "bytes", "date", "datetime", "duration", "uuid", "url", "decimal", "any")
+
+scalars: st.SearchStrategy[DataType] = st.one_of(
+    st.sampled_from(SCALARS).map(lambda kind: ScalarType(kind=kind)),  # type: ignore[arg-type]  # a kind
+    st.builds(StringType, min_length=st.sampled_from([None, 1]), max_length=st.sampled_from([None, 5])),
+    st.sampled_from(["^a+$", r"\d", r"^[\w-]+$", r"a.c", r"^\s?x$"]).map(lambda p: StringType(pattern=p)),
+    st.sampled_from(["email", "hostname", "ipv4", "ipv6"]).map(lambda f: StringType(format=f)),
+    st.builds(
+        NumberType, integer=st.just(True), minimum=st.sampled_from([None, 0]), multiple_of=st.just(None)
+    ),
+    st.builds(
+        NumberType,
+        integer=st.just(True),
+        exclusive_maximum=st.just(10),
+        multiple_of=st.sampled_from([None, 5]),
+    ),
+    st.builds(NumberType, integer=st.just(False), maximum=st.sampled_from([None, 1.5])),
+    st.just(NumberType(integer=False, multiple_of=0.1)),
+    st.sampled_from([EnumType(values=("a", "b")), EnumType(values=("stop",)), EnumType(values=(1, 5))]),
+)
+KINDS = UnionType(
+    tag="kind",
+    branches=(("stop", RefType(name="Stop")), ("kind", RefType(name="Kind"))),
+)
+types: st.SearchStrategy[DataType] = st.recursive(
+    st.one_of(scalars, st.just(KINDS), st.just(RefType(name="Node"))),
+    lambda inner: st.one_of(
+        st.builds(ArrayType, items=inner, max_length=st.sampled_from([None, 2])),
+        st.builds(MapType, values=inner, keys=st.sampled_from([StringType(), StringType(pattern="^[a-x]")])),
+        inner.filter(lambda type_: not _nullable(type_)).map(lambda type_: NullableType(inner=type_)),
+    ),
+    max_leaves=3,
+)
+
+
+def _nullable(type_: DataType) -> bool:
+    return isinstance(type_, NullableType) or type_ == ScalarType(kind="any")
+
+
+def _field(name: str, type_: DataType, *, required: bool = False) -> Field:
+    return Field(name=name, type=type_, description="", title=name, required=required)
+
+
+def _objects(one: DataType, other: DataType) -> dict[str, ObjectType]:
+    tags = {"Stop": "stop", "Kind": "kind"}
+    fields = {
+        "Root": (_field("one", one, required=True), _field("other", other)),
+        "Node": (_field("value", one), _field("children", ArrayType(items=RefType(name="Node")))),
+        "Stop": (_field("kind", EnumType(values=("stop",)), required=True), _field("stop", other)),
+        "Kind": (
+            _field("kind", EnumType(values=("kind",)), required=True),
+            _field("node", RefType(name="Node")),
+        ),
+    }
+    assert set(tags) < set(fields)
+    return {name: ObjectType(name=name, description="", fields=of) for name, of in fields.items()}
+
+
+SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
+seen: Counter[str] = Counter()
+
+
+@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=SLOW)
+@given(types, types, st.data())
+def check(one: DataType, other: DataType, data: st.DataObject) -> None:
+    objects = _objects(one, other)
+    root = RefType(name="Root")
+    schema: dict[str, Any] = type_schema(root, objects)
+    judge, validator = oracle.validator(schema), Validator(root, objects)
+    instance = data.draw(from_schema(oracle.unrolled(schema, schema)))
+    for document in [instance, *(oracle.mutations(instance, _picker(data)) for _ in range(4))]:
+        if "60" in json.dumps(document):
+            continue  # a leap second: the calendar's limits stand outside the schema
+        expected = judge.is_valid(oracle.without_optional_nulls(document, schema))
+        issues = validator.issues(document)
+        assert expected == (not issues), (document, schema, issues)
+        seen["valid" if expected else "invalid"] += 1
+        seen["more than an empty object"] += bool(document)
+
+
+def _picker(data: st.DataObject) -> Any:
+    return lambda options: data.draw(st.sampled_from(list(options)))
+
+
+def test_schema_accepts_exactly_what_the_validator_accepts() -> None:
+    check()
+    assert seen["valid"] > 200
+    assert seen["invalid"] > 150
+    assert seen["more than an empty object"] > 500

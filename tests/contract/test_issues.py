@@ -1,0 +1,156 @@
+"""Issues name the exact place, also inside arrays, maps and unions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolgen.contract.fields import (
+    ArrayType,
+    DataType,
+    EnumType,
+    Field,
+    Json,
+    MapType,
+    NumberType,
+    ObjectType,
+    RefType,
+    ScalarType,
+    StringType,
+    UnionType,
+)
+from toolgen.contract.issues import FieldIssue
+from toolgen.contract.validators import Validator
+
+
+def field(name: str, type_: DataType, *, required: bool = False) -> Field:
+    return Field(name=name, type=type_, description="", title=name, required=required)
+
+
+COMMANDS = UnionType(tag="kind", branches=(("stop", RefType(name="Stop")), ("dim", RefType(name="Dim"))))
+ROOT = ObjectType(
+    name="Root",
+    description="",
+    fields=(
+        field("name", StringType(min_length=2, pattern="^[a-z]"), required=True),
+        field("count", NumberType(integer=True, minimum=1)),
+        field("at", ScalarType(kind="datetime")),
+        field("state", EnumType(values=("on", "off"))),
+        field("commands", ArrayType(items=COMMANDS, max_length=2)),
+        field("limits", MapType(values=NumberType(integer=False), keys=StringType(pattern="^x"))),
+        field("odd key/~", ScalarType(kind="boolean")),
+    ),
+)
+OBJECTS = {
+    "Root": ROOT,
+    "Stop": ObjectType(
+        name="Stop",
+        description="",
+        fields=(field("kind", EnumType(values=("stop",)), required=True), field("stop", StringType())),
+    ),
+    "Dim": ObjectType(
+        name="Dim",
+        description="",
+        fields=(
+            field("kind", EnumType(values=("dim",)), required=True),
+            field("level", NumberType(integer=True), required=True),
+        ),
+    ),
+}
+
+
+def issues(value: Json) -> tuple[FieldIssue, ...]:
+    return Validator(RefType(name="Root"), OBJECTS).issues(value)
+
+
+@pytest.mark.parametrize(
+    ("document", "path", "pointer", "constraint", "facts"),
+    [
+        ({}, "$.name", "/name", "missing_field", {}),
+        ({"name": 5}, "$.name", "/name", "invalid_type", {"expected": "string", "actual": "integer"}),
+        ({"name": "a"}, "$.name", "/name", "invalid_length", {"limit": 2}),
+        ({"name": "AB"}, "$.name", "/name", "invalid_pattern", {"expected": "^[a-z]"}),
+        ({"name": "ab", "count": 0}, "$.count", "/count", "invalid_range", {"limit": 1}),
+        ({"name": "ab", "count": 1.5}, "$.count", "/count", "invalid_type", {"actual": "number"}),
+        ({"name": "ab", "at": "today"}, "$.at", "/at", "invalid_format", {"expected": "date-time"}),
+        ({"name": "ab", "at": "2026-02-30T00:00:00Z"}, "$.at", "/at", "invalid_format", {}),
+        ({"name": "ab", "state": "x"}, "$.state", "/state", "invalid_enum_value", {"allowed": ("on", "off")}),
+        (
+            {"name": "ab", "x": 1},
+            "$.x",
+            "/x",
+            "unknown_field",
+            {"allowed": tuple(f.name for f in ROOT.fields)},
+        ),
+        (
+            {"name": "ab", "odd key/~": 1},
+            '$["odd key/~"]',
+            "/odd key~1~0",
+            "invalid_type",
+            {"expected": "boolean"},
+        ),
+        (
+            {"name": "ab", "limits": {"a": 1}},
+            "$.limits.a",
+            "/limits/a",
+            "invalid_pattern",
+            {"expected": "^x"},
+        ),
+        (
+            {"name": "ab", "limits": {"x": "1"}},
+            "$.limits.x",
+            "/limits/x",
+            "invalid_type",
+            {"expected": "number"},
+        ),
+        (
+            {"name": "ab", "commands": [{"kind": "stop"}, {"kind": "fly"}]},
+            "$.commands[1].kind",
+            "/commands/1/kind",
+            "invalid_enum_value",
+            {"allowed": ("stop", "dim")},
+        ),
+        (
+            {"name": "ab", "commands": [{"level": 1}]},
+            "$.commands[0].kind",
+            "/commands/0/kind",
+            "missing_field",
+            {"allowed": ("stop", "dim")},
+        ),
+        (
+            {"name": "ab", "commands": [{"kind": "stop", "stop": 1}]},  # a field named like the tag
+            "$.commands[0].stop",
+            "/commands/0/stop",
+            "invalid_type",
+            {"expected": "string"},
+        ),
+        (
+            {"name": "ab", "commands": [{"kind": "dim", "level": 1, "stop": "x"}]},
+            "$.commands[0].stop",
+            "/commands/0/stop",
+            "unknown_field",
+            {"allowed": ("kind", "level")},
+        ),
+        ({"name": "ab", "commands": [1, 2, 3]}, "$.commands", "/commands", "invalid_length", {"limit": 2}),
+        ([], "$", "", "invalid_type", {"expected": "object", "actual": "array"}),
+    ],
+)
+def test_one_issue_at_its_place(
+    document: Json, path: str, pointer: str, constraint: str, facts: dict[str, Any]
+) -> None:
+    (issue,) = issues(document)
+    assert (issue.path, issue.pointer, issue.constraint) == (path, pointer, constraint)
+    assert {name: getattr(issue, name) for name in facts} == facts
+    assert str(issue) == f"{path} {issue.message}"
+
+
+def test_all_issues_come_in_one_pass() -> None:
+    found = issues({"count": "1", "state": 3, "limits": [], "more": None})
+    assert [(issue.path, issue.constraint) for issue in found] == [
+        ("$.name", "missing_field"),
+        ("$.count", "invalid_type"),
+        ("$.state", "invalid_enum_value"),
+        ("$.limits", "invalid_type"),
+        ("$.more", "unknown_field"),
+    ]

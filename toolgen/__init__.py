@@ -1,0 +1,1 @@
+"""toolgen: one design in Python; typed tools for agents from it."""

@@ -1,0 +1,16 @@
+"""The error of the environment. The author's mistakes are `Diagnostic` values, the model's are issues."""
+
+from __future__ import annotations
+
+
+class ToolgenError(Exception):
+    """Something around toolgen is wrong: a file, a setting, a registration. The command exits with 2."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        """What to do about it, as an action."""
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message

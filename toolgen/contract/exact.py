@@ -1,0 +1,174 @@
+"""Exact validators: pydantic's, narrowed and widened to what the JSON Schema accepts.
+
+pydantic's strict JSON mode takes epoch numbers for dates, unpadded base64 and `true` for
+`Literal[1]`, and refuses `5.0` for an integer. `exact` rewrites a core schema so that each value has
+one lexical form, chained before the type in pydantic-core: no Python runs for what a model sends.
+Values that Python code constructs are checked by pydantic's own strict rules.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, Final
+
+from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, PydanticUseDefault
+from pydantic_core import core_schema as cs
+
+from . import forms
+from .values import bytes_text, decimal_text, duration_text
+
+AnySchema = Any
+"""A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
+
+_INNER: Final = {
+    "default": ("schema",),
+    "nullable": ("schema",),
+    "list": ("items_schema",),
+    "dict": ("keys_schema", "values_schema"),
+    "model-field": ("schema",),
+    "typed-dict-field": ("schema",),
+    "function-after": ("schema",),
+    "function-before": ("schema",),
+    "function-wrap": ("schema",),
+}
+
+
+def exact(schema: AnySchema) -> Any:
+    """Return the schema with every scalar in its exact form; nested models are left as they are."""
+    node: AnySchema = dict(schema)
+    kind = node["type"]
+    if kind in _SCALARS:
+        return _SCALARS[kind](node)
+    if kind in ("model-fields", "typed-dict"):
+        node["fields"] = {name: exact(field) for name, field in node["fields"].items()}
+    elif kind == "tagged-union":
+        node["choices"] = {tag: exact(choice) for tag, choice in node["choices"].items()}
+    for key in _INNER.get(kind, ()):
+        if key in node:
+            node[key] = exact(node[key])
+    return _null_gives_default(node) if kind == "default" else node
+
+
+def json_value(value: object) -> object:
+    """Return the value if it is JSON: no NaN, no infinity, only JSON's types, string keys."""
+    match value:
+        case None | bool() | str() | int():
+            return value
+        case float():
+            if not math.isfinite(value):
+                raise PydanticKnownError("finite_number")
+            return value
+        case list():
+            for item in value:
+                json_value(item)
+            return value
+        case dict():
+            for key, item in value.items():
+                if not isinstance(key, str):
+                    break
+                json_value(item)
+            else:
+                return value
+        case _:
+            pass
+    raise PydanticCustomError("json_type", "Input should be a JSON value")
+
+
+def json_value_schema() -> CoreSchema:
+    return cs.no_info_after_validator_function(json_value, cs.any_schema())
+
+
+def _whole(value: float) -> int:
+    if not value.is_integer():
+        raise PydanticKnownError("int_type")
+    return int(value)
+
+
+_WIDE_INT: Final = cs.union_schema(
+    [
+        cs.int_schema(strict=True),
+        cs.no_info_after_validator_function(_whole, cs.float_schema(strict=True, allow_inf_nan=False)),
+    ],
+    mode="left_to_right",
+    custom_error_type="int_type",
+    serialization=cs.simple_ser_schema("int"),
+)
+
+
+def _int(node: AnySchema) -> AnySchema:
+    constraints = {key: node[key] for key in ("ge", "gt", "le", "lt", "multiple_of") if key in node}
+    if not constraints:
+        return dict(_WIDE_INT)
+    return dict(cs.chain_schema([_WIDE_INT, cs.int_schema(**constraints)]))
+
+
+def _float(node: AnySchema) -> AnySchema:
+    step = node.pop("multiple_of", None)
+    if step is None:
+        return node
+    divisor = Fraction(repr(step))
+
+    def check(value: float) -> float:
+        # pydantic compares float quotients with a tolerance; a decimal literal is a multiple or is not.
+        if Fraction(repr(value)) % divisor:
+            raise PydanticKnownError("multiple_of", {"multiple_of": step})
+        return value
+
+    return dict(cs.no_info_after_validator_function(check, node))
+
+
+def _literal(node: AnySchema) -> AnySchema:
+    if isinstance(node["expected"][0], str):
+        return node
+    return dict(cs.chain_schema([_WIDE_INT, node]))
+
+
+def _in_form(pattern: str, python: AnySchema, text: Callable[[Any], str] | None = None) -> AnySchema:
+    """Return the schema that wants the lexical form in JSON and the type itself in Python."""
+    form = cs.str_schema(pattern=pattern, strict=True)
+    parsed: Any = {**python, "strict": False}
+    strict: Any = {**python, "strict": True}
+    ser = cs.plain_serializer_function_ser_schema(text, when_used="json") if text else None
+    return dict(cs.json_or_python_schema(cs.chain_schema([form, parsed]), strict, serialization=ser))
+
+
+def _datetime(node: AnySchema) -> AnySchema:
+    return _in_form(forms.DATETIME, {**node, "tz_constraint": "aware"})
+
+
+def _bytes(node: AnySchema) -> AnySchema:
+    form = cs.str_schema(pattern=forms.BYTES, strict=True)
+    parsed = cs.no_info_after_validator_function(base64.b64decode, form)
+    text = cs.plain_serializer_function_ser_schema(bytes_text, when_used="json")
+    return dict(cs.json_or_python_schema(parsed, cs.bytes_schema(strict=True), serialization=text))
+
+
+_SCALARS: Final[dict[str, Callable[[AnySchema], AnySchema]]] = {
+    "int": _int,
+    "float": _float,
+    "literal": _literal,
+    "bytes": _bytes,
+    "datetime": _datetime,
+    "date": lambda node: _in_form(forms.DATE, node),
+    "timedelta": lambda node: _in_form(forms.DURATION, node, duration_text),
+    "uuid": lambda node: _in_form(forms.UUID, node),
+    "decimal": lambda node: _in_form(forms.DECIMAL, node, decimal_text),
+}
+
+
+def _null_gives_default(node: AnySchema) -> AnySchema:
+    """Return the schema of a defaulted field for which null in a document means absent."""
+    inner = node["schema"]
+    is_tag = inner["type"] == "literal" and len(inner["expected"]) == 1  # pydantic wants to see it
+    if inner["type"] != "nullable" and not is_tag and ("default" in node or "default_factory" in node):
+        node["schema"] = dict(cs.no_info_after_validator_function(_absent_if_null, cs.nullable_schema(inner)))
+    return node
+
+
+def _absent_if_null(value: object) -> object:
+    if value is None:
+        raise PydanticUseDefault
+    return value

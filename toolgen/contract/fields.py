@@ -1,0 +1,152 @@
+"""The field tree: the shape of every payload, result and artifact.
+
+Valid by construction: the builder of the tree has checked what the types below cannot say.
+Objects stand in a table by class name and are referred to by name, so a type may be recursive.
+Readers: `schema` (JSON Schema), `validators` (pydantic), and the generator's spelling of types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, Literal, TypeAlias
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+
+class Missing(Enum):
+    """The type of `MISSING`: "nothing was written here", where None is a value."""
+
+    MISSING = "MISSING"
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = Missing.MISSING
+
+ScalarKind = Literal["boolean", "bytes", "date", "datetime", "duration", "uuid", "url", "decimal", "any"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StringType:
+    """Unicode text; lengths count code points (JSON Schema Validation 6.3.1)."""
+
+    min_length: int | None = None
+    max_length: int | None = None
+    pattern: str | None = None
+    """ECMA-262 as the author wrote it; searched, not anchored (JSON Schema Validation 6.3.3)."""
+    format: str | None = None
+    """A key of `forms.STRING_FORMATS`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberType:
+    """An integer, or a number; all bounds are of the same kind."""
+
+    integer: bool
+    minimum: int | float | None = None
+    maximum: int | float | None = None
+    exclusive_minimum: int | float | None = None
+    exclusive_maximum: int | float | None = None
+    multiple_of: int | float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnumType:
+    """One of the values, all strings or all integers; `name` is a class name or None when inline."""
+
+    values: tuple[str, ...] | tuple[int, ...]
+    name: str | None = None
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScalarType:
+    """A type without constraints of its own."""
+
+    kind: ScalarKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayType:
+    items: DataType
+    min_length: int | None = None
+    max_length: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapType:
+    """An object with free keys; lengths count properties (JSON Schema Validation 6.5)."""
+
+    values: DataType
+    keys: StringType = StringType()
+    min_length: int | None = None
+    max_length: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NullableType:
+    """The inner type, or null as a value."""
+
+    inner: DataType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnionType:
+    """One of several objects, told apart by the value of their first field, the tag."""
+
+    tag: str
+    branches: tuple[tuple[str, RefType], ...]
+    """Value of the tag and the branch's own object, in the author's order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefType:
+    """An object in the table, by class name."""
+
+    name: str
+
+
+DataType: TypeAlias = (
+    StringType | NumberType | EnumType | ScalarType | ArrayType | MapType | NullableType | UnionType | RefType
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One property of an object. Never both required and with a default."""
+
+    name: str
+    """The JSON key, as written."""
+    type: DataType
+    description: str
+    title: str
+    required: bool = False
+    default: Json | Missing = MISSING
+    examples: tuple[Json, ...] = ()
+    deprecated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectType:
+    """A closed object; fields in declaration order."""
+
+    name: str
+    """Class name, unique in its table."""
+    description: str
+    fields: tuple[Field, ...]
+    inline: bool = False
+    """Written without a name of its own; its JSON Schema stands where it is used."""
+
+    def field(self, name: str) -> Field | None:
+        return next((field for field in self.fields if field.name == name), None)
+
+
+Objects: TypeAlias = Mapping[str, ObjectType]
+
+
+def null_is_a_value(type_: DataType) -> bool:
+    """Return whether null is a value of the type, and not another way to leave it out."""
+    return isinstance(type_, NullableType) or type_ == ScalarType(kind="any")

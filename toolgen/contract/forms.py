@@ -1,0 +1,79 @@
+"""Lexical forms: how a typed value is written in a JSON string.
+
+Each form is one pattern in the common ground of Rust's regex and ECMA-262. Validators match it
+before they parse; the JSON Schema carries it where no JSON Schema format says the same.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_DATE = r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+_CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]"
+_SECONDS = r"[0-9]+(?:\.[0-9]+)?S"
+
+_TIME = f"(?:[0-9]+H(?:[0-9]+M)?(?:{_SECONDS})?|[0-9]+M(?:{_SECONDS})?|{_SECONDS})"
+
+_PCT = "%[0-9A-Fa-f]{2}"
+_PCHAR = rf"(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|{_PCT})"
+_H16 = "[0-9A-Fa-f]{1,4}"
+_BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_IPV4 = rf"{_BYTE}(?:\.{_BYTE}){{3}}"
+_LS32 = f"(?:{_H16}:{_H16}|{_IPV4})"
+_IPV6 = "|".join(
+    [
+        f"(?:{_H16}:){{6}}{_LS32}",
+        f"::(?:{_H16}:){{5}}{_LS32}",
+        f"(?:{_H16})?::(?:{_H16}:){{4}}{_LS32}",
+        f"(?:(?:{_H16}:){{0,1}}{_H16})?::(?:{_H16}:){{3}}{_LS32}",
+        f"(?:(?:{_H16}:){{0,2}}{_H16})?::(?:{_H16}:){{2}}{_LS32}",
+        f"(?:(?:{_H16}:){{0,3}}{_H16})?::{_H16}:{_LS32}",
+        f"(?:(?:{_H16}:){{0,4}}{_H16})?::{_LS32}",
+        f"(?:(?:{_H16}:){{0,5}}{_H16})?::{_H16}",
+        f"(?:(?:{_H16}:){{0,6}}{_H16})?::",
+    ]
+)
+_USERINFO = rf"(?:(?:[A-Za-z0-9._~!$&'()*+,;=:-]|{_PCT})*@)?"
+_IP_FUTURE = r"[Vv][0-9A-Fa-f]+\.[A-Za-z0-9._~!$&'()*+,;=:-]+"
+_HOST = rf"(?:\[(?:{_IPV6}|{_IP_FUTURE})\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|{_PCT})*)"
+_ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+
+DATE: Final = f"^{_DATE}$"
+"""RFC 3339 full-date."""
+DATETIME: Final = rf"^{_DATE}[Tt]{_CLOCK}:[0-5][0-9](?:\.[0-9]+)?(?:[Zz]|[+-]{_CLOCK})$"
+"""RFC 3339 date-time: the offset is not optional."""
+DURATION: Final = f"^-?P(?:[0-9]+D(?:T{_TIME})?|T{_TIME})$"
+"""ISO 8601 duration of days and smaller units."""
+UUID: Final = "^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
+"""RFC 9562, the 8-4-4-4-12 form."""
+BYTES: Final = "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+"""RFC 4648 section 4: base64 with padding."""
+DECIMAL: Final = r"^-?[0-9]+(?:\.[0-9]+)?$"
+"""Decimal digits, no exponent."""
+URL: Final = (
+    rf"^[A-Za-z][A-Za-z0-9+.-]*:(?://{_USERINFO}{_HOST}(?::[0-9]*)?(?:/{_PCHAR}*)*"
+    rf"|/(?:{_PCHAR}+(?:/{_PCHAR}*)*)?|{_PCHAR}+(?:/{_PCHAR}*)*|)"
+    rf"(?:\?(?:{_PCHAR}|[/?])*)?(?:#(?:{_PCHAR}|[/?])*)?$"
+)
+"""RFC 3986 URI: a scheme is not optional."""
+
+STRING_FORMATS: Final = {
+    "email": rf"^{_ATOM}(?:\.{_ATOM})*@{_LABEL}(?:\.{_LABEL})*$",
+    "hostname": rf"^{_LABEL}(?:\.{_LABEL})*$",
+    "ipv4": f"^{_IPV4}$",
+    "ipv6": f"^(?:{_IPV6})$",
+}
+"""Formats that a String may name (JSON Schema Validation 7.3), each with the form that it has here."""
+
+FORM_NAMES: Final = {
+    DATE: "date",
+    DATETIME: "date-time",
+    DURATION: "duration",
+    UUID: "uuid",
+    BYTES: "base64",
+    DECIMAL: "decimal",
+    URL: "uri",
+    **{pattern: name for name, pattern in STRING_FORMATS.items()},
+}
+"""Name of each form by its pattern, for messages."""

@@ -1,0 +1,273 @@
+"""What is wrong with a document: pydantic's errors as issues that a model can repair."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from pydantic_core import ErrorDetails
+
+from .fields import Json
+from .forms import FORM_NAMES
+from .record import record
+
+Constraint = Literal[
+    "missing_field",
+    "unknown_field",
+    "invalid_type",
+    "invalid_enum_value",
+    "invalid_format",
+    "invalid_pattern",
+    "invalid_range",
+    "invalid_length",
+    "invalid_json",
+]
+
+
+Keys = tuple[int | str, ...]
+
+
+@record
+class FieldIssue:
+    """One thing wrong with one value of a document."""
+
+    keys: Keys
+    """Keys and array indexes that lead to the value."""
+    constraint: Constraint
+    message: str
+    """What is wrong, for the model: "must be at most 500". Never holds the value itself."""
+    expected: str | None = None
+    """JSON type, form or pattern that was wanted."""
+    actual: str | None = None
+    """JSON type that was found."""
+    allowed: tuple[Json, ...] | None = None
+    """The values, tags or keys that would do."""
+    limit: int | float | None = None
+    """The bound that was crossed: a value, a length, or a step."""
+
+    @property
+    def path(self) -> str:
+        """JSONPath of the value: `$.devices[0].id` (RFC 9535; brackets where a key is no identifier)."""
+        steps = [
+            f"[{key}]"
+            if isinstance(key, int)
+            else f".{key}"
+            if key.isidentifier()
+            else f"[{json.dumps(key, ensure_ascii=False)}]"
+            for key in self.keys
+        ]
+        return "$" + "".join(steps)
+
+    @property
+    def pointer(self) -> str:
+        """JSON Pointer of the value: `/devices/0/id` (RFC 6901)."""
+        return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in self.keys)
+
+    def __str__(self) -> str:
+        return f"{self.path} {self.message}"
+
+    def as_json(self) -> dict[str, Json]:
+        """Return the issue as the model sees it; facts that do not apply are left out."""
+        facts: dict[str, Json] = {"path": self.path, "constraint": self.constraint, "message": self.message}
+        if self.expected is not None:
+            facts["expected"] = self.expected
+        if self.actual is not None:
+            facts["actual"] = self.actual
+        if self.allowed is not None:
+            facts["allowed"] = list(self.allowed)
+        if self.limit is not None:
+            facts["limit"] = self.limit
+        return facts
+
+
+_JSON_TYPES: Final[dict[type, str]] = {
+    type(None): "null",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+}
+_TYPES: Final = {
+    "string_type": "string",
+    "int_type": "integer",
+    "int_from_float": "integer",
+    "float_type": "number",
+    "bool_type": "boolean",
+    "list_type": "array",
+    "dict_type": "object",
+    "model_type": "object",
+    "model_attributes_type": "object",
+    "none_required": "null",
+    "json_type": "JSON value",
+}
+Bound = tuple[str, Constraint, str]
+_BOUNDS: Final[dict[str, Bound]] = {
+    "greater_than_equal": ("ge", "invalid_range", "must be at least {}"),
+    "greater_than": ("gt", "invalid_range", "must be above {}"),
+    "less_than_equal": ("le", "invalid_range", "must be at most {}"),
+    "less_than": ("lt", "invalid_range", "must be below {}"),
+    "multiple_of": ("multiple_of", "invalid_range", "must be a multiple of {}"),
+    "string_too_short": ("min_length", "invalid_length", "must have at least {} characters"),
+    "string_too_long": ("max_length", "invalid_length", "must have at most {} characters"),
+    "too_short": ("min_length", "invalid_length", "must have at least {} items"),
+    "too_long": ("max_length", "invalid_length", "must have at most {} items"),
+}
+_LEFT_OUT: Final = "is required and was left out"
+
+
+class Reader:
+    """Turns pydantic's errors of one codec into issues; reads the schema only where it must."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._schema = schema
+        text = json.dumps(schema)
+        self._direct = '"oneOf"' not in text and '"propertyNames"' not in text
+
+    def issues(self, errors: list[ErrorDetails]) -> tuple[FieldIssue, ...]:
+        """Return one issue an error, in the order of the document."""
+        return tuple([self._issue(error) for error in errors])
+
+    def _issue(self, error: ErrorDetails) -> FieldIssue:
+        kind, loc = error["type"], error["loc"]
+        keys = loc if self._direct else self._walk(loc)[0]
+        if (expected := _TYPES.get(kind)) is not None:
+            actual = json_type(error["input"])
+            message = f"must be {_article(expected)}, not {_article(actual)}"
+            return FieldIssue(
+                keys=keys, constraint="invalid_type", message=message, expected=expected, actual=actual
+            )
+        if kind == "missing":
+            return FieldIssue(keys=keys, constraint="missing_field", message=_LEFT_OUT)
+        context = error.get("ctx", {})
+        if (bound := _BOUNDS.get(kind)) is not None:
+            return _bound_issue(keys, bound, context, error["input"])
+        match kind:
+            case "extra_forbidden":
+                return self._unknown(keys, loc)
+            case "literal_error":
+                allowed = tuple([value for value in _values(self._node(loc)) if value is not None])
+                return _not_among(keys, allowed)
+            case "union_tag_invalid" | "union_tag_not_found":
+                return self._tag_issue(kind, (*keys, context["discriminator"].strip("'")), loc)
+            case "string_pattern_mismatch":
+                return _pattern_issue(keys, context["pattern"], self._node(loc))
+            case "json_invalid":
+                message = f"is not JSON: {context.get('error', error['msg'])}"
+                return FieldIssue(keys=keys, constraint="invalid_json", message=message)
+            case "string_unicode":
+                return FieldIssue(
+                    keys=keys, constraint="invalid_json", message="is not JSON: not Unicode text"
+                )
+            case "finite_number" | "int_parsing_size":
+                return FieldIssue(keys=keys, constraint="invalid_range", message="must be a finite number")
+            case _:
+                message = error["msg"][:1].lower() + error["msg"][1:]
+                return FieldIssue(keys=keys, constraint="invalid_format", message=message)
+
+    def _tag_issue(self, kind: str, keys: Keys, loc: Keys) -> FieldIssue:
+        allowed = tuple(_tags(self._node(loc), self._schema))
+        if kind == "union_tag_not_found":
+            return FieldIssue(keys=keys, constraint="missing_field", message=_LEFT_OUT, allowed=allowed)
+        return _not_among(keys, allowed)
+
+    def _unknown(self, keys: Keys, loc: Keys) -> FieldIssue:
+        parent = _resolve(self._node(loc[:-1]), self._schema)
+        allowed = tuple(parent.get("properties", ()))
+        message = (
+            f"is not a field; known are {_listed(allowed)}" if allowed else "is not a field; there are none"
+        )
+        return FieldIssue(keys=keys, constraint="unknown_field", message=message, allowed=allowed)
+
+    def _walk(self, loc: Keys) -> tuple[Keys, Mapping[str, Any]]:
+        """Return the keys of the document and the schema node at a location of pydantic's.
+
+        pydantic puts the tag of a union, and `[key]` for the key of a map, among the keys.
+        """
+        node: Mapping[str, Any] = self._schema
+        keys: list[int | str] = []
+        key_schema: Mapping[str, Any] | None = None
+        for step in loc:
+            node = _resolve(node, self._schema)
+            if "oneOf" in node:
+                branches = (_resolve(branch, self._schema) for branch in node["oneOf"])
+                node = next((branch for branch in branches if _tag(branch) == step), {})
+                continue
+            if step == "[key]" and key_schema is not None:
+                node = key_schema
+                continue
+            names, key_schema = node.get("propertyNames", {}), None
+            keys.append(step)
+            if isinstance(step, int):
+                node = node.get("items", {})
+            elif step in (properties := node.get("properties", {})):
+                node = properties[step]
+            else:
+                rest = node.get("additionalProperties")
+                node = rest if isinstance(rest, Mapping) else {}
+                key_schema = names
+        return tuple(keys), node
+
+    def _node(self, loc: Keys) -> Mapping[str, Any]:
+        return self._walk(loc)[1]
+
+
+def _bound_issue(keys: Keys, bound: Bound, context: Mapping[str, Any], value: object) -> FieldIssue:
+    key, constraint, template = bound
+    limit = context[key]
+    if isinstance(value, dict):
+        template = template.replace("items", "properties")
+    return FieldIssue(keys=keys, constraint=constraint, message=template.format(limit), limit=limit)
+
+
+def _not_among(keys: Keys, allowed: tuple[Json, ...]) -> FieldIssue:
+    message = f"must be one of {_listed(allowed)}"
+    return FieldIssue(keys=keys, constraint="invalid_enum_value", message=message, allowed=allowed)
+
+
+def _pattern_issue(keys: Keys, pattern: str, node: Mapping[str, Any]) -> FieldIssue:
+    if form := FORM_NAMES.get(pattern):
+        message = f"must be written as {form}"
+        return FieldIssue(keys=keys, constraint="invalid_format", message=message, expected=form)
+    written = node.get("pattern", pattern)
+    message = f"must match {written}"
+    return FieldIssue(keys=keys, constraint="invalid_pattern", message=message, expected=written)
+
+
+def json_type(value: object) -> str:
+    """Return the JSON type of a decoded value (JSON Schema 2020-12 Core 4.2.1)."""
+    return _JSON_TYPES.get(type(value), "object")
+
+
+def _resolve(node: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the node behind `$ref` and behind the null branch of a nullable reference."""
+    while True:
+        if "$ref" in node:
+            node = root["$defs"][node["$ref"].removeprefix("#/$defs/")]
+        elif "anyOf" in node:
+            node = node["anyOf"][0]
+        else:
+            return node
+
+
+def _tag(branch: Mapping[str, Any]) -> object:
+    return next(iter(branch["properties"].values()))["const"]
+
+
+def _tags(node: Mapping[str, Any], root: Mapping[str, Any]) -> list[str]:
+    return [_tag(_resolve(branch, root)) for branch in _resolve(node, root).get("oneOf", ())]  # type: ignore[misc]  # tags are strings
+
+
+def _values(node: Mapping[str, Any]) -> tuple[Json, ...]:
+    return tuple(node["enum"]) if "enum" in node else (node.get("const"),)
+
+
+def _article(type_: str) -> str:
+    if type_ == "null":
+        return type_
+    return f"{'an' if type_[0] in 'aio' else 'a'} {type_}"
+
+
+def _listed(values: tuple[Json, ...]) -> str:
+    return ", ".join([f'"{value}"' if isinstance(value, str) else json.dumps(value) for value in values])

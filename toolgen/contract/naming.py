@@ -1,0 +1,84 @@
+"""Identifiers of generated code. Nobody else makes or joins a name."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from typing import Final
+
+TOOL_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
+"""Names of toolsets, tools and agents; portable over all model providers up to 64 characters."""
+LONGEST_NAME: Final = 64
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_PYDANTIC = frozenset(
+    "construct copy dict from_orm json parse_file parse_obj parse_raw register schema schema_json "
+    "update_forward_refs validate mro result_bounds".split()
+)
+_ANNOTATIONS = frozenset("bool bytes dt float int list object property str super type".split())
+_MODULE_NAMES = frozenset(
+    "annotations calls codecs executor registration self specs transforms types".split()
+)
+_CONSTANTS = frozenset(["SPECS", "TYPE_CHECKING"])
+
+
+def words(name: str) -> list[str]:
+    """Return the words of a name: `listDevices`, `list-devices` and `list_devices` give the same."""
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+def snake(name: str) -> str:
+    """Return the module or package name of a design name: `DeviceService` gives `device_service`."""
+    return "_".join(words(name)) or "_"
+
+
+def class_name(*names: str) -> str:
+    """Return one class name of several names: `list_devices`, `payload` give `ListDevicesPayload`."""
+    joined = "".join(word[0].upper() + word[1:] for name in names for word in _split(name))
+    return f"T{joined}" if joined[:1].isdigit() else joined or "Empty"
+
+
+def field_name(key: str) -> str:
+    """Return the attribute of a JSON key; a trailing underscore avoids keywords and pydantic's names."""
+    name = "_".join(words(key))
+    if not name:
+        name = "field"
+    elif name[0].isdigit():
+        name = f"field_{name}"
+    elif key.isidentifier() and key == key.lower() and not key.startswith("_"):
+        name = key
+    taken = keyword.iskeyword(name) or name in _PYDANTIC or name in _ANNOTATIONS or name.startswith("model_")
+    return f"{name}_" if taken else name
+
+
+def method_name(name: str) -> str:
+    """Return the executor's or service's method, and the call builder, of a tool or method name."""
+    taken = keyword.iskeyword(name) or name in _MODULE_NAMES
+    return f"{name}_" if taken else name
+
+
+def constant(*names: str) -> str:
+    """Return one constant of several names: `get_user`, `payload` give `GET_USER_PAYLOAD`."""
+    name = "_".join(word.upper() for name in names for word in name.split("_") if word)
+    return f"{name}_" if name in _CONSTANTS else name
+
+
+def module_name(name: str) -> str:
+    """Return the package or module of a service or toolset."""
+    name = snake(name)
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def title(name: str) -> str:
+    """Return the title of a name: `list_devices` gives `List devices`."""
+    text = name.replace("_", " ").replace("-", " ").strip()
+    return text[:1].upper() + text[1:]
+
+
+def setter_name(key: str) -> str:
+    return f"set_{field_name(key).rstrip('_')}"
+
+
+def _split(name: str) -> list[str]:
+    """Return the words of a name with the capitals inside them kept (`HTTPServer` stays)."""
+    return re.findall(r"[A-Za-z0-9]+", name)

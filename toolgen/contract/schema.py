@@ -1,0 +1,172 @@
+"""JSON Schema 2020-12 of an object and of everything it refers to.
+
+No `$schema`: the default Ajv of form libraries refuses the keyword. Objects are closed, because
+codecs refuse unknown keys. Named types and union branches stand in `$defs`, inline objects in place.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from .fields import (
+    MISSING,
+    ArrayType,
+    DataType,
+    EnumType,
+    Field,
+    Json,
+    MapType,
+    NullableType,
+    NumberType,
+    Objects,
+    ObjectType,
+    RefType,
+    ScalarKind,
+    ScalarType,
+    StringType,
+    UnionType,
+)
+from .forms import BYTES, DECIMAL, DURATION, STRING_FORMATS
+
+Schema = dict[str, Json]
+
+_SCALARS: dict[ScalarKind, Schema] = {
+    "boolean": {"type": "boolean"},
+    "bytes": {"type": "string", "contentEncoding": "base64", "pattern": BYTES},
+    "date": {"type": "string", "format": "date"},
+    "datetime": {"type": "string", "format": "date-time"},
+    "duration": {"type": "string", "pattern": DURATION},
+    "uuid": {"type": "string", "format": "uuid"},
+    "url": {"type": "string", "format": "uri"},
+    "decimal": {"type": "string", "pattern": DECIMAL},
+    "any": {},
+}
+
+
+def object_schema(root: ObjectType, objects: Objects) -> Schema:
+    """Return the schema of the root with `$defs` for all it refers to, in order of first use."""
+    return _Writer(objects).root(root)
+
+
+def type_schema(type_: DataType, objects: Objects) -> Schema:
+    """Return the schema of any type, with `$defs` for all it refers to."""
+    return _Writer(objects).complete(type_)
+
+
+class _Writer:
+    """Writes one schema; collects the objects that belong into its `$defs`."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self._defs: dict[str, Schema] = {}
+
+    def root(self, root: ObjectType) -> Schema:
+        return self._with_defs(self._object(root))
+
+    def complete(self, type_: DataType) -> Schema:
+        return self._with_defs(self._type(type_))
+
+    def _with_defs(self, schema: Schema) -> Schema:
+        return {**schema, "$defs": dict(self._defs)} if self._defs else schema
+
+    def _object(self, object_: ObjectType) -> Schema:
+        schema: Schema = {"type": "object", "title": object_.name}
+        if object_.description:
+            schema["description"] = object_.description
+        schema["properties"] = {field.name: self._property(field) for field in object_.fields}
+        required: list[Json] = [field.name for field in object_.fields if field.required]
+        if required:
+            schema["required"] = required
+        schema["additionalProperties"] = False
+        return schema
+
+    def _property(self, field: Field) -> Schema:
+        schema = self._type(field.type)
+        schema["title"] = field.title
+        if field.description:
+            schema["description"] = field.description
+        if field.default is not MISSING:
+            schema["default"] = field.default
+        if field.examples:
+            schema["examples"] = list(field.examples)
+        if field.deprecated:
+            schema["deprecated"] = True
+        return schema
+
+    def _type(self, type_: DataType) -> Schema:
+        match type_:
+            case StringType():
+                return _string(type_)
+            case NumberType():
+                return _number(type_)
+            case EnumType():
+                kind = "string" if isinstance(type_.values[0], str) else "integer"
+                values: list[Json] = list(type_.values)
+                return (
+                    {"type": kind, "enum": values} if len(values) > 1 else {"type": kind, "const": values[0]}
+                )
+            case ScalarType():
+                return dict(_SCALARS[type_.kind])
+            case ArrayType():
+                array: Schema = {"type": "array", "items": self._type(type_.items)}
+                return _given(array, minItems=type_.min_length, maxItems=type_.max_length)
+            case MapType():
+                return self._map(type_)
+            case NullableType():
+                return _nullable(self._type(type_.inner))
+            case UnionType(branches=((_, only),)):
+                return self._ref(only.name)
+            case UnionType():
+                return {"oneOf": [self._ref(branch.name) for _, branch in type_.branches]}
+            case RefType():
+                object_ = self._objects[type_.name]
+                return self._object(object_) if object_.inline else self._ref(type_.name)
+            case _:
+                assert_never(type_)
+
+    def _map(self, type_: MapType) -> Schema:
+        schema: Schema = {"type": "object", "additionalProperties": self._type(type_.values)}
+        if type_.keys != StringType():
+            keys = _string(type_.keys)
+            del keys["type"]
+            schema["propertyNames"] = keys
+        return _given(schema, minProperties=type_.min_length, maxProperties=type_.max_length)
+
+    def _ref(self, name: str) -> Schema:
+        if name not in self._defs:
+            self._defs[name] = {}  # holds the place, and ends a recursion
+            self._defs[name] = self._object(self._objects[name])
+        return {"$ref": f"#/$defs/{name}"}
+
+
+def _string(type_: StringType) -> Schema:
+    schema = _given({"type": "string"}, minLength=type_.min_length, maxLength=type_.max_length)
+    if type_.format is not None:
+        return {**schema, "format": type_.format, "pattern": STRING_FORMATS[type_.format]}
+    return _given(schema, pattern=type_.pattern)
+
+
+def _number(type_: NumberType) -> Schema:
+    return _given(
+        {"type": "integer" if type_.integer else "number"},
+        minimum=type_.minimum,
+        maximum=type_.maximum,
+        exclusiveMinimum=type_.exclusive_minimum,
+        exclusiveMaximum=type_.exclusive_maximum,
+        multipleOf=type_.multiple_of,
+    )
+
+
+def _nullable(schema: Schema) -> Schema:
+    if not isinstance(schema.get("type"), str):
+        return {"anyOf": [schema, {"type": "null"}]}
+    schema["type"] = [schema["type"], "null"]
+    if "const" in schema:
+        schema["enum"] = [schema.pop("const")]
+    if isinstance(values := schema.get("enum"), list):
+        schema["enum"] = [*values, None]
+    return schema
+
+
+def _given(schema: Schema, **keywords: str | int | float | None) -> Schema:
+    return {**schema, **{name: value for name, value in keywords.items() if value is not None}}

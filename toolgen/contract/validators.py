@@ -1,0 +1,140 @@
+"""Validators straight from the field tree, for values that stand in a design or a function.
+
+The generated classes and these validators are narrowed by the same `exact`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, assert_never
+
+from pydantic_core import CoreSchema, SchemaValidator, ValidationError
+from pydantic_core import core_schema as cs
+
+from . import forms
+from .exact import exact, json_value_schema
+from .fields import (
+    ArrayType,
+    DataType,
+    EnumType,
+    Json,
+    MapType,
+    NullableType,
+    NumberType,
+    Objects,
+    RefType,
+    ScalarKind,
+    ScalarType,
+    StringType,
+    UnionType,
+    null_is_a_value,
+)
+from .issues import FieldIssue, Reader
+from .patterns import to_rust
+from .schema import type_schema
+
+_SCALARS: dict[ScalarKind, CoreSchema] = {
+    "boolean": cs.bool_schema(),
+    "bytes": cs.bytes_schema(),
+    "date": cs.date_schema(),
+    "datetime": cs.datetime_schema(),
+    "duration": cs.timedelta_schema(),
+    "uuid": cs.uuid_schema(),
+    "url": cs.str_schema(pattern=forms.URL),
+    "decimal": cs.decimal_schema(),
+    "any": json_value_schema(),
+}
+
+_CONFIG = cs.CoreConfig(strict=True, allow_inf_nan=False)
+
+
+class Validator:
+    """Checks JSON values against one type of the field tree."""
+
+    def __init__(self, type_: DataType, objects: Objects) -> None:
+        builder = _Builder(objects)
+        schema: Any = exact(builder.build(type_))
+        if builder.definitions:
+            schema = cs.definitions_schema(schema, list(builder.definitions.values()))
+        self._validator = SchemaValidator(schema, _CONFIG)
+        self._reader = Reader(type_schema(type_, objects))
+
+    def parse(self, value: Json) -> Any:
+        """Return the Python value; an object is a dict by JSON key.
+
+        Raises:
+            pydantic_core.ValidationError: the value does not fit.
+        """
+        return self._validator.validate_json(json.dumps(value))
+
+    def issues(self, value: Json) -> tuple[FieldIssue, ...]:
+        """Return everything that is wrong with the value."""
+        try:
+            self.parse(value)
+        except ValidationError as error:
+            return self._reader.issues(error.errors(include_url=False))
+        return ()
+
+
+class _Builder:
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self.definitions: dict[str, CoreSchema] = {}
+
+    def build(self, type_: DataType) -> CoreSchema:
+        match type_:
+            case StringType():
+                return _string(type_)
+            case NumberType():
+                return _number(type_)
+            case EnumType():
+                return cs.literal_schema(list(type_.values))
+            case ScalarType():
+                return _SCALARS[type_.kind]
+            case ArrayType():
+                items = self.build(type_.items)
+                return cs.list_schema(items, min_length=type_.min_length, max_length=type_.max_length)
+            case MapType():
+                keys, values = _string(type_.keys), self.build(type_.values)
+                return cs.dict_schema(keys, values, min_length=type_.min_length, max_length=type_.max_length)
+            case NullableType():
+                return cs.nullable_schema(self.build(type_.inner))
+            case UnionType(branches=((_, only),)):
+                return self._ref(only.name)
+            case UnionType():
+                choices = {tag: self._ref(branch.name) for tag, branch in type_.branches}
+                return cs.tagged_union_schema(choices, type_.tag)
+            case RefType():
+                return self._ref(type_.name)
+            case _:
+                assert_never(type_)
+
+    def _ref(self, name: str) -> CoreSchema:
+        if name not in self.definitions:
+            self.definitions[name] = cs.any_schema()  # holds the place, and ends a recursion
+            fields = {}
+            for field in self._objects[name].fields:
+                schema = self.build(field.type)
+                if not field.required and not null_is_a_value(field.type):
+                    schema = cs.nullable_schema(schema)
+                fields[field.name] = cs.typed_dict_field(schema, required=field.required)
+            closed = cs.typed_dict_schema(fields, extra_behavior="forbid", ref=name, config=_CONFIG)
+            self.definitions[name] = exact(closed)
+        return cs.definition_reference_schema(name)
+
+
+def _string(type_: StringType) -> CoreSchema:
+    pattern = forms.STRING_FORMATS[type_.format] if type_.format else type_.pattern and to_rust(type_.pattern)
+    return cs.str_schema(min_length=type_.min_length, max_length=type_.max_length, pattern=pattern)
+
+
+def _number(type_: NumberType) -> CoreSchema:
+    bounds: dict[str, Any] = {
+        "ge": type_.minimum,
+        "le": type_.maximum,
+        "gt": type_.exclusive_minimum,
+        "lt": type_.exclusive_maximum,
+        "multiple_of": type_.multiple_of,
+    }
+    given = {key: bound for key, bound in bounds.items() if bound is not None}
+    return cs.int_schema(**given) if type_.integer else cs.float_schema(**given)
