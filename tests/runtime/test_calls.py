@@ -1,0 +1,313 @@
+"""One call, whatever happens in it, ends in exactly one result."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from gen import types as home
+from gen.assistant.toolsets import account, devices, documents
+from toolgen.runtime import (
+    Artifact,
+    CallMeta,
+    RetryHint,
+    Runtime,
+    ToolCall,
+    ToolContext,
+    ToolError,
+    ToolOutcome,
+    ToolResult,
+    ToolsetRegistration,
+)
+from toolgen.runtime.testing import RecordingExecutor, build_call
+
+META = CallMeta(session_id="s-9", tool_call_id="c-1")
+LIST = "assistant.devices.list_devices"
+ARGUMENTS = b'{"site_id": "harbour"}'
+
+
+def page(**facts: Any) -> devices.ListDevicesResult:
+    return devices.ListDevicesResult(**{"devices": [], "returned": 0, "truncated": False, **facts})
+
+
+def runtime_with(answer: Any, **more: Any) -> tuple[Runtime, RecordingExecutor]:
+    executor = RecordingExecutor({"list_devices": answer, **more})
+    runtime = Runtime()
+    runtime.register(registration(executor))
+    return runtime, executor
+
+
+def registration(executor: object) -> ToolsetRegistration:
+    return ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor, format=1)
+
+
+async def call(answer: Any, arguments: Any = ARGUMENTS, meta: CallMeta = META) -> ToolResult:
+    return await runtime_with(answer)[0].call(LIST, arguments, meta)
+
+
+async def test_a_call_decodes_injects_executes_and_encodes() -> None:
+    runtime, executor = runtime_with(page(total=0))
+    result = await runtime.call(LIST, ARGUMENTS, META)
+    assert (result.status, result.tool, result.tool_call_id) == ("ok", LIST, "c-1")
+    assert result.json == b'{"devices":[],"returned":0,"truncated":false,"total":0}'
+    assert result.bounds is not None
+    assert (result.bounds.returned, result.bounds.total, result.bounds.truncated) == (0, 0, False)
+    (recorded,) = executor.calls
+    assert isinstance(recorded.payload, devices.ListDevicesPayload)
+    assert (recorded.payload.limit, recorded.payload.session_id) == (20, "s-9")
+    assert (recorded.context.meta, recorded.context.tool) == (META, LIST)
+
+
+@pytest.mark.parametrize(
+    "arguments", ['{"site_id": "harbour"}', {"site_id": "harbour"}, b' {"site_id":"harbour"}']
+)
+async def test_arguments_come_as_text_bytes_or_mapping(arguments: Any) -> None:
+    assert (await call(page(), arguments)).status == "ok"
+
+
+async def test_invalid_arguments_never_reach_the_executor() -> None:
+    runtime, executor = runtime_with(page())
+    result = await runtime.call(LIST, b'{"limit": 900, "status": "lost", "site": "harbour"}', META)
+    assert (result.status, executor.calls) == ("error", [])
+    told = json.loads(result.json)
+    assert [(issue["path"], issue["constraint"]) for issue in told["issues"]] == [
+        ("$.site_id", "missing_field"),
+        ("$.status", "invalid_enum_value"),
+        ("$.limit", "invalid_range"),
+        ("$.site", "unknown_field"),
+    ]
+    assert told["example"] == {"site_id": "harbour", "status": "offline", "limit": 5}
+    hint = result.retry_hint
+    assert hint is not None
+    assert (hint.reason, hint.restrict_to_tool, hint.missing_fields) == (
+        "invalid_arguments",
+        True,
+        ("$.site_id",),
+    )
+    assert hint.prior_input == '{"limit": 900, "status": "lost", "site": "harbour"}'
+    assert hint.example_input is not None
+
+
+async def test_only_missing_fields_ask_for_them() -> None:
+    result = await call(page(), b"{}")
+    assert result.retry_hint is not None
+    assert result.retry_hint.reason == "missing_fields"
+    assert result.retry_hint.clarifying_question == "To call list_devices I need $.site_id."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "constraint"),
+    [
+        (b"", "invalid_json"),
+        (b"{", "invalid_json"),
+        (b"\xff\xfe", "invalid_json"),
+        ("\ud800", "invalid_json"),
+        (b"[" * 100_000, "invalid_json"),
+        (b'{"site_id": "a", "x": ' + b"[" * 300 + b"]" * 300 + b"}", "invalid_json"),
+        (b'{"site_id": "a", "limit": ' + b"9" * 5000 + b"}", "invalid_json"),
+        (b'{"site_id": "a", "limit": NaN}', "invalid_type"),
+        (b'{"site_id": "a", "limit": 1e999}', "invalid_type"),
+        (b"[]", "invalid_type"),
+        (b"null", "invalid_type"),
+        ({"site_id": {1, 2}}, "invalid_json"),
+    ],
+)
+async def test_documents_that_are_no_arguments(arguments: Any, constraint: str) -> None:
+    result = await call(page(), arguments)
+    assert result.status == "error"
+    assert [issue["constraint"] for issue in json.loads(result.json)["issues"]] == [constraint]
+
+
+async def test_the_model_cannot_set_an_injected_field() -> None:
+    for name in ("session_id", "_session_id"):
+        result = await call(page(), {"site_id": "harbour", name: "s-1"})
+        assert [issue["constraint"] for issue in json.loads(result.json)["issues"]] == ["unknown_field"]
+
+
+async def test_injected_values_stand_nowhere_but_in_the_payload() -> None:
+    runtime, executor = runtime_with(page())
+    result = await runtime.call(LIST, ARGUMENTS, CallMeta(session_id="secret-77"))
+    payload = executor.calls[0].payload
+    assert payload.session_id == "secret-77"
+    assert "secret-77" not in repr(payload) + repr(result) + repr(executor.calls[0].context)
+    assert b"secret-77" not in devices.LIST_DEVICES.payload.encode(payload)
+
+
+async def test_a_call_fact_that_is_missing_is_the_servers_error(caplog: pytest.LogCaptureFixture) -> None:
+    result = await call(page(), meta=CallMeta())
+    assert result.status == "error"
+    assert result.retry_hint is None
+    assert "session_id" in caplog.text
+    assert b"session_id" not in result.json
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("secret"), SystemExit(3), asyncio.CancelledError(), RecursionError()]
+)
+async def test_what_an_executor_raises_stays_in_the_log(
+    error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    result = await call(error)
+    assert result.status == "error"
+    assert result.error is not None
+    assert result.error.correlation_id is not None
+    assert result.error.correlation_id in caplog.text
+    assert caplog.records[0].exc_info is not None
+    assert b"secret" not in result.json
+    assert b"Traceback" not in result.json
+
+
+async def test_a_tool_error_is_told_to_the_model_as_it_is() -> None:
+    hint = RetryHint(reason="rate_limited", tool=LIST, retry_after=2.5)
+    result = await call(ToolError("come back later", cause=ToolError("too many"), retry_hint=hint))
+    assert result.json == b'{"error":"come back later"}'
+    assert result.error is not None
+    assert str(result.error.cause) == "too many"
+    assert result.retry_hint is hint
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (None, "expected ListDevicesResult, got NoneType"),
+        ({"devices": []}, "expected ListDevicesResult, got dict"),
+        (documents.SearchResult(hits=[], returned=0, truncated=False), "got SearchResult"),
+        (page(returned=-1), "returned is -1"),
+        (page(returned=3, total=2), "total 2 is below returned 3"),
+        (page().model_copy(update={"devices": ["junk"]}), "ListDevicesResult does not encode"),
+        (
+            ToolOutcome.of(page(), artifacts=[Artifact(kind="chart", data=page())]),
+            "kind 'chart' is not declared",
+        ),
+    ],
+)
+async def test_a_result_that_breaks_its_contract_is_the_executors_bug(
+    answer: Any, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    result = await call(answer)
+    assert result.status == "error"
+    assert result.retry_hint is not None
+    assert result.retry_hint.reason == "malformed_response"
+    assert reason in caplog.text
+    assert reason.encode() not in result.json
+
+
+async def test_an_empty_window_of_an_unpaged_tool_is_not_truncated(caplog: pytest.LogCaptureFixture) -> None:
+    runtime = Runtime()
+    answer = documents.SearchResult(hits=[], returned=0, truncated=True)
+    executor = RecordingExecutor({"search": answer})
+    runtime.register(ToolsetRegistration(name="d", specs=documents.SPECS, executor=executor, format=1))
+    assert (await runtime.call("search", b'{"query":"x"}')).status == "error"
+    assert "truncated false" in caplog.text
+    assert (await call(page(truncated=True, next_cursor="c"))).status == "ok"  # an empty page with a cursor
+
+
+async def test_an_artifact_travels_beside_the_result() -> None:
+    series = home.TimeSeries(
+        device=home.Device(id="d", name="D", kind="sensor", room="r", manual="m", status="online"),
+        quantity="temperature",
+        unit="°C",
+        readings=[],
+    )
+    answer = ToolOutcome.of(
+        devices.GetTimeSeriesResult(summary="Nothing.", count=0),
+        artifacts=[devices.GET_TIME_SERIES_TIME_SERIES.of(series)],
+    )
+    runtime, _ = runtime_with(page(), get_time_series=answer)
+    arguments = {"device_id": "d", "start": "2026-01-01T00:00:00Z", "end": "2026-01-02T00:00:00Z"}
+    result = await runtime.call("get_time_series", arguments, META)
+    assert result.json == b'{"summary":"Nothing.","count":0}'
+    (artifact,) = result.artifacts
+    assert (artifact.kind, artifact.source_tool) == ("time_series", "assistant.devices.get_time_series")
+    assert json.loads(artifact.json)["unit"] == "°C"
+    assert devices.GET_TIME_SERIES_TIME_SERIES.get(result) is series
+    assert devices.GET_TIME_SERIES_TIME_SERIES.get(await call(page())) is None
+
+
+async def test_an_unknown_tool_gets_close_names_and_nothing_runs() -> None:
+    runtime, executor = runtime_with(page())
+    result = await runtime.call("list_device", b"{}", META)
+    assert (result.status, executor.calls) == ("error", [])
+    assert b"list_devices" in result.json
+    assert result.retry_hint is not None
+    assert result.retry_hint.reason == "tool_unavailable"
+
+
+async def test_calls_at_once_keep_their_order_and_do_not_stop_each_other() -> None:
+    runtime, _ = runtime_with(page(), set_state=ValueError("broken"))
+    calls = [
+        build_call(
+            devices.SET_STATE, META, device_id="d", command=devices.SetStatePayloadCommandDim(level=1)
+        ),
+        build_call(devices.LIST_DEVICES, META, site_id="harbour"),
+        ToolCall(tool="nothing", payload_json=b"{}"),
+    ]
+    results = await runtime.call_all(calls)
+    assert [result.status for result in results] == ["error", "ok", "error"]
+    assert [result.tool for result in results] == [calls[0].tool, LIST, "nothing"]
+
+
+async def test_the_callers_own_cancellation_is_not_swallowed() -> None:
+    started = asyncio.Event()
+
+    class Slow(RecordingExecutor):
+        async def list_devices(self, payload: object, ctx: ToolContext) -> devices.ListDevicesResult:
+            started.set()
+            await asyncio.sleep(60)
+            return page()
+
+    runtime = Runtime()
+    runtime.register(registration(Slow({})))
+    task = asyncio.create_task(runtime.call(LIST, ARGUMENTS, META))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_raw_executor_gets_the_call_as_it_came() -> None:
+    seen: list[ToolCall] = []
+
+    async def serve(call: ToolCall, ctx: ToolContext) -> ToolResult:
+        seen.append(call)
+        if call.tool.endswith("set_state"):
+            return ToolResult(tool=call.tool, status="error", error=ToolError("not today"))
+        return ToolResult(tool=call.tool, status="ok", result=page())
+
+    runtime = Runtime()
+    runtime.register(registration(serve))
+    result = await runtime.call(LIST, ARGUMENTS, META)
+    assert result.json == b'{"devices":[],"returned":0,"truncated":false}'
+    assert seen[0].payload_json == ARGUMENTS
+    assert seen[0].payload.session_id == "s-9"
+    arguments = {"device_id": "d", "command": {"kind": "dim", "level": 5}}
+    refused = await runtime.call("set_state", arguments, META)
+    assert refused.json == b'{"error":"not today"}'
+
+
+async def test_typed_calls_are_built_for_planners() -> None:
+    runtime, executor = runtime_with(page())
+    built = devices.calls.list_devices(devices.ListDevicesPayload(site_id="harbour"), META)
+    assert built.payload_json == b'{"site_id":"harbour","limit":20}'
+    (result,) = await runtime.call_all([built])
+    assert (result.status, len(executor.calls)) == ("ok", 1)
+
+
+async def test_logs_name_the_tool(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.ERROR, "toolgen.runtime")
+    await call(ValueError("broken"))
+    assert LIST in caplog.text
+
+
+def test_account_and_documents_are_registered_side_by_side() -> None:
+    runtime = Runtime()
+    for name, specs in (("a", account.SPECS), ("d", documents.SPECS)):
+        runtime.register(
+            ToolsetRegistration(name=name, specs=specs, executor=RecordingExecutor({}), format=1)
+        )
+    assert runtime.list_toolsets() == ("a", "d")
+    assert [spec.name for spec in runtime.list_tools()] == ["get_user_data", "search", "table_of_contents"]

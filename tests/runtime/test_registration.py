@@ -1,0 +1,103 @@
+"""What does not fit is said when a toolset is registered, not when it is called."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from gen.assistant.toolsets import devices
+from toolgen.runtime import (
+    CallMeta,
+    FormatError,
+    RegistrationError,
+    Runtime,
+    ToolCall,
+    ToolsetRegistration,
+    UnknownToolError,
+    in_thread,
+)
+from toolgen.runtime.testing import RecordingExecutor
+
+
+def registration(executor: object, **changes: Any) -> ToolsetRegistration:
+    made = ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor, format=1)
+    return dataclasses.replace(made, **changes)
+
+
+def test_another_format_names_the_command_that_fixes_it() -> None:
+    with pytest.raises(FormatError, match=r"format 2.*\n  hint: run `toolgen gen`"):
+        Runtime().register(registration(RecordingExecutor({}), format=2))
+
+
+def test_everything_wrong_with_an_executor_comes_at_once() -> None:
+    class Half:
+        def list_devices(self, payload: object, ctx: object) -> None: ...
+
+        async def set_state(self, payload: object, ctx: object) -> None: ...
+
+    runtime = Runtime()
+    with pytest.raises(RegistrationError) as caught:
+        runtime.register(registration(Half()))
+    assert "Half.list_devices is not asynchronous" in str(caught.value)
+    assert "Half.get_time_series is missing" in str(caught.value)
+    assert runtime.list_tools() == ()
+
+
+def test_a_toolset_is_registered_once() -> None:
+    runtime = Runtime()
+    runtime.register(registration(RecordingExecutor({})))
+    with pytest.raises(RegistrationError, match=r"'assistant\.devices' is registered already"):
+        runtime.register(registration(RecordingExecutor({})))
+
+
+class Region:
+    fills = frozenset({"region"})
+
+    def __init__(self, value: str | None) -> None:
+        self._value = value
+
+    async def intercept(self, call: ToolCall, payload: Any) -> None:
+        if self._value is not None:
+            payload.__dict__["region"] = self._value + call.meta.session_id
+
+
+def with_region() -> ToolsetRegistration:
+    spec = dataclasses.replace(devices.LIST_DEVICES, injected=("session_id", "region"))
+    return registration(RecordingExecutor({}), specs=[spec])
+
+
+def test_an_injected_field_that_nobody_fills_names_the_fix() -> None:
+    with pytest.raises(
+        RegistrationError, match=r"'region' of 'list_devices'.*fills=frozenset\(\{'region'\}\)"
+    ):
+        Runtime().register(with_region())
+
+
+def test_introspection_finds_a_tool_by_id_and_by_name() -> None:
+    runtime = Runtime()
+    runtime.register(registration(RecordingExecutor({})))
+    assert runtime.tool_spec("list_devices") is runtime.tool_spec("assistant.devices.list_devices")
+    schema = runtime.tool_schema("list_devices")
+    assert "session_id" not in schema["payload"]["properties"]
+    assert list(schema["result"]["properties"])[-4:] == ["returned", "truncated", "total", "refinement_hint"]
+    with pytest.raises(UnknownToolError, match="close names are list_devices"):
+        runtime.tool_spec("list_device")
+
+
+async def test_a_name_that_two_tools_have_is_not_guessed() -> None:
+    runtime = Runtime()
+    runtime.register(registration(RecordingExecutor({})))
+    twin = dataclasses.replace(devices.LIST_DEVICES, id="other.devices.list_devices")
+    runtime.register(registration(RecordingExecutor({}), name="other.devices", specs=[twin]))
+    result = await runtime.call("list_devices", b"{}", CallMeta())
+    assert b"assistant.devices.list_devices, other.devices.list_devices" in result.json
+
+
+async def test_a_synchronous_service_runs_in_a_thread() -> None:
+    class Clock:
+        def add(self, a: int, *, b: int) -> int:
+            return a + b
+
+    assert await in_thread(Clock()).add(1, b=2) == 3

@@ -1,0 +1,81 @@
+"""Errors of the runtime.
+
+    Exception
+    ├── ToolgenError                 the host's mistake, raised where it is made
+    │   ├── RegistrationError        a toolset cannot serve calls as it is registered
+    │   ├── FormatError              the generated code is of another format
+    │   └── UnknownToolError         introspection of a tool that is not registered
+    ├── ToolError                    what the model is told, raised by executors and interceptors
+    ├── ToolValidationError          a document does not fit its codec; carries the issues
+    ├── MalformedResultError         an executor's result breaks its contract: the executor's bug
+    └── NotInjectedError             an injected field was read before it was set
+
+A call never raises the last four: they become its result.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.issues import FieldIssue
+from toolgen.contract.model import NotInjectedError as NotInjectedError
+
+if TYPE_CHECKING:
+    from .results import RetryHint
+
+
+class RegistrationError(ToolgenError):
+    """The toolset, its executor or an interceptor does not fit; nothing of it was registered."""
+
+
+class FormatError(ToolgenError):
+    """Generated code and runtime do not speak the same format."""
+
+
+class UnknownToolError(ToolgenError, KeyError):
+    """No registered tool has this id or name."""
+
+    __str__ = ToolgenError.__str__  # KeyError would print the repr
+
+
+class ToolError(Exception):
+    """A failure in words that the model may read.
+
+    Raise it in an executor to tell the model something on purpose. Every other exception reaches the
+    model only as "… failed" with the correlation id under which the log has the traceback.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        cause: ToolError | None = None,
+        retry_hint: RetryHint | None = None,
+        correlation_id: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.cause = cause
+        """The failure behind this one, also across agents."""
+        self.retry_hint = retry_hint
+        self.correlation_id = correlation_id
+        """Under which the log has the traceback; None for an error raised on purpose."""
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class ToolValidationError(ValueError):
+    """A document does not fit; `issues` holds everything that is wrong with it, in document order."""
+
+    def __init__(self, issues: tuple[FieldIssue, ...]) -> None:
+        super().__init__(issues)
+        self.issues = issues
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.issues))
+
+
+class MalformedResultError(RuntimeError):
+    """An executor returned what its contract does not allow; the message says what and where."""

@@ -1,0 +1,77 @@
+"""What the runtime knows of a tool: constants that generated code declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from toolgen.contract.fields import Json
+from toolgen.contract.model import ToolModel
+from toolgen.contract.names import Hint
+
+from .codec import Codec
+from .results import Artifact, ToolResult
+
+P = TypeVar("P", bound=ToolModel)
+R = TypeVar("R", bound=ToolModel)
+D = TypeVar("D", bound=ToolModel)
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactSpec(Generic[D]):
+    """One kind of artifact of a tool."""
+
+    kind: str
+    codec: Codec[D]
+
+    def of(self, data: D) -> Artifact:
+        """Return the artifact that carries the data."""
+        return Artifact(kind=self.kind, data=data)
+
+    def get(self, result: ToolResult) -> D | None:
+        """Return the data of the result's first artifact of this kind."""
+        for artifact in result.artifacts:
+            if artifact.kind == self.kind and isinstance(artifact.data, self.codec.type):
+                return artifact.data
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundedSpec:
+    """The result is a window; both cursors are JSON keys, or None without paging."""
+
+    cursor: str | None = None
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec(Generic[P, R]):
+    """One tool: its names, its codecs and its rules."""
+
+    id: str
+    """`service.toolset.tool`."""
+    name: str
+    """The wire name, which the model calls."""
+    title: str
+    description: str
+    payload: Codec[P]
+    result: Codec[R]
+    method: str = ""
+    """The executor's method, where it is not called `name`."""
+    injected: tuple[str, ...] = ()
+    """JSON keys of the fields that the server fills."""
+    bounded: BoundedSpec | None = None
+    artifacts: Mapping[str, ArtifactSpec[Any]] = field(default_factory=dict)
+    """By kind."""
+    tags: tuple[str, ...] = ()
+    annotations: Mapping[Hint, bool] = field(default_factory=dict)
+    """The hints that the author set."""
+    meta: Mapping[str, Json] = field(default_factory=dict)
+    example: str | None = None
+    """The author's first example of a payload, as JSON text."""
+
+    @property
+    def toolset(self) -> str:
+        """The id without the tool: `service.toolset`."""
+        return self.id.rpartition(".")[0]

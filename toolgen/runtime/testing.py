@@ -1,0 +1,63 @@
+"""Fakes for the tests of those who use toolgen."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from toolgen.contract.model import ToolModel
+
+from .calls import NO_META, CallMeta, ToolCall
+from .context import ToolContext
+from .errors import ToolError
+from .results import ToolOutcome
+from .specs import ToolSpec
+
+P = TypeVar("P", bound=ToolModel)
+
+Answer = ToolModel | ToolOutcome[ToolModel] | BaseException
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """One call that reached the executor."""
+
+    method: str
+    payload: Any
+    context: ToolContext
+
+
+class RecordingExecutor:
+    """Executes any toolset: answers each method with what it was given, and keeps the calls.
+
+    An answer is a result, an outcome, or an exception to raise.
+    """
+
+    def __init__(self, answers: Mapping[str, Answer]) -> None:
+        self._answers = dict(answers)
+        self.calls: list[Recorded] = []
+        """In the order in which they came."""
+
+    def __getattr__(self, method: str) -> Callable[[Any, ToolContext], Awaitable[Any]]:
+        if method.startswith("_"):
+            raise AttributeError(method)
+
+        async def execute(payload: Any, context: ToolContext) -> Any:
+            self.calls.append(Recorded(method=method, payload=payload, context=context))
+            answer = self._answers.get(method, ToolError(f"this test gives no answer for {method!r}"))
+            if isinstance(answer, BaseException):
+                raise answer
+            return answer
+
+        return execute
+
+
+def build_call(spec: ToolSpec[P, Any], meta: CallMeta = NO_META, **fields: Any) -> ToolCall:
+    """Return the call of a tool with these payload fields, by Python name.
+
+    Raises:
+        pydantic.ValidationError: the fields do not fit the payload.
+    """
+    payload = spec.payload.type(**fields)
+    return ToolCall(tool=spec.id, payload_json=spec.payload.encode(payload), meta=meta)

@@ -1,0 +1,30 @@
+"""Synchronous services behind asynchronous protocols."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+
+def in_thread(service: object) -> Any:
+    """Return the service with every method made asynchronous, each call in a worker thread.
+
+    Context variables are carried over. The service must allow calls from several threads.
+    """
+    return _InThread(service)
+
+
+class _InThread:
+    def __init__(self, service: object) -> None:
+        self._service = service
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        method = getattr(self._service, name)
+
+        @functools.wraps(method)
+        async def call(*args: object, **kwargs: object) -> Any:
+            return await asyncio.to_thread(method, *args, **kwargs)
+
+        return call
