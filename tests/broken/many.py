@@ -1,0 +1,139 @@
+"""Many mistakes at once: each is reported, once, in the order of the file."""
+
+from toolgen.dsl import (
+    Annotations,
+    Args,
+    ArrayOf,
+    Artifact,
+    Attribute,
+    BindTo,
+    BoundedResult,
+    DateTime,
+    Design,
+    Enum,
+    Example,
+    Float,
+    Inject,
+    Int,
+    MapOf,
+    Method,
+    Object,
+    OneOf,
+    Payload,
+    Required,
+    Result,
+    Return,
+    Service,
+    String,
+    Tags,
+    Tool,
+    Toolset,
+    Type,
+)
+
+State = Enum("State", "Whether a device answers.", "online", "offline", "online")
+Mode = Enum("Mode", "", "day", 2)
+
+Device = Type(
+    "Device",
+    "A device on a site.",
+    Attribute("id", String, "Stable identifier.", required=True, default="d1"),
+    Attribute("name", String, "Name shown to people.", minimum=1),
+    Attribute("name", String, "Name shown to machines."),
+    Attribute("state", State, "Last known state."),
+    Attribute("mode", Mode, "Day or night.", default="noon"),
+    Attribute("model", String, "Model.", pattern="(?<year>[0-9]+)"),
+    Attribute("seen", String, "Last reading.", format="datetime"),
+    Attribute("load", Float, "Load.", minimum=1, maximum=0),
+    Attribute("power", Float, "Power.", multiple_of=0),
+    Attribute("parent", "Devices", "The device that it belongs to."),
+    Attribute("tags", ArrayOf(String), "Labels.", max_length=-1),
+    Attribute("labels", MapOf(DateTime, String), "Labels by instant."),
+    Attribute("serial number", String, "Serial number."),
+    Required("ids"),
+)
+
+Step = Type("Step", "A step.", Attribute("next", "Step", "The step after it.", required=True))
+Stop = Type("Stop", "Stop.", Attribute("kind", String, "How hard."))
+Plan = Type("Plan", "A plan.", Attribute("step", OneOf("kind", stop=Stop, go=String), "One step."))
+
+devices = Toolset(
+    "Devices",
+    "Find devices.",
+    Tool(
+        "list_devices",
+        "List the devices of a site.",
+        Args(
+            Attribute("site", String, "Site.", required=True),
+            Attribute("limit", Int, "Most devices.", maximum=500, default=1000),
+            Attribute("state", State, "Keep this state."),
+            Attribute("color", String, "Keep this color."),
+        ),
+        Return(
+            Attribute("devices", ArrayOf(Device), "Devices.", required=True),
+            Attribute("returned", String, "How many.", required=True),
+        ),
+        BoundedResult(cursor="cursor"),
+        BindTo("DeviceService", "list_devices"),
+        Inject("session"),
+        Annotations(read_only=True, edit=True),
+    ),
+    Tool("list_devices", "List them again."),
+    Tool("reset device now", "Reset a device."),
+    Tool("find_device", "Find a device.", Args(String), Return(Device, Attribute("more", Int, "More."))),
+    Tool("get_device", "Get a device.", BindTo("DeviceServices", "get_device")),
+    Tool("set_device", "Set a device.", BindTo("DeviceService", "set_devices"), Inject("session_id")),
+    Tool(
+        "name_device",
+        "Name a device.",
+        Args(
+            Attribute("id", Int, "Device.", required=True), Attribute("label", String, "Name.", required=True)
+        ),
+        BindTo("DeviceService", "name_device", rename={"nam": "label"}),
+    ),
+    Tool(
+        "move_device",
+        "Move a device.",
+        Args(Attribute("to", Object(Attribute("room", String, "Room.")), "Where to.", required=True)),
+        Args(Attribute("where", String, "Where to.")),
+        Example({"to": {"room": 1}}),
+        Artifact("plan", ArrayOf(Plan), "The way."),
+        Artifact("plan", Plan, "The way."),
+        Attribute("x", String, "Stray."),  # type: ignore[arg-type]
+        Tags("devices", 3),  # type: ignore[arg-type]
+    ),
+    "Find rooms.",  # type: ignore[arg-type]
+)
+
+design = Design(
+    "home",
+    "A home.",
+    Service(
+        "DeviceService",
+        "The devices.",
+        Method(
+            "list_devices",
+            "List the devices of a site.",
+            Payload(
+                Attribute("site_id", String, "Site.", required=True),
+                Attribute("limit", Int, "Most devices.", required=True),
+                Attribute("state", Int, "Keep this state."),
+                Attribute("session_id", String, "Session.", required=True),
+            ),
+            Result(Attribute("devices", ArrayOf(Device), "Devices.", required=True)),
+        ),
+        Method("set_device", "Set a device.", Payload(Attribute("session_id", String, "Session."))),
+        Method(
+            "name_device",
+            "Name a device.",
+            Payload(
+                Attribute("id", String, "Device.", required=True),
+                Attribute("name", String, "Name.", required=True),
+            ),
+        ),
+    ),
+    Service("assistant", "Helps.", devices),
+    Service("helper", "Helps too.", devices),
+    Plan,
+    Step,
+)

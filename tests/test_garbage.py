@@ -1,0 +1,95 @@
+"""`build` survives any tree of words, however wrong."""
+
+import datetime as dt
+import inspect
+import random
+
+import pytest
+
+import toolgen.dsl
+from tests.checked import DEVICE, codes
+from toolgen.dsl import (
+    Args,
+    ArrayOf,
+    Attribute,
+    BindTo,
+    BoundedResult,
+    Design,
+    Float,
+    Method,
+    Payload,
+    Result,
+    Return,
+    Service,
+    String,
+    Tool,
+    Toolset,
+    Type,
+    build,
+)
+
+
+class Hostile:
+    """A value that can be neither shown nor compared."""
+
+    __hash__ = None  # type: ignore[assignment]  # as for a list
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError
+
+
+LOOP: list[object] = []
+LOOP.append(LOOP)
+GARBAGE = [
+    None, True, -1, 1.5, float("nan"), 10**5000, "", "a b", "kind", "Device", "\ud800", "日本", b"x", "[",
+    (), [], {}, ["a", 1], {"a": "b"}, {1: 2}, LOOP, {"x": LOOP}, Hostile(), object(), str, list[int],
+    Attribute, BoundedResult, String, Float, range(3), {1}, 2**70, dt.timedelta(1), dt.datetime(2026, 1, 31),  # noqa: DTZ001
+]  # fmt: skip
+WORDS = [
+    word for word in vars(toolgen.dsl).values() if inspect.isclass(word) and word.__name__ != "Evaluation"
+]
+
+
+def garbage(chance: random.Random, depth: int) -> object:
+    """Return a word with anything in it, or anything else."""
+    if depth == 0 or chance.random() < 0.4:
+        return chance.choice(GARBAGE)
+    word = chance.choice(WORDS)
+    positional: list[object] = []
+    named: dict[str, object] = {}
+    for parameter in list(inspect.signature(word.__init__).parameters.values())[1:]:
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            positional += [garbage(chance, depth - 1) for _ in range(chance.randrange(4))]
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            named |= {name: garbage(chance, depth - 1) for name in chance.sample(["a", "kind", "x y"], 2)}
+        elif parameter.default is parameter.empty:
+            usable = chance.random() < 0.7 and parameter.name in ("name", "description", "kind", "tag")
+            positional.append(chance.choice(["aa", "Device"]) if usable else garbage(chance, depth - 1))
+        elif parameter.kind is parameter.KEYWORD_ONLY and chance.random() < 0.3:
+            named[parameter.name] = garbage(chance, depth - 1)
+    return word(*positional, **named)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nothing_that_is_wrong_raises(seed: int) -> None:
+    """Every tree of words gives a design or diagnostics, and each can be shown."""
+    chance = random.Random(seed)
+    for _ in range(20):
+        wrong = [garbage(chance, 4) for _ in range(6)]
+        tool = Tool("t", "T.", *wrong[:2], Args(*wrong[2:4]), Return(*wrong[1:3]), BindTo("m"))  # type: ignore[arg-type]
+        method = Method("m", "M.", Payload(*wrong[3:5]), Result(*wrong[1:2]))  # type: ignore[arg-type]
+        toolset = Toolset("t", "T.", tool, *wrong[4:])  # type: ignore[arg-type]
+        design = Design("home", "A home.", DEVICE, Service("S", "S.", method, toolset), *wrong)  # type: ignore[arg-type]
+        evaluation = build(design)
+        assert (evaluation.design is None) == bool(evaluation.diagnostics)
+        assert all(diagnostic.render("/") for diagnostic in evaluation.diagnostics)
+
+
+def test_words_that_hold_themselves_are_reported() -> None:
+    """Nothing but a change of a finished word can do this, and it is a diagnostic all the same."""
+    array = ArrayOf(String)
+    vars(array)["items"] = array
+    assert codes(Type("T", "T.", Attribute("a", array, "A."))) == ["nested-too-deep"]

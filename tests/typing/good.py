@@ -1,0 +1,121 @@
+"""What type checkers accept: every word, every type, every way to write a default."""
+
+import datetime as dt
+from decimal import Decimal as PythonDecimal
+from uuid import UUID
+
+from toolgen.dsl import (
+    Annotations,
+    Any,
+    Args,
+    ArrayOf,
+    Artifact,
+    Attribute,
+    BindTo,
+    Boolean,
+    BoundedResult,
+    Bytes,
+    Date,
+    DateTime,
+    Decimal,
+    Design,
+    Duration,
+    Enum,
+    Example,
+    Float,
+    Inject,
+    Int,
+    MapOf,
+    Meta,
+    Method,
+    Nullable,
+    Object,
+    OneOf,
+    Payload,
+    Required,
+    Result,
+    Return,
+    Service,
+    String,
+    Tags,
+    Tool,
+    Toolset,
+    Type,
+    Url,
+    Uuid,
+)
+
+NOW = dt.datetime(2026, 1, 31, tzinfo=dt.UTC)
+
+State = Enum("State", "Whether a device answers.", "online", "offline")
+Level = Enum("Level", "How loud it is.", 1, 2, 3)
+Device = Type("Device", "A device.", Attribute("id", String, "Identifier."), Required("id"))
+Stop = Type("Stop", "Stop it.", Attribute("hard", Boolean, "At once."), Example({"hard": True}))
+
+PRIMITIVES = Object(
+    Attribute("string", String, "Text.", default="a", examples=("a", "b"), min_length=1, max_length=9),
+    Attribute("code", String(pattern="^[a-z]+$"), "Code.", default="a", title="Code", deprecated=True),
+    Attribute("email", String, "Address.", format="email", required=True),
+    Attribute("color", String, "Color.", enum=("red", "blue"), default="red"),
+    Attribute("int", Int, "Number.", default=1, minimum=0, maximum=9, multiple_of=1),
+    Attribute("channel", Int(enum=[1, 2]), "Channel.", default=1),
+    Attribute("float", Float, "Number.", default=1, exclusive_minimum=0, exclusive_maximum=9.5),
+    Attribute("boolean", Boolean, "Yes or no.", default=True),
+    Attribute("bytes", Bytes, "Data.", default=b"a"),
+    Attribute("any", Any, "Anything.", default={"a": [1, None]}),
+    Attribute("date", Date, "Day.", default=dt.date(2026, 1, 31)),
+    Attribute("datetime", DateTime, "Instant.", default=NOW),
+    Attribute("duration", Duration, "Span.", default=dt.timedelta(hours=1)),
+    Attribute("uuid", Uuid, "Identifier.", default=UUID(int=0)),
+    Attribute("url", Url, "Address.", default="https://example.com"),
+    Attribute("decimal", Decimal, "Amount.", default=PythonDecimal("1.5")),
+)
+
+COMPOSITES = Object(
+    Attribute("state", State, "State.", default="online"),
+    Attribute("level", Level, "Level.", default=1),
+    Attribute("strings", ArrayOf(String(min_length=1)), "Texts.", default=["a"], max_length=3),
+    Attribute("matrix", ArrayOf(ArrayOf(Float)), "Rows.", default=[[1, 2.5]]),
+    Attribute("devices", ArrayOf(Device), "Devices.", default=[{"id": "d1"}]),
+    Attribute("states", ArrayOf(State, min_length=1), "States.", examples=[["online"]]),
+    Attribute("counts", MapOf(String, Int), "Counts.", default={"a": 1}, min_length=1),
+    Attribute("note", Nullable(String), "Note.", default=None),
+    Attribute("notes", Nullable(ArrayOf(String)), "Notes.", default=["a"]),
+    Attribute("command", OneOf("kind", stop=Stop, go=Object()), "Command.", required=True),
+    Attribute("later", "Device", "A type by its name."),
+    Attribute("many", ArrayOf("Device"), "Types by their name."),
+    Attribute("by_name", MapOf(String(max_length=9), "Device"), "Types by their name."),
+    Attribute("maybe", Nullable("Device"), "A type by its name."),
+    Attribute("union", OneOf("kind", stop="Stop"), "Types by their name."),
+)
+
+tool = Tool(
+    "list_devices",
+    "List the devices.",
+    Args(Attribute("composites", COMPOSITES, "Composites."), Required("composites")),
+    Return(Device),
+    BindTo("DeviceService", "list_devices", rename={"a": "b"}),
+    Inject("session_id", "site_id"),
+    BoundedResult(cursor="cursor", next_cursor="next_cursor"),
+    Artifact("primitives", PRIMITIVES, "All primitives."),
+    Artifact("device", "Device", "A type by its name."),
+    Annotations(read_only=True, destructive=False, idempotent=True, open_world=False, edit=False),
+    Tags("a", "b"),
+    Meta(icon="lamp", order=3, nested={"a": [1, None]}),
+    Example({"composites": {"seen": NOW}}, result={"id": "d1"}),
+    title="List devices",
+)
+
+design = Design(
+    "home",
+    "A home.",
+    State,
+    Level,
+    Device,
+    Service(
+        "DeviceService",
+        "The devices.",
+        Method("list_devices", "List them.", Payload("Device"), Result(Device)),
+        Toolset("devices", "Devices.", tool, Tags("c"), Meta(icon="home"), title="Devices", prefix="home_"),
+    ),
+)

@@ -1,0 +1,86 @@
+"""What stands inside an object: attributes, and which of them are required."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from toolgen.contract.fields import MISSING, Missing
+
+from .datatypes import Bound, Choice, DataType, Length, Text, Value, written
+from .word import Word
+
+
+class Attribute(Word):
+    """One field of an object; constraints are shorthand for those of its own type.
+
+    Example: `Attribute("limit", Int, "Most devices to return.", maximum=500, default=50)`
+    """
+
+    name: Final[str]
+    type: Final[DataType[object, object, object, object, object] | str]
+    description: Final[str]
+    constraints: Final[dict[str, object]]
+    required: Final[bool]
+    default: Final[object]
+    title: Final[str | None]
+    examples: Final[tuple[object, ...]]
+    deprecated: Final[bool]
+
+    def __init__(
+        self,
+        name: str,
+        type: DataType[Value, Choice, Bound, Length, Text] | str,
+        description: str,
+        *,
+        required: bool = False,
+        default: Value | Missing = MISSING,
+        enum: tuple[Choice, ...] | list[Choice] | None = None,
+        minimum: Bound | None = None,
+        maximum: Bound | None = None,
+        exclusive_minimum: Bound | None = None,
+        exclusive_maximum: Bound | None = None,
+        multiple_of: Bound | None = None,
+        min_length: Length | None = None,
+        max_length: Length | None = None,
+        pattern: Text | None = None,
+        format: Text | None = None,
+        title: str | None = None,
+        examples: tuple[Value, ...] | list[Value] = (),
+        deprecated: bool = False,
+    ) -> None:
+        super().__init__()
+        self.name = name
+        self.type = type  # type: ignore[assignment]  # invariant for authors, any type for the build
+        self.description = description
+        self.constraints = written(
+            {
+                "enum": enum,
+                "minimum": minimum,
+                "maximum": maximum,
+                "exclusive_minimum": exclusive_minimum,
+                "exclusive_maximum": exclusive_maximum,
+                "multiple_of": multiple_of,
+                "min_length": min_length,
+                "max_length": max_length,
+                "pattern": pattern,
+                "format": format,
+            }
+        )
+        self.required = required
+        self.default = default
+        self.title = title
+        self.examples = examples  # type: ignore[assignment]  # a list is read as well
+        self.deprecated = deprecated
+
+
+class Required(Word):
+    """The same as `required=True` on each attribute beside it.
+
+    Example: `Required("id", "name")`
+    """
+
+    names: Final[tuple[str, ...]]
+
+    def __init__(self, *names: str) -> None:
+        super().__init__()
+        self.names = names

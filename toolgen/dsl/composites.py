@@ -1,0 +1,154 @@
+"""Types made of other types. A type in quotes is a `Type` or `Enum` that is found by its name."""
+
+from __future__ import annotations
+
+from typing import Any as Anything
+from typing import Final, TypeVar, overload
+
+from .attributes import Attribute, Required
+from .clauses import Example
+from .datatypes import DataType, Holds, NotOnThisType, StringWord, Unconstrained, Value
+
+EnumValue = TypeVar("EnumValue", str, int)
+
+
+class Type(Unconstrained[dict[str, Anything]]):
+    """A named object, shared by all who use it.
+
+    Example: `Type("Device", "A device on a site.", Attribute("id", String, "Identifier.", required=True))`
+    """
+
+    name: Final[str]
+    description: Final[str]
+    children: Final[tuple[Attribute | Required | Example, ...]]
+
+    def __init__(self, name: str, description: str, *children: Attribute | Required | Example) -> None:
+        super().__init__()
+        self.name = name
+        self.description = description
+        self.children = children
+
+
+class Enum(Unconstrained[EnumValue]):
+    """A named enumeration of strings or of whole numbers.
+
+    Example: `Enum("State", "Whether a device answers.", "online", "offline")`
+    """
+
+    name: Final[str]
+    description: Final[str]
+    values: Final[tuple[str | int, ...]]
+
+    def __init__(self, name: str, description: str, *values: EnumValue) -> None:
+        super().__init__()
+        self.name = name
+        self.description = description
+        self.values = values
+
+
+class Object(Unconstrained[dict[str, Anything]]):
+    """An object written where it is used.
+
+    Example: `Attribute("period", Object(Attribute("start", Date, "First day.")), "Days to read.")`
+    """
+
+    children: Final[tuple[Attribute | Required, ...]]
+
+    def __init__(self, *children: Attribute | Required) -> None:
+        super().__init__()
+        self.children = children
+
+
+class ArrayOf(DataType[list[Value], NotOnThisType, NotOnThisType, int, NotOnThisType]):
+    """A list of one type; lengths count items.
+
+    Example: `ArrayOf(String(min_length=1), max_length=10)`
+    """
+
+    items: Final[DataType[object, object, object, object, object] | str]
+
+    @overload
+    def __init__(
+        self, items: Holds[Value], *, min_length: int | None = None, max_length: int | None = None
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: ArrayOf[Anything], items: str, *, min_length: int | None = None, max_length: int | None = None
+    ) -> None: ...
+    def __init__(
+        self, items: Holds[Anything] | str, *, min_length: int | None = None, max_length: int | None = None
+    ) -> None:
+        super().__init__(min_length=min_length, max_length=max_length)
+        self.items = items
+
+
+class MapOf(DataType[dict[str, Value], NotOnThisType, NotOnThisType, int, NotOnThisType]):
+    """An object with free keys; lengths count keys.
+
+    Example: `MapOf(String(pattern="^[a-z]+$"), Float)`
+    """
+
+    keys: Final[StringWord]
+    values: Final[DataType[object, object, object, object, object] | str]
+
+    @overload
+    def __init__(
+        self,
+        keys: StringWord,
+        values: Holds[Value],
+        *,
+        min_length: int | None = None,
+        max_length: int | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: MapOf[Anything],
+        keys: StringWord,
+        values: str,
+        *,
+        min_length: int | None = None,
+        max_length: int | None = None,
+    ) -> None: ...
+    def __init__(
+        self,
+        keys: StringWord,
+        values: Holds[Anything] | str,
+        *,
+        min_length: int | None = None,
+        max_length: int | None = None,
+    ) -> None:
+        super().__init__(min_length=min_length, max_length=max_length)
+        self.keys = keys
+        self.values = values
+
+
+class Nullable(Unconstrained[Value | None]):
+    """A type for which null is a value too.
+
+    Example: `Nullable(String)`
+    """
+
+    inner: Final[DataType[object, object, object, object, object] | str]
+
+    @overload
+    def __init__(self, inner: Holds[Value]) -> None: ...
+    @overload
+    def __init__(self: Nullable[Anything], inner: str) -> None: ...
+    def __init__(self, inner: Holds[Anything] | str) -> None:
+        super().__init__()
+        self.inner = inner
+
+
+class OneOf(Unconstrained[dict[str, Anything]]):
+    """One of several objects, told apart by a tag inside them.
+
+    Example: `OneOf("kind", dim=Dim, stop=Stop)` is `{"kind": "dim", …the attributes of Dim}`
+    """
+
+    tag: Final[str]
+    branches: Final[dict[str, Type | Object | str]]
+
+    def __init__(self, tag: str, /, **branches: Type | Object | str) -> None:
+        super().__init__()
+        self.tag = tag
+        self.branches = branches

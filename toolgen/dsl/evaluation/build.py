@@ -1,0 +1,276 @@
+"""From words to the checked design, or to everything that is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any as Anything
+from typing import Final
+
+from toolgen.contract import naming
+from toolgen.expr import codes
+from toolgen.expr.diagnostics import Diagnostic, Related
+from toolgen.expr.tree import Design as CheckedDesign
+from toolgen.expr.tree import Service as CheckedService
+from toolgen.expr.tree import Toolset as CheckedToolset
+
+from ..clauses import BindTo, Meta, Tags
+from ..composites import Enum, Type
+from ..structure import Design, Method, Service, Tool, Toolset
+from ..word import Word
+from .arguments import well_typed
+from .binding import bind
+from .clauses import every, single
+from .methods import Operation, operation
+from .modules import Module
+from .names import Identifiers, Unique, check_design, check_length, check_service, check_snake, described
+from .recursion import check_finite
+from .report import Report, suggestion
+from .tools import Draft, Surroundings, Tools, meta_of, tags_of
+from .types import Types
+from .values import ValueChecks
+
+_HOLDING: Final = ("children", "type", "items", "inner", "keys", "values", "branches")
+"""Where words hold other words; everywhere else they hold values."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """A checked design, or the reasons why there is none."""
+
+    design: CheckedDesign | None
+    diagnostics: tuple[Diagnostic, ...]
+    """By file, line and column; empty exactly when there is a design."""
+
+
+def build(design: Design) -> Evaluation:
+    """Return the checked design or all diagnostics; raises nothing, whatever the words hold."""
+    report = Report()
+    checked = _Builder(well_typed(design, report), report).design()
+    diagnostics = report.diagnostics()
+    return Evaluation(design=None if diagnostics else checked, diagnostics=diagnostics)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ServiceDraft:
+    word: Service
+    module: Module
+    operations: tuple[Operation, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ToolsetDraft:
+    toolset: CheckedToolset
+    module: Module
+    tools: tuple[Draft, ...]
+    service: str
+
+
+class _Builder:
+    def __init__(self, design: Design, report: Report) -> None:
+        self._design = design
+        self._report = report
+        self._values = ValueChecks(report)
+        self._types = Types(report, self._values, _named_types(design))
+        self._tools = Tools(report, self._types, self._values)
+        self._operations: dict[str, dict[str, Operation]] = {}
+
+    def design(self) -> CheckedDesign:
+        design, report = self._design, self._report
+        check_design(report, design.name, design.source)
+        description = described(report, "the design", design.description, design.source)
+        services = self._services()
+        toolsets = self._toolsets(services)
+        self._types.finish()
+        modules = [self._types.shared]
+        modules += [draft.module for draft in services]
+        modules += [draft.module for draft in toolsets]
+        check_finite(modules, report)
+        self._values.run()
+        bound = [(draft.service, self._bound(draft)) for draft in toolsets]
+        return CheckedDesign(
+            name=design.name,
+            description=description,
+            services=tuple(self._service(draft, bound) for draft in services),
+            types=tuple(self._types.shared.classes.values()),
+            enums=self._types.enums,
+        )
+
+    def _services(self) -> list[_ServiceDraft]:
+        report = self._report
+        unique = Unique(report, "the design")
+        packages = Identifiers(report, "the generated package")
+        drafts = []
+        for word in every(self._design.children, Service):
+            check_service(report, word.name, word.source)
+            if unique.add("service", word.name, word.source):
+                packages.claim(naming.module_name(word.name), f"service {word.name!r}", word.source)
+            drafts.append(self._service_draft(word))
+        return drafts
+
+    def _service_draft(self, word: Service) -> _ServiceDraft:
+        report = self._report
+        where = f"service {word.name!r}"
+        module = Module(report, where, self._types.shared)
+        methods = every(word.children, Method)
+        if methods:
+            module.names.claim(naming.class_name(word.name), where, word.source)
+        unique = Unique(report, where)
+        operations = []
+        for method in methods:
+            is_first = unique.add("method", method.name, method.source)
+            home = module if is_first else Module(Report(), where, self._types.shared)
+            drafted = operation(method, word.name, home, self._types, report)
+            if is_first:
+                operations.append(drafted)
+        known = self._operations.setdefault(word.name, {})
+        for drafted in operations:
+            known.setdefault(drafted.name, drafted)
+        return _ServiceDraft(word=word, module=module, operations=tuple(operations))
+
+    def _service(self, draft: _ServiceDraft, toolsets: list[tuple[str, CheckedToolset]]) -> CheckedService:
+        word = draft.word
+        return CheckedService(
+            name=word.name,
+            description=described(self._report, f"service {word.name!r}", word.description, word.source),
+            methods=tuple(drafted.checked() for drafted in draft.operations),
+            toolsets=tuple(toolset for service, toolset in toolsets if service == word.name),
+            objects=tuple(draft.module.classes.values()),
+        )
+
+    def _toolsets(self, services: list[_ServiceDraft]) -> list[_ToolsetDraft]:
+        owners: dict[int, Service] = {}
+        drafts = []
+        for service in services:
+            unique = Unique(self._report, f"service {service.word.name!r}")
+            packages = Identifiers(self._report, f"the toolsets of {service.word.name!r}")
+            for word in every(service.word.children, Toolset):
+                owner = owners.setdefault(id(word), service.word)
+                if owner is not service.word:
+                    self._report_owners(word, owner, service.word)
+                    continue
+                if unique.add("toolset", word.name, word.source):
+                    packages.claim(naming.module_name(word.name), f"toolset {word.name!r}", word.source)
+                drafts.append(self._toolset(word, service.word.name))
+        return drafts
+
+    def _report_owners(self, word: Toolset, first: Service, second: Service) -> None:
+        self._report.add(
+            codes.TWO_OWNERS,
+            word.source,
+            related=[
+                Related(message=f"service {service.name!r} stands here", source=service.source)
+                for service in (first, second)
+            ],
+            name=word.name,
+            first=first.name,
+            second=second.name,
+        )
+
+    def _toolset(self, word: Toolset, service: str) -> _ToolsetDraft:
+        report = self._report
+        what = f"toolset {word.name!r}"
+        check_snake(report, "a toolset", word.name, word.source)
+        if all(isinstance(child, Tags | Meta) for child in word.children):
+            report.add(codes.EMPTY_TOOLSET, word.source, name=word.name)
+        if word.prefix:
+            check_snake(report, "a prefix", word.prefix, word.source)
+        module = Module(report, what, self._types.shared)
+        around = Surroundings(
+            service=service,
+            toolset=word.name,
+            module=module,
+            tags=tags_of(word, report),
+            meta=meta_of(word, report),
+        )
+        tools = self._drafts(word, around)
+        toolset = CheckedToolset(
+            name=word.name,
+            title=word.title or naming.title(word.name),
+            description=described(report, what, word.description, word.source),
+            service=service,
+            tools=(),
+            objects=(),
+            prefix=word.prefix,
+        )
+        return _ToolsetDraft(toolset=toolset, module=module, tools=tools, service=service)
+
+    def _drafts(self, word: Toolset, around: Surroundings) -> tuple[Draft, ...]:
+        report = self._report
+        unique = Unique(report, f"toolset {word.name!r}")
+        constants = Identifiers(report, f"toolset {word.name!r}")
+        drafts = []
+        for tool in every(word.children, Tool):
+            home = around
+            if unique.add("tool", tool.name, tool.source):
+                constants.claim(naming.constant(tool.name), f"tool {tool.name!r}", tool.source)
+            else:
+                home = replace(around, module=Module(Report(), "", self._types.shared))
+            if len(tool.name) <= naming.LONGEST_NAME:
+                check_length(
+                    report, "wire name", word.prefix + tool.name, tool.source, "the prefix or the name"
+                )
+            bind_to = single(tool, tool.children, BindTo, report)
+            target = self._operation(bind_to, tool, around.service) if bind_to else None
+            draft = self._tools.draft(tool, home, bind_to, target)
+            drafts.append(draft)
+            for artifact in draft.tool.artifacts:
+                text = f"artifact {artifact.kind!r} of tool {tool.name!r}"
+                if home is around:
+                    constants.claim(naming.constant(tool.name, artifact.kind), text, tool.source)
+        return tuple(drafts)
+
+    def _operation(self, bind_to: BindTo, tool: Tool, own_service: str) -> Operation | None:
+        """Return the method that a tool is bound to; an unknown one is reported."""
+        service = own_service if bind_to.service is None else bind_to.service
+        methods = self._operations.get(service)
+        if methods is None:
+            hint = suggestion(service, self._operations)
+            self._report.add(codes.UNKNOWN_SERVICE, bind_to.source, tool=tool.name, name=service, hint=hint)
+            return None
+        found = methods.get(bind_to.method)
+        if found is None:
+            self._report.add(
+                codes.UNKNOWN_METHOD,
+                bind_to.source,
+                service=service,
+                name=bind_to.method,
+                tool=tool.name,
+                hint=suggestion(bind_to.method, methods),
+            )
+        return found
+
+    def _bound(self, draft: _ToolsetDraft) -> CheckedToolset:
+        """Return the toolset with the bindings of its tools."""
+        tools = []
+        for tool in draft.tools:
+            checked = tool.tool
+            if tool.bind and tool.operation:
+                binding = bind(tool, tool.bind, tool.operation, self._types.shared, self._report)
+                checked = replace(checked, binding=binding)
+            tools.append(checked)
+        return replace(draft.toolset, tools=tuple(tools), objects=tuple(draft.module.classes.values()))
+
+
+def _named_types(design: Design) -> list[Type | Enum[Anything]]:
+    """Return every named type that the design lists or uses, in order of first use."""
+    found: dict[int, Type | Enum[Anything]] = {}
+    for word in _walk(design, set()):
+        if isinstance(word, (Type, Enum)):
+            found.setdefault(id(word), word)
+    return list(found.values())
+
+
+def _walk(word: Word, seen: set[int]) -> Iterator[Word]:
+    """Yield the word and every word in it once, outer before inner."""
+    if id(word) in seen:
+        return
+    seen.add(id(word))
+    yield word
+    facts = {} if isinstance(word, Enum) else vars(word)
+    for name in _HOLDING:
+        value = facts.get(name)
+        held = value if isinstance(value, tuple) else value.values() if isinstance(value, dict) else (value,)
+        for inner in held:
+            if isinstance(inner, Word):
+                yield from _walk(inner, seen)

@@ -1,0 +1,34 @@
+"""Finds the clauses of a word by their kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from toolgen.expr import codes
+from toolgen.expr.diagnostics import Related
+
+from ..word import Word
+from .arguments import named
+from .report import Report
+
+_W = TypeVar("_W", bound=Word)
+
+
+def every(children: Iterable[object], kind: type[_W]) -> list[_W]:
+    """Return the children of a kind, in order."""
+    return [child for child in children if isinstance(child, kind)]
+
+
+def single(parent: Word, children: Iterable[object], kind: type[_W], report: Report) -> _W | None:
+    """Return the one child of a kind; every further one is reported."""
+    found = every(children, kind)
+    for repeated in found[1:]:
+        report.add(
+            codes.DUPLICATE_CLAUSE,
+            repeated.source,
+            related=[Related(message="it stands first here", source=found[0].source)],
+            parent=named(parent),
+            clause=kind.__name__,
+        )
+    return found[0] if found else None

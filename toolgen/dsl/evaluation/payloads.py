@@ -1,0 +1,78 @@
+"""Arguments, results and payloads: objects that are named by their place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toolgen.contract import naming
+from toolgen.contract.fields import Field
+from toolgen.expr import codes
+
+from ..composites import ArrayOf, Type
+from ..datatypes import DataType as TypeWord
+from ..structure import Attributes
+from .arguments import BROKEN
+from .constraints import Subject
+from .modules import Module
+from .report import Report
+from .spelling import spelled
+from .types import WHOLE, Fields, Projection, Types
+
+
+def draw(
+    clause: Attributes | None,
+    where: str,
+    module: Module,
+    class_name: str,
+    types: Types,
+    report: Report,
+    projection: Projection = WHOLE,
+) -> Fields:
+    """Return the fields that a clause lists or takes over from its one `Type`."""
+    if clause is None:
+        return Fields()
+    written = [child for child in clause.children if isinstance(child, (TypeWord, str))]
+    if not written:
+        return types.fields(clause.children, module, class_name, where, clause.source, projection)
+    if len(clause.children) > 1:
+        report.add(codes.MIXED_TYPE_AND_ATTRIBUTES, clause.source, what=where, name=spelled(written[0]))
+    subject = Subject(what=where, source=clause.source, report=report)
+    found = types.named_type(written[0], subject)
+    if isinstance(found, Type):
+        return _taken_over(found, types, projection)
+    if found is not None and found is not BROKEN:
+        _refuse(clause, found, where, report)
+    return Fields()
+
+
+def _taken_over(word: Type, types: Types, projection: Projection) -> Fields:
+    object_ = types.shared_object(word)
+    if object_ is None:
+        return Fields()
+    kept = [
+        (field, projection.name(field.name))
+        for field in object_.fields
+        if projection.keeps(projection.name(field.name))
+    ]
+    sources = {name: types.shared.source_of(object_.name, field) or word.source for field, name in kept}
+    fields = tuple(_renamed(field, name) for field, name in kept)
+    return Fields(fields=fields, sources=sources, description=object_.description)
+
+
+def _renamed(field: Field, name: str) -> Field:
+    """Return the field under a name; a title that was made of the old name is made of the new one."""
+    title = naming.title(name) if field.title == naming.title(field.name) else field.title
+    return replace(field, name=name, title=title)
+
+
+def _refuse(clause: Attributes, type_: object, where: str, report: Report) -> None:
+    name = "items" if isinstance(type_, ArrayOf) else "value"
+    text = spelled(type_)
+    word = type(clause).__name__
+    report.add(
+        codes.NOT_AN_OBJECT,
+        clause.source,
+        what=where,
+        type=text,
+        hint=f'write {word}(Attribute("{name}", {text}, "…", required=True))',
+    )

@@ -1,0 +1,94 @@
+"""Types as the author would write them, for messages."""
+
+from __future__ import annotations
+
+from typing import Final, assert_never
+
+from toolgen.contract.fields import (
+    MISSING,
+    ArrayType,
+    DataType,
+    EnumType,
+    Field,
+    MapType,
+    NullableType,
+    NumberType,
+    RefType,
+    ScalarKind,
+    ScalarType,
+    StringType,
+    UnionType,
+)
+
+from ..composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
+from ..datatypes import ScalarWord
+from ..word import Word
+from .report import listed
+
+SCALARS: Final[dict[ScalarKind, str]] = {
+    "boolean": "Boolean",
+    "bytes": "Bytes",
+    "date": "Date",
+    "datetime": "DateTime",
+    "duration": "Duration",
+    "uuid": "Uuid",
+    "url": "Url",
+    "decimal": "Decimal",
+    "any": "Any",
+}
+
+
+def spelled(word: object, depth: int = 3) -> str:
+    """Return a word as it is written, without what stands inside the objects in it."""
+    if depth == 0:
+        return "…"
+    match word:
+        case str():
+            return word
+        case Type(name=str(name)) | Enum(name=str(name)):
+            return name
+        case ScalarWord():
+            return SCALARS.get(word.kind, "a type")
+        case ArrayOf():
+            return f"ArrayOf({spelled(word.items, depth - 1)})"
+        case MapOf():
+            return f"MapOf({spelled(word.keys, depth - 1)}, {spelled(word.values, depth - 1)})"
+        case Nullable():
+            return f"Nullable({spelled(word.inner, depth - 1)})"
+        case OneOf() | Object():
+            return f"{type(word).__name__}(…)"
+        case Word():
+            return type(word).__name__.removesuffix("Word")
+        case _:
+            return f"a {type(word).__name__}"
+
+
+def type_text(type_: DataType) -> str:
+    """Return a type of the field tree as a word, without its constraints."""
+    match type_:
+        case StringType():
+            return "String"
+        case NumberType():
+            return "Int" if type_.integer else "Float"
+        case EnumType():
+            return type_.name or f"enum of {listed(type_.values)}"
+        case ScalarType():
+            return SCALARS[type_.kind]
+        case ArrayType():
+            return f"ArrayOf({type_text(type_.items)})"
+        case MapType():
+            return f"MapOf(String, {type_text(type_.values)})"
+        case NullableType():
+            return f"Nullable({type_text(type_.inner)})"
+        case UnionType():
+            return f"OneOf({type_.tag!r}, {', '.join(value for value, _ in type_.branches)})"
+        case RefType():
+            return type_.name
+        case _:
+            assert_never(type_)
+
+
+def field_text(field: Field) -> str:
+    """Return the field's type, and whether it may be absent."""
+    absent = not field.required and field.default is MISSING
+    return f"optional {type_text(field.type)}" if absent else type_text(field.type)

@@ -1,0 +1,272 @@
+"""Tools: their arguments, results, injected fields, artifacts and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any as Anything
+
+from toolgen.contract import naming
+from toolgen.contract.fields import Field, Json, ObjectType, RefType
+from toolgen.contract.names import BOUNDS_FIELDS, Hint
+from toolgen.expr import codes
+from toolgen.expr.source import Source
+from toolgen.expr.tree import Artifact as CheckedArtifact
+from toolgen.expr.tree import Bounded
+from toolgen.expr.tree import Example as CheckedExample
+from toolgen.expr.tree import Tool as CheckedTool
+
+from ..clauses import Annotations, Artifact, BindTo, BoundedResult, Example, Inject, Meta, Tags
+from ..structure import Args, Return, Tool
+from .bounds import bounded, with_bounds
+from .clauses import every, single
+from .constraints import Subject
+from .injection import Injection, inject
+from .jsonvalues import json_value
+from .methods import Operation
+from .modules import UNKNOWN, Module
+from .names import Unique, check_snake, described
+from .payloads import draw
+from .report import Report
+from .types import Fields, Projection, Types
+from .values import ValueChecks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A tool whose binding is not resolved yet."""
+
+    tool: CheckedTool
+    module: Module
+    source: Source
+    bind: BindTo | None
+    operation: Operation | None
+    """The bound method; None without one, or when it was reported."""
+    fills: bool
+    """Whether everything that the payload is filled from is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a tool's toolset gives it."""
+
+    service: str
+    toolset: str
+    module: Module
+    tags: tuple[str, ...]
+    meta: Mapping[str, Json]
+
+
+class Tools:
+    """Makes tools out of words."""
+
+    def __init__(self, report: Report, types: Types, values: ValueChecks) -> None:
+        self._report = report
+        self._types = types
+        self._values = values
+
+    def draft(
+        self, word: Tool, around: Surroundings, bind: BindTo | None, operation: Operation | None
+    ) -> Draft:
+        """Return the tool without its binding."""
+        module, report = around.module, self._report
+        what = f"tool {word.name!r}"
+        check_snake(report, "a tool", word.name, word.source)
+        payload_class = naming.class_name(word.name, "payload")
+        module.reserve(payload_class, f"the payload of {what}", word.source)
+        arguments, injection = self._payload(word, module, payload_class, bind, operation)
+        payload = ObjectType(
+            name=payload_class, description=arguments.description, fields=injection.remaining
+        )
+        module.define(payload, arguments.sources, injection.fields)
+        artifacts = self._artifacts(word, module)
+        result = self._result(word, module, artifacts, bind, operation)
+        window = self._window(word, injection.remaining, result)
+        is_known = bind is None or operation is not None
+        tool = CheckedTool(
+            id=f"{around.service}.{around.toolset}.{word.name}",
+            name=word.name,
+            title=word.title or naming.title(word.name),
+            description=described(report, what, word.description, word.source),
+            payload=payload,
+            result=result,
+            injected=injection.fields,
+            artifacts=artifacts,
+            bounded=window,
+            annotations=self._annotations(word),
+            tags=tuple(dict.fromkeys((*around.tags, *tags_of(word, report)))),
+            meta={**around.meta, **meta_of(word, report)} or None,
+            examples=self._examples(word, module, payload, result, is_known),
+        )
+        return Draft(
+            tool=tool,
+            module=module,
+            source=word.source,
+            bind=bind,
+            operation=operation,
+            fills=injection.is_known,
+        )
+
+    def _payload(
+        self,
+        word: Tool,
+        module: Module,
+        class_name: str,
+        bind: BindTo | None,
+        operation: Operation | None,
+    ) -> tuple[Fields, Injection]:
+        """Return the written or inherited arguments, and what of them is injected."""
+        args = single(word, word.children, Args, self._report)
+        clauses = every(word.children, Inject)
+        names = frozenset(name for clause in clauses for name in clause.names)
+        where = f"the arguments of tool {word.name!r}"
+        drawn = draw(args, where, module, class_name, self._types, self._report)
+        inherited = Fields()
+        if operation and bind:
+            written = {field.name for field in drawn.fields}
+            projection = Projection(
+                rename=bind.rename,
+                only=None if args is None else names - written,
+                without=frozenset(written),
+            )
+            inherited = draw(
+                operation.payload_clause,
+                operation.payload_where,
+                module,
+                class_name,
+                self._types,
+                self._report,
+                projection,
+            )
+        injection = inject(
+            word.name,
+            clauses,
+            drawn,
+            inherited,
+            known=[field.name for field in operation.payload_type.fields] if operation else [],
+            is_known=bind is None or operation is not None,
+            report=self._report,
+        )
+        fields = Fields(
+            fields=(*drawn.fields, *inherited.fields),
+            sources={**inherited.sources, **drawn.sources},
+            description=drawn.description if args else inherited.description,
+        )
+        return fields, injection
+
+    def _result(
+        self,
+        word: Tool,
+        module: Module,
+        artifacts: tuple[CheckedArtifact, ...],
+        bind: BindTo | None,
+        operation: Operation | None,
+    ) -> ObjectType:
+        class_name = naming.class_name(word.name, "result")
+        where = f"the result of tool {word.name!r}"
+        module.reserve(class_name, where, word.source)
+        written = single(word, word.children, Return, self._report)
+        window = next(iter(every(word.children, BoundedResult)), None)
+        rename = bind.rename if bind else {}
+        kinds = {artifact.kind for artifact in artifacts}
+        if operation and bind:
+            given = {rename.get(field.name, field.name) for field in operation.result_type.fields}
+            kinds &= given
+        else:
+            kinds = set()
+        if written is None and operation:
+            taken = kinds | set(BOUNDS_FIELDS if window else ())
+            projection = Projection(rename=rename, without=frozenset(taken))
+            drawn = draw(
+                operation.result_clause,
+                operation.result_where,
+                module,
+                class_name,
+                self._types,
+                self._report,
+                projection,
+            )
+        else:
+            projection = Projection(without=frozenset(kinds))
+            drawn = draw(written, where, module, class_name, self._types, self._report, projection)
+        fields = drawn.fields
+        if window:
+            sources = dict(drawn.sources)
+            fields = with_bounds(word.name, fields, sources, word.source, self._report)
+        result = ObjectType(name=class_name, description=drawn.description, fields=fields)
+        added = {field.name: word.source for field in fields if field.name not in drawn.sources}
+        module.define(result, {**drawn.sources, **added})
+        return result
+
+    def _artifacts(self, word: Tool, module: Module) -> tuple[CheckedArtifact, ...]:
+        unique = Unique(self._report, f"tool {word.name!r}")
+        found = []
+        for artifact in every(word.children, Artifact):
+            what = f"artifact {artifact.kind!r}"
+            check_snake(self._report, "an artifact", artifact.kind, artifact.source)
+            description = described(self._report, what, artifact.description, artifact.source)
+            subject = Subject(what=what, source=artifact.source, report=self._report)
+            class_name = naming.class_name(word.name, artifact.kind)
+            if unique.add("artifact", artifact.kind, artifact.source):
+                type_ = self._types.object_type(artifact.type, module, class_name, subject, description)
+                found.append(CheckedArtifact(kind=artifact.kind, description=description, type=type_))
+        return tuple(found)
+
+    def _window(self, word: Tool, payload: tuple[Field, ...], result: ObjectType) -> Bounded | None:
+        clause = single(word, word.children, BoundedResult, self._report)
+        return bounded(word.name, clause, payload, result.fields, self._report) if clause else None
+
+    def _annotations(self, word: Tool) -> Mapping[Hint, bool] | None:
+        clause = single(word, word.children, Annotations, self._report)
+        if clause is None:
+            return None
+        hints: Mapping[Hint, bool] = clause.hints  # type: ignore[assignment]  # its keywords are the hints
+        if hints.get("read_only"):
+            for name in ("destructive", "edit"):
+                if hints.get(name):
+                    self._report.add(
+                        codes.ANNOTATIONS_CONFLICT, clause.source, tool=word.name, hint_name=name
+                    )
+        return hints
+
+    def _examples(
+        self, word: Tool, module: Module, payload: ObjectType, given: ObjectType, is_known: bool
+    ) -> tuple[CheckedExample, ...]:
+        found = []
+        for example in every(word.children, Example):
+            args = self._example(word, "arguments", example.args, payload, module, is_known, example.source)
+            result = None
+            if example.result is not None:
+                result = self._example(
+                    word, "result", example.result, given, module, is_known, example.source
+                )
+            if args is not None:
+                found.append(CheckedExample(args=args, result=result))
+        return tuple(found)
+
+    def _example(
+        self,
+        word: Tool,
+        side: str,
+        value: Mapping[str, object],
+        object_: ObjectType,
+        module: Module,
+        is_known: bool,
+        source: Source,
+    ) -> dict[str, Json] | None:
+        type_ = RefType(name=object_.name) if is_known else UNKNOWN
+        example = self._values.example(dict(value), type_, module, f"tool {word.name!r} ({side})", source)
+        return example if isinstance(example, dict) else None
+
+
+def tags_of(word: Anything, report: Report) -> tuple[str, ...]:
+    """Return the labels of a tool or a toolset."""
+    clause = single(word, word.children, Tags, report)
+    return clause.names if clause else ()
+
+
+def meta_of(word: Anything, report: Report) -> Mapping[str, Json]:
+    """Return the facts of a tool or a toolset."""
+    clause = single(word, word.children, Meta, report)
+    facts = json_value(clause.facts) if clause else {}
+    return facts if isinstance(facts, dict) else {}

@@ -1,0 +1,157 @@
+"""The words that hold others: from the design down to one tool's arguments."""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+from .attributes import Attribute, Required
+from .clauses import Annotations, Artifact, BindTo, BoundedResult, Example, Inject, Meta, Tags
+from .composites import Enum, Type
+from .word import Word
+
+Fields: TypeAlias = Attribute | Required | Type | str
+"""Attributes, or one `Type` in their place."""
+
+
+class Attributes(Word):
+    """The attributes of an object that is named by its place."""
+
+    children: Final[tuple[Fields, ...]]
+
+    def __init__(self, *children: Fields) -> None:
+        super().__init__()
+        self.children = children
+
+
+class Args(Attributes):
+    """What the model sends: attributes, or one `Type`.
+
+    Example: `Args(Attribute("site_id", String, "Site identifier.", required=True))`
+    """
+
+
+class Return(Attributes):
+    """What the model gets: attributes, or one `Type`.
+
+    Example: `Return(Attribute("devices", ArrayOf(Device), "By name.", required=True))`
+    """
+
+
+class Payload(Attributes):
+    """What a method takes: attributes, or one `Type`.
+
+    Example: `Payload(Attribute("site_id", String, "Site identifier.", required=True))`
+    """
+
+
+class Result(Attributes):
+    """What a method gives back: attributes, or one `Type`.
+
+    Example: `Result(DeviceList)`
+    """
+
+
+class Method(Word):
+    """An operation behind the tools.
+
+    Example: `Method("list_devices", "List devices.", Payload(…), Result(…))`
+    """
+
+    name: Final[str]
+    description: Final[str]
+    children: Final[tuple[Payload | Result, ...]]
+
+    def __init__(self, name: str, description: str, *children: Payload | Result) -> None:
+        super().__init__()
+        self.name = name
+        self.description = description
+        self.children = children
+
+
+ToolClause: TypeAlias = (
+    Args | Return | BindTo | Inject | BoundedResult | Artifact | Tags | Meta | Annotations | Example
+)
+
+
+class Tool(Word):
+    """One callable of a toolset.
+
+    Example: `Tool("list_devices", "List the devices of a site.", Args(…), Return(…))`
+    """
+
+    name: Final[str]
+    description: Final[str]
+    children: Final[tuple[ToolClause, ...]]
+    title: Final[str | None]
+
+    def __init__(self, name: str, description: str, *children: ToolClause, title: str | None = None) -> None:
+        super().__init__()
+        self.name = name
+        self.description = description
+        self.children = children
+        self.title = title
+
+
+class Toolset(Word):
+    """Tools that belong together.
+
+    Example: `Toolset("devices", "Find devices.", Tool(…), Tags("devices"))`
+    """
+
+    name: Final[str]
+    description: Final[str]
+    children: Final[tuple[Tool | Tags | Meta, ...]]
+    title: Final[str | None]
+    prefix: Final[str]
+
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        *children: Tool | Tags | Meta,
+        title: str | None = None,
+        prefix: str = "",
+    ) -> None:
+        super().__init__()
+        self.name = name
+        self.description = description
+        self.children = children
+        self.title = title
+        self.prefix = prefix
+
+
+class Service(Word):
+    """Owner of methods and toolsets.
+
+    Example: `Service("DeviceService", "Devices and their readings.", Method(…))`
+    """
+
+    name: Final[str]
+    description: Final[str]
+    children: Final[tuple[Method | Toolset, ...]]
+
+    def __init__(self, name: str, description: str, *children: Method | Toolset) -> None:
+        super().__init__()
+        self.name = name
+        self.description = description
+        self.children = children
+
+
+DesignChild: TypeAlias = Service | Type | Enum[str] | Enum[int]
+
+
+class Design(Word):
+    """The whole, a module's `design`.
+
+    Example: `design = Design("home", "A home-automation assistant.", Service(…))`
+    """
+
+    name: Final[str]
+    description: Final[str]
+    children: Final[tuple[DesignChild, ...]]
+
+    def __init__(self, name: str, description: str, *children: DesignChild) -> None:
+        super().__init__()
+        self.name = name
+        self.description = description
+        self.children = children

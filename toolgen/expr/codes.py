@@ -1,0 +1,331 @@
+"""The one table of what can be wrong with a design.
+
+A message names its subject first and shows the value; a hint is an action. The explanations are
+printed in docs/diagnostics.md, each beside its broken example of tests/broken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One code with its templates; the facts in braces are given where the rule is broken."""
+
+    code: str
+    """Stable, kebab-case."""
+    message: str
+    hint: str
+    explanation: str
+
+
+WRONG_ARGUMENT: Final = Rule(
+    "wrong-argument",
+    "{argument} of {word} is {value}, not {wanted}",
+    "{hint}",
+    "A word got a value of another Python type than it takes. Type checkers find most of these before "
+    "`toolgen` does.",
+)
+MISPLACED_WORD: Final = Rule(
+    "misplaced-word",
+    "{child} does not belong in {parent}",
+    "{hint}",
+    "Each word has its place: attributes stand in `Args`, `Return`, `Payload`, `Result`, `Type` and "
+    "`Object`, clauses in `Tool`, tools in `Toolset`, toolsets and methods in `Service`, services in "
+    "`Design`.",
+)
+DUPLICATE_CLAUSE: Final = Rule(
+    "duplicate-clause",
+    "{parent} has {clause} twice",
+    "keep one of them",
+    "`Args`, `Return`, `BindTo`, `BoundedResult`, `Annotations`, `Tags`, `Meta`, `Payload` and `Result` "
+    "stand once in their place. `Inject`, `Artifact` and `Example` may be repeated.",
+)
+BAD_NAME: Final = Rule(
+    "bad-name",
+    "name {name!r} of {what} {fault}",
+    "{hint}",
+    "Toolsets, tools, methods, artifact kinds and prefixes are written `like_this`; services, types and "
+    "enums are identifiers `LikeThis`. An attribute may have any JSON key without spaces. A name that "
+    "holds a space is mostly two strings that Python joined because a comma is missing between them.",
+)
+NAME_TOO_LONG: Final = Rule(
+    "name-too-long",
+    "{what} {name!r} has {length} characters, and providers take {limit}",
+    "shorten {part}",
+    "Model providers accept names of tools up to 64 characters; the name that they see is the toolset's "
+    "prefix and the tool's name.",
+)
+RESERVED_NAME: Final = Rule(
+    "reserved-name",
+    "name {name!r} of {what} is taken by {taken_by}",
+    "choose another name",
+    "A service called `Types` would stand in the place of `gen/types.py`, and `None`, `True` and `False` "
+    "cannot be classes in Python.",
+)
+DUPLICATE_NAME: Final = Rule(
+    "duplicate-name",
+    "{what} {name!r} stands twice in {where}",
+    "{hint}",
+    "Names are unique in their place: services and types in the design, methods and toolsets in a "
+    "service, tools in a toolset, attributes in an object, artifact kinds in a tool.",
+)
+IDENTIFIER_CLASH: Final = Rule(
+    "identifier-clash",
+    "{what} and {other} both become {identifier!r} in {where}",
+    "rename one of them",
+    "Two names that differ in the design may be one identifier in Python: the attributes `deviceId` and "
+    "`device_id`, or the tools `get_user` and `get__user`. Classes of a toolset must also differ from the "
+    "shared types.",
+)
+MISSING_DESCRIPTION: Final = Rule(
+    "missing-description",
+    "{what} has no description",
+    "say in one sentence what it is; models choose and fill tools by their descriptions",
+    "A description is the only thing that tells a model what a tool or an attribute is for.",
+)
+UNKNOWN_TYPE: Final = Rule(
+    "unknown-type",
+    "{what} refers to the type {name!r}, which the design does not have",
+    "{hint}",
+    "A type in quotes is found by its name among the types that the design uses or lists.",
+)
+CONSTRAINT_MISMATCH: Final = Rule(
+    "constraint-mismatch",
+    "{keyword!r} of {what} does not go with {type}",
+    "{hint}",
+    "Each constraint belongs to the types that can hold it: lengths to String, ArrayOf and MapOf, bounds "
+    "to Int and Float, `pattern` and `format` to String, `enum` to String and Int. An `enum` stands "
+    "alone, and so do `pattern` and `format` beside each other.",
+)
+BAD_CONSTRAINT: Final = Rule(
+    "bad-constraint",
+    "{keyword!r} of {what} is {value}, not {wanted}",
+    "write {wanted}",
+    "Lengths are whole numbers from 0, bounds of an Int are whole numbers, bounds of a Float are finite, "
+    "`multiple_of` is above 0.",
+)
+EMPTY_RANGE: Final = Rule(
+    "empty-range",
+    "{low} and {high} of {what} leave no value",
+    "lower the first or raise the second",
+    "The constraints of a type leave no value that satisfies them all.",
+)
+EMPTY_ENUM: Final = Rule(
+    "empty-enum",
+    "enum {what} has no values",
+    "list the values that are allowed",
+    "An enumeration needs at least one value.",
+)
+DUPLICATE_ENUM_VALUE: Final = Rule(
+    "duplicate-enum-value",
+    "value {value} stands twice in {what}",
+    "remove one of them",
+    "The values of an enumeration are different from each other.",
+)
+BAD_ENUM_VALUE: Final = Rule(
+    "bad-enum-value",
+    "value {value} of {what} is not {wanted}",
+    "{hint}",
+    "The values of an enumeration are all strings or all whole numbers, those of its type.",
+)
+BAD_PATTERN: Final = Rule(
+    "bad-pattern",
+    "pattern {pattern!r} of {what} {fault}",
+    "stay in the common ground of ECMA-262 and Rust's regex: classes, groups `(?:…)`, quantifiers, anchors",
+    "A pattern means the same in the JSON Schema (ECMA-262) and in the codec (Rust's regex). Look-around, "
+    "back-references, named groups and Unicode properties do not.",
+)
+UNKNOWN_FORMAT: Final = Rule(
+    "unknown-format",
+    "format {format!r} of {what} is unknown",
+    "{hint}",
+    "A String may have the format `email`, `hostname`, `ipv4` or `ipv6`. Dates, durations, identifiers "
+    "and addresses are types of their own.",
+)
+DEFAULT_OUT_OF_RANGE: Final = Rule(
+    "default-out-of-range",
+    "default {default} of {name!r} is {side} its {bound} {limit}",
+    "{hint}",
+    "A default satisfies the bounds of its own type.",
+)
+DEFAULT_NOT_IN_ENUM: Final = Rule(
+    "default-not-in-enum",
+    "default {default} of {name!r} is none of {values}",
+    "{hint}",
+    "A default is one of the values of its enumeration.",
+)
+DEFAULT_MISMATCH: Final = Rule(
+    "default-mismatch",
+    "default {default} of {name!r} does not fit its type: {issues}",
+    "{hint}",
+    "A default is a value of its own type, with everything that the type asks for.",
+)
+REQUIRED_DEFAULT: Final = Rule(
+    "required-default",
+    "attribute {name!r} is required and has a default",
+    "remove required, or the default: what is always sent needs none",
+    "A default says what an absent attribute means; a required one is never absent.",
+)
+EXAMPLE_MISMATCH: Final = Rule(
+    "example-mismatch",
+    "example of {what} does not fit: {issues}",
+    "change the example, or what it is an example of",
+    "Examples are shown to models and are checked against the schema of what they show.",
+)
+BAD_UNION: Final = Rule(
+    "bad-union",
+    "union {what} {fault}",
+    "{hint}",
+    "A `OneOf` has at least one branch, its branches are objects, and no branch has an attribute with the "
+    "name of the tag.",
+)
+INFINITE_TYPE: Final = Rule(
+    "infinite-type",
+    "type {name!r} has no finite value: it requires {path}",
+    "make one of these attributes optional, or an array",
+    "A required attribute that leads back to its own type asks for a value inside a value without end.",
+)
+NOT_AN_OBJECT: Final = Rule(
+    "not-an-object",
+    "{what} is {type}, not an object",
+    "{hint}",
+    "Arguments, results and artifacts are objects: they can grow an attribute later, and every provider "
+    "takes them.",
+)
+MIXED_TYPE_AND_ATTRIBUTES: Final = Rule(
+    "mixed-type-and-attributes",
+    "type {name!r} does not stand alone in {what}",
+    "put the attributes into the type, or write all attributes here",
+    "`Args`, `Return`, `Payload` and `Result` hold attributes, or one `Type` in their place.",
+)
+MAP_KEY: Final = Rule(
+    "map-key",
+    "map {what} has the keys {type}, not String",
+    "write MapOf(String, …); a String may carry length, pattern or format",
+    "The keys of a JSON object are strings.",
+)
+UNKNOWN_REQUIRED: Final = Rule(
+    "unknown-required",
+    "Required names {name!r}, which {where} does not have",
+    "{hint}",
+    "`Required` names attributes that stand beside it.",
+)
+TWO_OWNERS: Final = Rule(
+    "two-owners",
+    "toolset {name!r} stands in the services {first!r} and {second!r}",
+    "keep it in the service that owns it",
+    "A toolset belongs to one service: the ids of its tools begin with the service's name.",
+)
+EMPTY_TOOLSET: Final = Rule(
+    "empty-toolset",
+    "toolset {name!r} has no tools",
+    "add a Tool, or remove the toolset",
+    "A toolset becomes a package with an executor; without a tool there is nothing to generate.",
+)
+UNKNOWN_SERVICE: Final = Rule(
+    "unknown-service",
+    "BindTo of tool {tool!r} names the service {name!r}, which the design does not have",
+    "{hint}",
+    "`BindTo` names a service of the design, or leaves it out for a method of the toolset's own service.",
+)
+UNKNOWN_METHOD: Final = Rule(
+    "unknown-method",
+    "service {service!r} has no method {name!r}, to which tool {tool!r} is bound",
+    "{hint}",
+    "`BindTo` names a method that its service declares.",
+)
+UNFILLED_PAYLOAD_FIELD: Final = Rule(
+    "unfilled-payload-field",
+    "method {method!r} requires {field!r} ({type}), which tool {tool!r} does not fill",
+    "{hint}",
+    "Every required field of a bound method's payload is filled by an argument, an injected field or a "
+    "default.",
+)
+LOST_ARGUMENT: Final = Rule(
+    "lost-argument",
+    "argument {field!r} ({type}) of tool {tool!r} does not reach method {method!r}",
+    "{hint}",
+    "Every argument of a bound tool fills a field of the method's payload; what a model says is not "
+    "dropped in silence.",
+)
+UNFILLED_RESULT_FIELD: Final = Rule(
+    "unfilled-result-field",
+    "tool {tool!r} returns {field!r} ({type}), which method {method!r} does not give",
+    "{hint}",
+    "Every required field of a bound tool's result is filled by a field of the method's result.",
+)
+BIND_MISMATCH: Final = Rule(
+    "bind-mismatch",
+    "{given} is {given_type}, but {taken} is {taken_type}",
+    "{hint}",
+    "A field that fills another fits its type: the same type, Int into Float, a smaller enum into a "
+    "larger one or into String, Url into String, a value into Nullable, required into optional; arrays, "
+    "maps, objects and unions part by part.",
+)
+BAD_RENAME: Final = Rule(
+    "bad-rename",
+    "rename of tool {tool!r} {fault}",
+    "{hint}",
+    "`rename={field: attribute}` leads from a field of the method's payload or result to the tool's "
+    "attribute of another name; both exist, and no two fields lead to one attribute.",
+)
+UNKNOWN_INJECT: Final = Rule(
+    "unknown-inject",
+    "tool {tool!r} injects {name!r}, which neither its Args nor a bound payload has",
+    "{hint}",
+    "`Inject` names attributes of `Args`, or fields of the bound method's payload.",
+)
+INJECT_TYPE: Final = Rule(
+    "inject-type",
+    "injected field {name!r} of tool {tool!r} is {type}, not String",
+    "the runtime fills {name!r} from the call; make it a String, or choose another name",
+    "`run_id`, `session_id`, `turn_id`, `tool_call_id` and `parent_tool_call_id` are facts of the call, "
+    "and strings.",
+)
+INJECT_REQUIRED: Final = Rule(
+    "inject-required",
+    "injected field {name!r} of tool {tool!r} is optional",
+    "add required=True; the server fills it at every call",
+    "The server fills an injected field at every call, or the call fails: nothing is left for optional to "
+    "say.",
+)
+BOUNDS_FIELD: Final = Rule(
+    "bounds-field",
+    "{name!r} of the bounded tool {tool!r} is {type}, not {wanted}",
+    "write it as {wanted}, or leave it out and it is added",
+    "A bounded result has `returned` (required Int), `truncated` (required Boolean), `total` (optional "
+    "Int) and `refinement_hint` (optional String).",
+)
+BOUNDS_NOT_COMPUTABLE: Final = Rule(
+    "bounds-not-computable",
+    "{name!r} of the bounded tool {tool!r} does not follow from the result of method {method!r}",
+    "{hint}",
+    "The result of a bound method carries `returned` and `truncated`, or lets them be computed: "
+    "`returned` is the length of the result's only array, `truncated` follows from a required `total` or "
+    "from a next cursor.",
+)
+BAD_CURSOR: Final = Rule(
+    "bad-cursor",
+    "{which} {name!r} of tool {tool!r} {fault}",
+    "{hint}",
+    "Cursors come in pairs: `cursor` is an optional String of Args, `next_cursor` an optional String of "
+    "Return.",
+)
+ANNOTATIONS_CONFLICT: Final = Rule(
+    "annotations-conflict",
+    "tool {tool!r} is read_only and {hint_name}",
+    "remove one of the two hints",
+    "A tool that only reads changes nothing, so it is not destructive and makes no edits.",
+)
+NESTED_TOO_DEEP: Final = Rule(
+    "nested-too-deep",
+    "{what} holds itself, or is nested deeper than {limit}",
+    "give the inner type a name, and refer to it in quotes",
+    "A design is a tree of finite depth; types that contain themselves refer to their own name in quotes.",
+)
+
+RULES: Final = {rule.code: rule for rule in list(globals().values()) if isinstance(rule, Rule)}
+"""Every rule by its code, in the order above."""

@@ -1,0 +1,208 @@
+"""The checked design: frozen, resolved, valid by construction.
+
+`toolgen.dsl.build` makes it out of words; the generator and the catalogue read it. Shapes of data
+are `contract.fields`; here stand the things that have a place in the design.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from toolgen.contract.fields import EnumType, Field, Json, Objects, ObjectType
+from toolgen.contract.names import Hint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounded:
+    """The result is a window on more data; cursors are JSON keys of payload and result."""
+
+    cursor: str | None = None
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    kind: str
+    description: str
+    type: str
+    """Class name of its object."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    args: dict[str, Json]
+    result: dict[str, Json] | None = None
+
+
+# How one value becomes another. `Same` passes it on; the rest rebuild it.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Same:
+    """The value fits as it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Each:
+    """Every item of an array, or every value of a map, is converted."""
+
+    of: Conversion
+    container: Literal["array", "map"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrNone:
+    """None stays None; everything else is converted."""
+
+    of: Conversion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebuild:
+    """An object becomes another object, by `Binding.objects[source, target]`."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choose:
+    """A tagged union becomes another: per tag, the classes on both sides."""
+
+    branches: tuple[Rebuild, ...]
+
+
+Conversion: TypeAlias = "Same | Each | OrNone | Rebuild | Choose"
+
+Computed = Literal["returned", "truncated"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """One field of the target object and where its value comes from.
+
+    Exactly one of `source` and `computed` is set; target fields without a source have no assignment.
+    """
+
+    target: Field
+    source: Field | None = None
+    conversion: Conversion = Same()
+    computed: Computed | None = None
+    """A bound that follows from the rest: the length of the only array, or what total and cursor say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectMapping:
+    """How one object is built out of another, field by field in the target's order."""
+
+    source: str
+    target: str
+    assignments: tuple[Assignment, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactSource:
+    """An artifact that is filled from a field of the bound method's result."""
+
+    kind: str
+    source: Field
+    conversion: Conversion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """The method behind a tool and the transforms on both sides of it.
+
+    Method classes live in the service's module, tool classes in the toolset's; `objects` holds the
+    mappings of nested objects, keyed by (source class, target class), in order of first use.
+    """
+
+    service: str
+    method: str
+    payload: ObjectMapping
+    result: ObjectMapping
+    artifacts: tuple[ArtifactSource, ...] = ()
+    payload_objects: tuple[ObjectMapping, ...] = ()
+    """Nested: from the tool's classes to the method's."""
+    result_objects: tuple[ObjectMapping, ...] = ()
+    """Nested: from the method's classes to the tool's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    id: str
+    """`service.toolset.tool`."""
+    name: str
+    title: str
+    description: str
+    payload: ObjectType
+    """What the model sends: without the injected fields."""
+    result: ObjectType
+    """What the model gets: with the bounds, without artifacts."""
+    injected: tuple[Field, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
+    bounded: Bounded | None = None
+    binding: Binding | None = None
+    annotations: Mapping[Hint, bool] | None = None
+    """Only the hints that the author set; None without `Annotations`."""
+    tags: tuple[str, ...] = ()
+    """The toolset's first, then the tool's own."""
+    meta: Mapping[str, Json] | None = None
+    examples: tuple[Example, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolset:
+    name: str
+    title: str
+    description: str
+    service: str
+    """The owner, as written."""
+    tools: tuple[Tool, ...]
+    objects: tuple[ObjectType, ...]
+    """Every object of its `types` module but the shared ones, in order of first use."""
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    name: str
+    description: str
+    payload: ObjectType
+    result: ObjectType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    name: str
+    description: str
+    methods: tuple[Method, ...]
+    toolsets: tuple[Toolset, ...]
+    objects: tuple[ObjectType, ...]
+    """Every object of its `service` module but the shared ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    name: str
+    description: str
+    services: tuple[Service, ...]
+    types: tuple[ObjectType, ...]
+    """Shared objects, `gen/types.py`: named types and what stands inside them, in order of first use."""
+    enums: tuple[EnumType, ...]
+    """Named enums, all shared."""
+
+    @cached_property
+    def shared(self) -> Objects:
+        return {object_.name: object_ for object_ in self.types}
+
+    def objects(self, owner: Toolset | Service) -> Objects:
+        """Return the table in which the references of the owner's types are resolved."""
+        return ChainMap({object_.name: object_ for object_ in owner.objects}, dict(self.shared))
+
+    def service(self, name: str) -> Service:
+        return next(service for service in self.services if service.name == name)
