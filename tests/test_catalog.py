@@ -1,0 +1,37 @@
+"""Every generated catalogue is of the format that toolgen ships as a JSON Schema."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from toolgen.catalog import format_schema
+from toolgen.contract.names import FORMAT
+
+ROOT = Path(__file__).parents[1]
+CATALOGUES = sorted(
+    [*ROOT.glob("gen/**/tool_schemas.json"), *ROOT.glob("tests/cases/*/gen/**/tool_schemas.json")]
+)
+
+
+def test_the_format_is_a_schema() -> None:
+    schema = format_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["properties"]["catalog"]["properties"]["format"] == {"const": FORMAT}
+
+
+@pytest.mark.parametrize("file", CATALOGUES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_the_catalogue_is_of_the_format(file: Path) -> None:
+    catalogue = json.loads(file.read_text("utf-8"))
+    jsonschema.Draft202012Validator(format_schema()).validate(catalogue)
+    ids = [tool["id"] for tool in catalogue["tools"]]
+    assert ids == sorted(ids)
+    for tool in catalogue["tools"]:
+        for part in (tool["payload"], tool["result"], *tool.get("artifacts", ())):
+            jsonschema.Draft202012Validator.check_schema(part["schema"])
+            assert "$schema" not in part["schema"]
+        judge = jsonschema.Draft202012Validator(tool["payload"]["schema"])
+        assert all(judge.is_valid(example) for example in tool["payload"].get("examples", ()))

@@ -1,0 +1,258 @@
+"""The writer on plain texts: what it writes, leaves alone, refuses, and puts back."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from toolgen.codegen.write import Report, compare, write
+from toolgen.contract.errors import ToolgenError
+
+TEXTS = {"__init__.py": "", "a/types.py": "x = {  'a':1 }\n", "a/schemas.json": '{ "a":1}\n'}
+
+
+def put(out: Path, texts: dict[str, str], beside: dict[Path, str] | None = None) -> Report:
+    return write(out, texts, design="app.design", beside=beside)
+
+
+def state(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Everything in the folder: path, content and mtime."""
+    return {
+        str(file.relative_to(folder)): (
+            file.read_bytes() if file.is_file() else b"/",
+            file.stat().st_mtime_ns,
+        )
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() or not any(file.iterdir())
+    }
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    out = tmp_path / "gen"
+    put(out, TEXTS)
+    return out
+
+
+def test_python_is_formatted_and_the_rest_is_written_as_it_is(out: Path) -> None:
+    assert (out / "a/types.py").read_text() == 'x = {"a": 1}\n'
+    assert (out / "a/schemas.json").read_text() == '{ "a":1}\n'
+    assert (out / "__init__.py").read_bytes() == b""
+    assert [file.name for file in out.parent.iterdir()] == ["gen"]
+
+
+def test_the_manifest_holds_two_digests_of_each_file(out: Path) -> None:
+    manifest = json.loads((out / ".toolgen.json").read_text())
+    assert (manifest["format"], manifest["design"], sorted(manifest["files"])) == (
+        1,
+        "app.design",
+        sorted(TEXTS),
+    )
+    types = manifest["files"]["a/types.py"]
+    schemas = manifest["files"]["a/schemas.json"]
+    assert types["source"] != types["written"]
+    assert schemas["source"] == schemas["written"]
+
+
+def test_a_second_run_touches_nothing(out: Path) -> None:
+    before = state(out)
+    assert put(out, TEXTS) == Report()
+    assert state(out) == before
+
+
+def test_a_change_touches_only_its_file_and_the_manifest(out: Path) -> None:
+    before = state(out)
+    report = put(out, TEXTS | {"a/schemas.json": "{}\n"})
+    after = state(out)
+    assert report == Report(written=("a/schemas.json",))
+    assert {path for path in after if after[path] != before[path]} == {"a/schemas.json", ".toolgen.json"}
+
+
+def test_another_text_that_formats_to_the_same_keeps_its_mtime(out: Path) -> None:
+    before = state(out)
+    assert put(out, TEXTS | {"a/types.py": "x = {'a': 1}\n"}) == Report()
+    after = state(out)
+    assert {path for path in after if after[path] != before[path]} == {".toolgen.json"}
+
+
+@pytest.mark.parametrize("name", ["build", "dist", "site-packages", ".venv"])
+def test_no_folder_name_escapes_the_formatter(tmp_path: Path, name: str) -> None:
+    (tmp_path / ".gitignore").write_text("*\n")
+    (tmp_path / "pyproject.toml").write_text("[tool.ruff]\nindent-width = 2\nline-length = 40\n")
+    text = "def f(argument_one: int, argument_two: int, three: int) -> int:\n    return 1\n"
+    put(tmp_path / "gen", {f"{name}/types.py": text.replace("f(", "f( ")})
+    assert (tmp_path / f"gen/{name}/types.py").read_text() == text
+
+
+def test_lines_are_100_wide(tmp_path: Path) -> None:
+    fits = f"x = ['{'a' * 42}', '{'b' * 46}']\n".replace("'", '"')
+    wide = fits.replace("x", "xy", 1)
+    assert len(fits.rstrip()) == 100
+    put(tmp_path / "gen", {"fits.py": fits, "wide.py": wide})
+    assert (tmp_path / "gen/fits.py").read_text() == fits
+    assert (tmp_path / "gen/wide.py").read_text().startswith("xy = [\n")
+
+
+def test_an_edited_file_is_named_and_written_again(out: Path) -> None:
+    (out / "a/types.py").write_text("mine")
+    assert compare(out, TEXTS).edited == ("a/types.py",)
+    assert put(out, TEXTS) == Report(written=("a/types.py",), edited=("a/types.py",))
+    assert (out / "a/types.py").read_text() == 'x = {"a": 1}\n'
+
+
+def test_a_deleted_file_comes_back(out: Path) -> None:
+    (out / "a/types.py").unlink()
+    assert compare(out, TEXTS).missing == ("a/types.py",)
+    assert put(out, TEXTS) == Report(written=("a/types.py",))
+
+
+def test_a_stale_file_goes_with_its_empty_folder_and_caches(out: Path) -> None:
+    (out / "a/__pycache__").mkdir()
+    (out / "a/__pycache__/types.pyc").write_text("")
+    assert compare(out, {"__init__.py": ""}).stale == ("a/schemas.json", "a/types.py")
+    report = put(out, {"__init__.py": ""})
+    assert report.deleted == ("a/schemas.json", "a/types.py")
+    assert sorted(file.name for file in out.iterdir()) == [".toolgen.json", "__init__.py"]
+
+
+def test_a_stale_file_that_was_edited_is_kept_and_named_each_time(out: Path) -> None:
+    (out / "a/types.py").write_text("mine")
+    for _ in range(2):
+        assert put(out, {"__init__.py": ""}).kept == ("a/types.py",)
+        assert (out / "a/types.py").read_text() == "mine"
+    (out / "a/types.py").unlink()
+    assert put(out, {"__init__.py": ""}) == Report()
+    assert compare(out, {"__init__.py": ""}).is_current
+
+
+@pytest.mark.parametrize("place", ["notes.txt", "a/mine.py", "b/c/d.py"])
+def test_a_file_of_somebody_else_is_refused_by_name(out: Path, place: str) -> None:
+    (out / place).parent.mkdir(parents=True, exist_ok=True)
+    (out / place).write_text("mine")
+    before = state(out)
+    with pytest.raises(ToolgenError, match=place):
+        put(out, TEXTS | {"new.py": ""})
+    assert state(out) == before
+
+
+def test_a_folder_without_manifest_is_not_ours(tmp_path: Path) -> None:
+    (tmp_path / "__init__.py").write_text("")
+    with pytest.raises(ToolgenError, match="did not write"):
+        put(tmp_path, TEXTS)
+    assert [file.name for file in tmp_path.iterdir()] == ["__init__.py"]
+
+
+def test_an_unrecorded_file_at_a_planned_place_is_refused_unless_it_is_the_same(out: Path) -> None:
+    texts = TEXTS | {"new.py": "x=1\n"}
+    (out / "new.py").write_text("mine")
+    before = state(out)
+    with pytest.raises(ToolgenError, match=r"new\.py"):
+        put(out, texts)
+    assert state(out) == before
+    (out / "new.py").write_text("x = 1\n")
+    assert compare(out, texts).unrecorded == ("new.py",)
+    assert put(out, texts) == Report()
+    assert compare(out, texts).is_current
+
+
+def test_caches_and_an_empty_folder_are_nobodys(tmp_path: Path) -> None:
+    (tmp_path / "gen/.mypy_cache").mkdir(parents=True)
+    (tmp_path / "gen/.mypy_cache/x").write_text("")
+    put(tmp_path / "gen", TEXTS)
+    assert compare(tmp_path / "gen", TEXTS).is_current
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"format": 2}', "format 2.*\n.*pip install --upgrade"),
+        ("<<<<<<< ours", "not a manifest.*\n.*delete the folder"),
+        ('{"format": 1}', "not a manifest"),
+        (
+            '{"format": 1, "design": "d", "files": {"../x": {"source": "1", "written": "2"}}}',
+            "not a manifest",
+        ),
+        ('{"format": 0, "design": "d", "files": {}}', "not a manifest"),
+    ],
+)
+def test_a_manifest_of_no_use_changes_nothing(out: Path, text: str, message: str) -> None:
+    (out / ".toolgen.json").write_text(text)
+    before = state(out)
+    with pytest.raises(ToolgenError, match=message):
+        put(out, {"__init__.py": ""})
+    assert state(out) == before
+
+
+def test_out_may_not_be_a_file(tmp_path: Path) -> None:
+    (tmp_path / "gen").write_text("")
+    with pytest.raises(ToolgenError, match="not a folder"):
+        put(tmp_path / "gen", TEXTS)
+
+
+def test_a_refused_move_puts_everything_back(out: Path) -> None:
+    """An empty folder stands where the last file goes, after all others were moved."""
+    (out / "z.py").mkdir()
+    stub = out.parent / "executors/new/stub.py"
+    before = state(out.parent)
+    with pytest.raises(ToolgenError, match="nothing was changed"):
+        put(out, {"a/types.py": "y=1\n", "b/new.py": "", "z.py": ""}, beside={stub: "x=1\n"})
+    assert state(out.parent) == before
+    (out / "z.py").rmdir()
+    put(out, {"a/types.py": "y=1\n", "b/new.py": "", "z.py": ""}, beside={stub: "x=1\n"})
+    assert stub.read_text() == "x = 1\n"
+
+
+def test_a_place_that_is_no_folder_changes_nothing(out: Path) -> None:
+    (out.parent / "executors").write_text("a file")
+    before = state(out.parent)
+    with pytest.raises(ToolgenError, match=r"cannot write .*executors"):
+        put(out, {"__init__.py": "x=1\n"}, beside={out.parent / "executors/a.py": ""})
+    assert state(out.parent) == before
+
+
+def test_text_that_ruff_refuses_is_our_bug_and_changes_nothing(out: Path) -> None:
+    before = state(out)
+    with pytest.raises(RuntimeError, match="Failed to parse"):
+        put(out, TEXTS | {"a/types.py": "def"})
+    assert state(out) == before
+
+
+def test_a_full_disk_changes_nothing(out: Path) -> None:
+    """The limit on file sizes makes every larger write fail, as a full disk does."""
+    before = state(out)
+    program = (
+        "import resource, sys\n"
+        "from pathlib import Path\n"
+        "from toolgen.codegen.write import write\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "write(Path(sys.argv[1]), {'b.json': '{}', 'c.json': 'x' * 10_000}, design='app.design')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, out], capture_output=True, text=True)
+    assert "ToolgenError: cannot write" in done.stderr
+    assert state(out) == before
+
+
+def test_a_kill_between_two_moves_is_repaired_by_the_next_run(out: Path) -> None:
+    manifest = (out / ".toolgen.json").read_bytes()
+    texts = {"a/types.py": "y=2\n", "b/new.py": "z=3\n"}
+    put(out, texts)
+    (out / ".toolgen.json").write_bytes(manifest)
+    assert put(out, texts) == Report()
+    assert compare(out, texts).is_current
+
+
+def test_the_first_run_appears_at_once(tmp_path: Path) -> None:
+    out = tmp_path / "deep/er/gen"
+    assert put(out, TEXTS).written == tuple(TEXTS)
+    assert out.stat().st_mode & 0o777 == 0o777 & ~_umask()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

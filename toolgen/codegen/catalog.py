@@ -1,0 +1,116 @@
+"""`tool_schemas.json`: the tools of a toolset, and of the whole design, for every other reader."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from toolgen.contract.fields import Json, Objects
+from toolgen.contract.names import FORMAT, MCP_HINTS
+from toolgen.contract.schema import object_schema
+from toolgen.expr.tree import Artifact, Tool, Toolset
+
+from . import names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One tool of the catalogue, with its schemas at hand."""
+
+    id: str
+    payload: Json
+    result: Json
+    artifacts: tuple[Json, ...]
+    text: str
+    """The entry as it stands in the file."""
+    canonical: str
+    """What the digest counts."""
+
+
+def entry(toolset: Toolset, tool: Tool, objects: Objects) -> Entry:
+    payload, result = object_schema(tool.payload, objects), object_schema(tool.result, objects)
+    artifacts = [object_schema(objects[artifact.type], objects) for artifact in tool.artifacts]
+    facts: dict[str, Json] = {
+        "id": tool.id,
+        "name": names.wire(toolset, tool),
+        "service": toolset.service,
+        "toolset": toolset.name,
+        "title": tool.title,
+        "description": tool.description,
+        "tags": list(tool.tags),
+        "kind": "function",
+        "annotations": _annotations(tool),
+        "bounded": _bounded(tool),
+        "payload": _type(tool.payload.name, payload, [example.args for example in tool.examples]),
+        "result": _type(
+            tool.result.name,
+            result,
+            [example.result for example in tool.examples if example.result is not None],
+        ),
+        "artifacts": [_artifact(*pair) for pair in zip(tool.artifacts, artifacts, strict=True)],
+        "inject": [field.name for field in tool.injected],
+        "bind_to": {"service": tool.binding.service, "method": tool.binding.method} if tool.binding else None,
+        "meta": dict(tool.meta) if tool.meta else None,
+    }
+    given = {key: value for key, value in facts.items() if value not in (None, [])}
+    text = _printable(json.dumps(given, indent=2, ensure_ascii=False))
+    return Entry(
+        id=tool.id,
+        payload=payload,
+        result=result,
+        artifacts=tuple(artifacts),
+        text="    " + text.replace("\n", "\n    "),
+        canonical=json.dumps(given, sort_keys=True, separators=(",", ":")),
+    )
+
+
+def document(design: str, entries: Iterable[Entry]) -> str:
+    """Return the text of a catalogue; tools are sorted by id."""
+    ordered = sorted(entries, key=lambda one: one.id)
+    canonical = f"[{','.join(one.canonical for one in ordered)}]"
+    digest = f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
+    catalog = _printable(
+        json.dumps({"format": FORMAT, "design": design, "digest": digest}, ensure_ascii=False)
+    )
+    if not ordered:
+        return f'{{\n  "catalog": {catalog},\n  "tools": []\n}}\n'
+    tools = ",\n".join(one.text for one in ordered)
+    return f'{{\n  "catalog": {catalog},\n  "tools": [\n{tools}\n  ]\n}}\n'
+
+
+def compact(value: Json) -> str:
+    """Return JSON without spaces, characters as they are."""
+    return _printable(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _annotations(tool: Tool) -> Json:
+    """Return MCP's hints, the careful default for those that the author did not set."""
+    given = tool.annotations or {}
+    if given.get("read_only"):
+        given = {"destructive": False, **given}
+    hints: dict[str, Json] = {name: given.get(hint, default) for hint, (name, default) in MCP_HINTS.items()}
+    return {**hints, "edit": given["edit"]} if "edit" in given else hints
+
+
+def _bounded(tool: Tool) -> Json:
+    if tool.bounded is None:
+        return None
+    cursors = {"cursor": tool.bounded.cursor, "next_cursor": tool.bounded.next_cursor}
+    return {name: key for name, key in cursors.items() if key is not None}
+
+
+def _type(name: str, schema: Json, examples: list[dict[str, Json]]) -> Json:
+    return {"name": name, "schema": schema, **({"examples": list(examples)} if examples else {})}
+
+
+def _artifact(artifact: Artifact, schema: Json) -> Json:
+    description: dict[str, Json] = {"description": artifact.description} if artifact.description else {}
+    return {"kind": artifact.kind, "name": artifact.type, **description, "schema": schema}
+
+
+def _printable(text: str) -> str:
+    """Return the JSON text with lone surrogates escaped, which UTF-8 cannot hold."""
+    return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)

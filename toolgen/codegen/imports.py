@@ -1,0 +1,80 @@
+"""Import lines as data: collected from what a module prints, sorted as isort sorts them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Collection, Iterable
+
+
+class Imports:
+    """The imports of one module. A name that the module takes for itself is imported under an alias."""
+
+    def __init__(self, taken: Collection[str] = ()) -> None:
+        self._taken = taken
+        self._modules: dict[str, str] = {}
+        self._names: dict[str, set[str]] = {}
+
+    def module(self, name: str, alias: str) -> str:
+        """Return the name under which a whole module is imported."""
+        self._modules[name] = alias
+        return alias
+
+    def name(self, module: str, name: str, alias: str = "") -> str:
+        """Return the name under which one name of a module is imported."""
+        alias = alias or (f"_{name}" if name in self._taken else name)
+        self._names.setdefault(module, set()).add(name if alias == name else f"{name} as {alias}")
+        return alias
+
+    def names(self) -> set[str]:
+        """Return the names that the module has by its imports."""
+        return {name.rpartition(" ")[2] for names in self._names.values() for name in names}
+
+    def text(self, indent: int = 0) -> str:
+        """Return the statements, sections apart; all lines but the first stand `indent` spaces deep."""
+        lines: dict[int, list[str]] = {}
+        for module, alias in sorted(self._modules.items()):
+            lines.setdefault(_section(module), []).append(f"import {module} as {alias}")
+        for module, names in sorted(self._names.items(), key=lambda item: _module_key(item[0])):
+            plain = sorted((name for name in names if " as " not in name), key=_member_key)
+            members = [[name] for name in names.difference(plain)] + ([plain] if plain else [])
+            lines.setdefault(_section(module), []).extend(
+                f"from {module} import {', '.join(group)}"
+                for group in sorted(members, key=lambda group: _member_key(group[0]))
+            )
+        margin = " " * indent
+        return f"\n\n{margin}".join(f"\n{margin}".join(lines[section]) for section in sorted(lines))
+
+
+def sorted_names(names: Iterable[str]) -> list[str]:
+    """Return the names as `__all__` lists them: constants, classes, then the rest (ruff RUF022)."""
+    return sorted(names, key=lambda name: (_kind(name), _natural(name)))
+
+
+def _section(module: str) -> int:
+    if module == "__future__":
+        return 0
+    if module.startswith("."):
+        return 3
+    return 1 if module.split(".")[0] in sys.stdlib_module_names else 2
+
+
+def _module_key(module: str) -> tuple[object, ...]:
+    """Return the place among `from` imports: of relative ones, those from furthest away come first."""
+    name = module.lstrip(".")
+    return (len(name) - len(module), _natural(name.lower()), _natural(name))
+
+
+def _member_key(name: str) -> tuple[object, ...]:
+    return (_kind(name), _natural(name.lower()), _natural(name))
+
+
+def _kind(name: str) -> int:
+    if len(name) > 1 and name.isupper():
+        return 0
+    return 1 if name[:1].isupper() else 2
+
+
+def _natural(name: str) -> list[object]:
+    """Return the key by which `Part2` comes before `Part10`."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"([0-9]+)", name)]

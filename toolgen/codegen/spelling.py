@@ -1,0 +1,272 @@
+"""Types and values of the field tree as Python expressions; what they need is collected as imports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import assert_never
+
+from toolgen.contract.fields import (
+    MISSING,
+    ArrayType,
+    DataType,
+    EnumType,
+    Field,
+    Json,
+    MapType,
+    Missing,
+    NullableType,
+    NumberType,
+    Objects,
+    RefType,
+    ScalarKind,
+    ScalarType,
+    StringType,
+    UnionType,
+    null_is_a_value,
+)
+from toolgen.contract.naming import field_name
+from toolgen.contract.patterns import to_rust
+
+from .imports import Imports
+from .layout import parts
+from .scalars import scalar_value
+from .text import literal, quote
+
+RUNTIME = "toolgen.runtime"
+
+_FORMATS = {"email": "Email", "hostname": "Hostname", "ipv4": "IPv4", "ipv6": "IPv6"}
+_SCALARS: dict[ScalarKind, tuple[str, str]] = {
+    "boolean": ("", "bool"),
+    "bytes": ("", "bytes"),
+    "date": ("datetime", "date"),
+    "datetime": ("datetime", "datetime"),
+    "duration": ("datetime", "timedelta"),
+    "uuid": ("uuid", "UUID"),
+    "url": (RUNTIME, "Url"),
+    "decimal": ("decimal", "Decimal"),
+    "any": (RUNTIME, "AnyJson"),
+}
+"""Module and name of the Python type."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spelled:
+    """A type expression, and the keyword arguments of the `Field(…)` that narrows it."""
+
+    type: str
+    constraints: tuple[str, ...] = ()
+
+
+class Speller:
+    """Spells for one module.
+
+    `reference` returns the expression by which that module names a class or a named enum; `objects`
+    is the table of the classes.
+    """
+
+    def __init__(self, imports: Imports, reference: Callable[[str], str], objects: Objects) -> None:
+        self._imports = imports
+        self._reference = reference
+        self._objects = objects
+
+    def spell(self, type_: DataType) -> Spelled:
+        """Return the type, its own constraints apart from it."""
+        match type_:
+            case StringType():
+                return self._string(type_)
+            case NumberType():
+                return Spelled(type="int" if type_.integer else "float", constraints=_bounds(type_))
+            case EnumType():
+                return Spelled(type=self._reference(type_.name) if type_.name else self.choice(type_.values))
+            case ScalarType():
+                return Spelled(type=self._scalar(type_.kind))
+            case ArrayType():
+                return Spelled(type=f"list[{self.nested(type_.items)}]", constraints=_lengths(type_))
+            case MapType():
+                keys, values = self.nested(type_.keys), self.nested(type_.values)
+                return Spelled(type=f"dict[{keys}, {values}]", constraints=_lengths(type_))
+            case NullableType():
+                if null_is_a_value(type_.inner):
+                    return self.spell(type_.inner)
+                return Spelled(type=f"{self._imports.name(RUNTIME, 'Nullable')}[{self.nested(type_.inner)}]")
+            case UnionType(branches=((_, only),)):
+                return Spelled(type=self._reference(only.name))
+            case UnionType():
+                branches = " | ".join(self._reference(branch.name) for _, branch in type_.branches)
+                return Spelled(type=branches, constraints=(f"discriminator={quote(field_name(type_.tag))}",))
+            case RefType():
+                return Spelled(type=self._reference(type_.name))
+            case _:
+                assert_never(type_)
+
+    def nested(self, type_: DataType) -> str:
+        """Return the type with its constraints, as it stands inside another one."""
+        spelled = self.spell(type_)
+        return self.annotated(spelled.type, spelled.constraints)
+
+    def annotated(self, type_: str, arguments: Iterable[str]) -> str:
+        given = ", ".join(arguments)
+        if not given:
+            return type_
+        name, field = self._imports.name("typing", "Annotated"), self._imports.name("pydantic", "Field")
+        return f"{name}[{type_}, {field}({given})]"
+
+    def choice(self, values: Iterable[str | int]) -> str:
+        return f"{self._imports.name('typing', 'Literal')}[{', '.join(map(literal, values))}]"
+
+    def declaration(self, field: Field, *, tag: bool = False) -> str:
+        """Return the line that declares the field; a tag has its only value as default."""
+        name, spelled = field_name(field.name), self.spell(field.type)
+        arguments = [f"description={quote(field.description)}"] if field.description else []
+        if name != field.name:
+            key = quote(field.name)
+            arguments[:0] = [f"validation_alias={key}", f"serialization_alias={key}"]
+        annotation = self.annotated(_or_none(field, spelled.type), (*arguments, *spelled.constraints))
+        if tag and isinstance(field.type, EnumType):
+            return f"{name}: {annotation} = {literal(field.type.values[0])}"
+        return f"{name}: {annotation}{self._default(field)}"
+
+    def injected(self, field: Field) -> str:
+        """Return the expression that makes the attribute of an injected field."""
+        type_ = self.bare(field)
+        is_later = any(isinstance(part, (RefType, UnionType)) for part in parts(field.type))
+        return f"{self._imports.name(RUNTIME, 'Injected')}[{quote(type_) if is_later else type_}]()"
+
+    def _default(self, field: Field) -> str:
+        """Return what an absent field gives, as it follows the annotation; nothing for a required one."""
+        if field.required:
+            return ""
+        if isinstance(field.default, Missing):
+            return " = None"
+        if not isinstance(field.default, (list, dict)):
+            return f" = {self.value(field.type, field.default)}"
+        factory = f"lambda: {self._mutable(field.type, field.default)}"
+        if not field.default and not isinstance(field.type, (RefType, UnionType)):
+            factory = "list" if isinstance(field.default, list) else "dict"
+        return f" = {self._imports.name('pydantic', 'Field')}(default_factory={factory})"
+
+    def _mutable(self, type_: DataType, default: list[Json] | dict[str, Json]) -> str:
+        """Return a list, a dict or an object whose type a checker sees without being told."""
+        value = self.value(type_, default)
+        match type_:
+            case NullableType():
+                return self._mutable(type_.inner, default)
+            case ScalarType():
+                item = self._imports.name("pydantic", "JsonValue")
+                return (
+                    f"list[{item}]({value})" if isinstance(default, list) else f"dict[str, {item}]({value})"
+                )
+            case ArrayType() | MapType() if not _is_inferred(type_, default):
+                return f"{self._bare(type_)}({value})"
+            case _:
+                return value
+
+    def bare(self, field: Field) -> str:
+        """Return the type of the field's values without constraints."""
+        return _or_none(field, self._bare(field.type))
+
+    def value(self, type_: DataType, value: Json) -> str:
+        """Return the expression of a JSON value of the type."""
+        match type_, value:
+            case NullableType(), None:
+                return "None"
+            case NullableType(), _:
+                return self.value(type_.inner, value)
+            case NumberType(integer=True), int() | float():
+                return repr(int(value))
+            case NumberType(), int() | float():
+                return repr(float(value))
+            case ArrayType(), list():
+                return f"[{', '.join(self.value(type_.items, item) for item in value)}]"
+            case MapType(), dict():
+                items = (f"{quote(key)}: {self.value(type_.values, item)}" for key, item in value.items())
+                return f"{{{', '.join(items)}}}"
+            case UnionType(), dict():
+                branch = dict(type_.branches)[str(value[type_.tag])]
+                return self._object(branch, value)
+            case RefType(), dict():
+                return self._object(type_, value)
+            case ScalarType(), _:
+                return scalar_value(type_.kind, value, self._imports)
+            case _:
+                return literal(value)
+
+    def _object(self, type_: RefType, value: dict[str, Json]) -> str:
+        arguments = [
+            f"{field_name(field.name)}={self.value(field.type, value[field.name])}"
+            for field in self._objects[type_.name].fields
+            if field.name in value and (value[field.name] is not None or null_is_a_value(field.type))
+        ]
+        return f"{self._reference(type_.name)}({', '.join(arguments)})"
+
+    def _string(self, type_: StringType) -> Spelled:
+        lengths = _lengths(type_)
+        if type_.format is not None:
+            return Spelled(type=self._imports.name(RUNTIME, _FORMATS[type_.format]), constraints=lengths)
+        pattern = (f"pattern={quote(_rust(type_.pattern))}",) if type_.pattern is not None else ()
+        return Spelled(type="str", constraints=(*lengths, *pattern))
+
+    def _scalar(self, kind: ScalarKind) -> str:
+        module, name = _SCALARS[kind]
+        match module:
+            case "":
+                return name
+            case "datetime":
+                return f"{self._imports.module(module, 'dt')}.{name}"
+            case _:
+                return self._imports.name(module, name)
+
+    def _bare(self, type_: DataType) -> str:
+        match type_:
+            case ArrayType():
+                return f"list[{self._bare(type_.items)}]"
+            case MapType():
+                return f"dict[str, {self._bare(type_.values)}]"
+            case NullableType():
+                inner = self._bare(type_.inner)
+                return inner if null_is_a_value(type_.inner) else f"{inner} | None"
+            case _:
+                return self.spell(type_).type
+
+
+def _is_inferred(type_: DataType, value: Json) -> bool:
+    """Return whether a type checker sees the type in the expression of the value alone."""
+    match type_, value:
+        case ArrayType(), list():
+            return bool(value) and all(_is_inferred(type_.items, item) for item in value)
+        case MapType(), dict():
+            return bool(value) and all(_is_inferred(type_.values, item) for item in value.values())
+        case StringType() | NumberType() | RefType(), _:
+            return True
+        case ScalarType(), _:
+            return type_.kind != "any"
+        case _:
+            return False
+
+
+def _or_none(field: Field, type_: str) -> str:
+    absent = not field.required and field.default is MISSING and not null_is_a_value(field.type)
+    return f"{type_} | None" if absent else type_
+
+
+def _lengths(type_: StringType | ArrayType | MapType) -> tuple[str, ...]:
+    return _keywords(min_length=type_.min_length, max_length=type_.max_length)
+
+
+def _bounds(type_: NumberType) -> tuple[str, ...]:
+    return _keywords(
+        ge=type_.minimum,
+        le=type_.maximum,
+        gt=type_.exclusive_minimum,
+        lt=type_.exclusive_maximum,
+        multiple_of=type_.multiple_of,
+    )
+
+
+def _keywords(**given: int | float | None) -> tuple[str, ...]:
+    return tuple(f"{name}={value!r}" for name, value in given.items() if value is not None)
+
+
+_rust = lru_cache(maxsize=1024)(to_rust)

@@ -1,0 +1,133 @@
+"""Classes of the field tree, as the types modules and the service modules print them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from toolgen.contract.fields import EnumType, Field, ObjectType, UnionType
+from toolgen.contract.names import BOUNDS_FIELDS
+from toolgen.contract.naming import field_name, setter_name, title, words
+from toolgen.expr.tree import Bounded
+
+from ..imports import Imports
+from ..layout import Module, Scope, parts, relative
+from ..spelling import RUNTIME, Speller
+from ..text import docstring
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InjectedView:
+    """An attribute that the server fills, with its setter."""
+
+    name: str
+    type: str
+    maker: str
+    setter: str
+    docstring: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassView:
+    name: str
+    base: str
+    docstring: str
+    fields: tuple[str, ...]
+    injected: tuple[InjectedView, ...] = ()
+    bounds: str = ""
+    """Class that `result_bounds` returns; "" without the method."""
+    bounds_fields: tuple[str, ...] = ()
+    """Its keyword arguments."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnumView:
+    name: str
+    type: str
+    docstring: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Role:
+    """What a class is to its tool or method."""
+
+    description: str
+    """Stands in for the description that the design does not give."""
+    injected: tuple[Field, ...] = ()
+    bounded: Bounded | None = None
+
+
+class ClassPrinter:
+    """Prints the classes of one module."""
+
+    def __init__(self, module: Module, scope: Scope, imports: Imports) -> None:
+        self._module = module
+        self._scope = scope
+        self._imports = imports
+        self._speller = Speller(imports, self._reference, scope.objects)
+        imports.name("__future__", "annotations")
+
+    def classes(
+        self, objects: Iterable[ObjectType], roles: Mapping[str, Role] | None = None
+    ) -> tuple[ClassView, ...]:
+        objects = tuple(objects)
+        tags = _tags(objects)
+        return tuple(
+            self._class(object_, tags.get(object_.name), (roles or {}).get(object_.name))
+            for object_ in objects
+        )
+
+    def enum(self, enum: EnumType) -> EnumView:
+        choice = self._speller.choice(enum.values)
+        return EnumView(name=enum.name or "", type=choice, docstring=docstring(enum.description))
+
+    def _class(self, object_: ObjectType, tag: str | None, role: Role | None) -> ClassView:
+        role = role or Role(description=f"{title('_'.join(words(object_.name)))}.")
+        return ClassView(
+            name=object_.name,
+            base=self._imports.name(RUNTIME, "ToolModel"),
+            docstring=docstring(object_.description or role.description, 4),
+            fields=tuple(self._speller.declaration(field, tag=field.name == tag) for field in object_.fields),
+            injected=tuple(self._injected(field) for field in role.injected),
+            bounds=self._imports.name(RUNTIME, "Bounds") if role.bounded else "",
+            bounds_fields=tuple(_bounds(object_, role.bounded)) if role.bounded else (),
+        )
+
+    def _injected(self, field: Field) -> InjectedView:
+        return InjectedView(
+            name=field_name(field.name),
+            type=self._speller.bare(field),
+            maker=self._speller.injected(field),
+            setter=setter_name(field.name),
+            docstring=docstring(field.description or title(field.name), 4),
+        )
+
+    def _reference(self, name: str) -> str:
+        module = self._scope.modules[name]
+        if module == self._module:
+            return name
+        return self._imports.name(relative(self._module[:-1], module), name, name)
+
+
+def _bounds(object_: ObjectType, bounded: Bounded) -> Iterable[str]:
+    """Return the keyword arguments of `Bounds`, in the order of its fields."""
+    for name in BOUNDS_FIELDS:
+        if object_.field(name):
+            yield f"{name}=self.{name}"
+    if bounded.next_cursor is not None:
+        yield f"next_cursor=self.{field_name(bounded.next_cursor)}"
+
+
+def _tags(objects: Iterable[ObjectType]) -> dict[str, str]:
+    """Return the tag of each branch of a union. The class of an only branch must be given its tag.
+
+    A union of one is no union to pydantic, which would take a document without the tag.
+    """
+    return {
+        branch.name: part.tag
+        for object_ in objects
+        for field in object_.fields
+        for part in parts(field.type)
+        if isinstance(part, UnionType) and len(part.branches) > 1
+        for _, branch in part.branches
+    }

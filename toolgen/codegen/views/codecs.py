@@ -1,0 +1,95 @@
+"""`codecs.py`: one Codec constant a type that crosses the JSON boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from toolgen.contract.fields import Json
+from toolgen.contract.naming import method_name
+from toolgen.expr.tree import Tool, Toolset
+
+from .. import names
+from ..catalog import Entry, compact
+from ..imports import Imports
+from ..layout import SHARED, Module, Scope, is_large, relative, toolset_package
+from ..spelling import RUNTIME
+from ..text import docstring, quote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleView:
+    """The maker of the codecs of one types module."""
+
+    name: str
+    module: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodecView:
+    name: str
+    type: str
+    module: str
+    class_name: str
+    schema: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodecsView:
+    template: ClassVar[str] = "codecs.py.jinja"
+    docstring: str
+    imports: str
+    typing_imports: str
+    modules: tuple[ModuleView, ...]
+    codecs: tuple[CodecView, ...]
+
+
+def codecs_view(toolset: Toolset, scope: Scope, entries: tuple[Entry, ...]) -> CodecsView:
+    imports, typing_imports = Imports(), Imports()
+    imports.name("__future__", "annotations")
+    imports.name("typing", "TYPE_CHECKING")
+    for name in ("Codec", "CodecModule"):
+        imports.name(RUNTIME, name)
+    modules: dict[Module, ModuleView] = {}
+    found: dict[str, CodecView] = {}
+    for tool, entry in zip(toolset.tools, entries, strict=True):
+        for name, class_, schema in _types(tool, entry):
+            module = scope.modules[class_]
+            maker = modules.setdefault(module, _maker(toolset, module, tool))
+            found[name] = CodecView(
+                name=name,
+                type=type_name(toolset, module, class_, typing_imports),
+                module=maker.name,
+                class_name=quote(class_),
+                schema=quote(compact(schema)),
+            )
+    return CodecsView(
+        docstring=docstring(f"Codecs of {toolset.service}.{toolset.name}."),
+        imports=imports.text(),
+        typing_imports=typing_imports.text(4),
+        modules=tuple(modules.values()),
+        codecs=tuple(found.values()),
+    )
+
+
+def type_name(toolset: Toolset, module: Module, class_: str, imports: Imports) -> str:
+    """Return how the codecs and specs of the toolset write a class: `types.ListDevicesPayload`."""
+    if module == SHARED:
+        return f"{imports.name(relative(toolset_package(toolset), ()), 'types', 'shared_types')}.{class_}"
+    return f"{imports.name('.', 'types')}.{class_}"
+
+
+def _types(tool: Tool, entry: Entry) -> Iterator[tuple[str, str, Json]]:
+    """Return constant, class and schema of each type of the tool."""
+    yield names.payload_codec(tool), tool.payload.name, entry.payload
+    yield names.result_codec(tool), tool.result.name, entry.result
+    for artifact, schema in zip(tool.artifacts, entry.artifacts, strict=True):
+        yield names.codec(artifact.type), artifact.type, schema
+
+
+def _maker(toolset: Toolset, module: Module, tool: Tool) -> ModuleView:
+    path = quote(relative(toolset_package(toolset), module))
+    if module == SHARED:
+        return ModuleView(name="_shared", module=path)
+    return ModuleView(name=method_name(tool.name) if is_large(toolset) else "codec", module=path)

@@ -1,0 +1,140 @@
+"""`executor.py`: what executes a toolset, and how it is registered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from toolgen.contract.names import FORMAT
+from toolgen.contract.naming import class_name, method_name, module_name, snake
+from toolgen.expr.tree import Binding, Tool, Toolset
+
+from .. import names
+from ..conversion import may_be_none
+from ..imports import Imports
+from ..layout import relative, service_module, toolset_package
+from ..spelling import RUNTIME
+from ..text import docstring, quote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolView:
+    name: str
+    payload: str
+    returns: str
+    docstring: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundToolView:
+    name: str
+    payload: str
+    returns: str
+    service: str
+    method: str
+    to_payload: str
+    to_result: str
+    artifacts: tuple[str, ...]
+    """Items of the outcome's artifacts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorView:
+    template: ClassVar[str] = "executor.py.jinja"
+    docstring: str
+    imports: str
+    typing_imports: str
+    toolset: str
+    """As a literal."""
+    format: int
+    executor: str
+    executor_docstring: str
+    tools: tuple[ToolView, ...]
+    bound_executor: str
+    bound_docstring: str
+    services: tuple[str, ...]
+    parameters: str
+    """The services with their types."""
+    bound_tools: tuple[BoundToolView, ...]
+
+
+def executor_view(toolset: Toolset) -> ExecutorView:
+    bound = [(tool, tool.binding) for tool in toolset.tools if tool.binding]
+    full_name = f"{toolset.service}.{toolset.name}"
+    imports, typing_imports = _imports(toolset, bound)
+    services = {module_name(binding.service): binding.service for _, binding in bound}
+    package = toolset_package(toolset)
+    parameters = [
+        f"{name}: {typing_imports.name(relative(package, service_module(service)), class_name(service))}"
+        for name, service in services.items()
+    ]
+    return ExecutorView(
+        docstring=docstring(f"What executes the tools of {full_name}."),
+        imports=imports.text(),
+        typing_imports=typing_imports.text(4),
+        toolset=quote(full_name),
+        format=FORMAT,
+        executor=names.executor(toolset),
+        executor_docstring=docstring(toolset.description or f"Executes the tools of {full_name}.", 4),
+        tools=tuple(map(_tool, toolset.tools)),
+        bound_executor=names.bound_executor(toolset),
+        bound_docstring=docstring(f"Executes the bound tools of {full_name} by the services behind them.", 4),
+        services=tuple(services),
+        parameters=", ".join(parameters),
+        bound_tools=tuple(_bound_tool(tool, binding) for tool, binding in bound),
+    )
+
+
+def _imports(toolset: Toolset, bound: list[tuple[Tool, Binding]]) -> tuple[Imports, Imports]:
+    imports = Imports()
+    imports.name("__future__", "annotations")
+    for name in ("TYPE_CHECKING", "Protocol"):
+        imports.name("typing", name)
+    imports.name("abc", "abstractmethod")
+    for name in ("RawExecutor", "ToolContext", "ToolReturn", "ToolsetRegistration"):
+        imports.name(RUNTIME, name)
+    imports.name(".", "specs")
+    if bound:
+        imports.name(RUNTIME, "LazyModule")
+    if any(binding.artifacts for _, binding in bound):
+        imports.name(RUNTIME, "ToolOutcome")
+    typing_imports = Imports({names.executor(toolset), names.bound_executor(toolset), *imports.names()})
+    typing_imports.name(".", "types")
+    if bound:
+        typing_imports.name(".", "transforms")
+    return imports, typing_imports
+
+
+def _tool(tool: Tool) -> ToolView:
+    return ToolView(
+        name=method_name(tool.name),
+        payload=f"types.{tool.payload.name}",
+        returns=f"ToolReturn[types.{tool.result.name}]",
+        docstring=docstring(tool.description or f"Run {tool.name}.", 8),
+    )
+
+
+def _bound_tool(tool: Tool, binding: Binding) -> BoundToolView:
+    view = _tool(tool)
+    return BoundToolView(
+        name=view.name,
+        payload=view.payload,
+        returns=view.returns,
+        service=module_name(binding.service),
+        method=method_name(binding.method),
+        to_payload=names.to_method_payload(tool),
+        to_result=names.to_result(tool),
+        artifacts=tuple(_artifacts(tool, binding)),
+    )
+
+
+def _artifacts(tool: Tool, binding: Binding) -> Iterator[str]:
+    for artifact in binding.artifacts:
+        spec, transform = names.artifact_spec(tool, artifact.kind), names.to_artifact(tool, artifact.kind)
+        data = f"transforms.{transform}(result)"
+        if may_be_none(artifact.source):
+            name = f"{snake(artifact.kind)}_data"
+            yield f"*([specs.{spec}.of({name})] if ({name} := {data}) is not None else [])"
+        else:
+            yield f"specs.{spec}.of({data})"

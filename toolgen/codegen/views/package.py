@@ -1,0 +1,69 @@
+"""The `__init__.py` files: plain packages, and the public surface of a toolset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from toolgen.expr.tree import Toolset
+
+from .. import names
+from ..imports import Imports, sorted_names
+from ..layout import is_large
+from ..spelling import RUNTIME
+from ..text import docstring, quote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackageView:
+    template: ClassVar[str] = "package.py.jinja"
+    docstring: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolsetView:
+    template: ClassVar[str] = "toolset.py.jinja"
+    docstring: str
+    imports: str
+    typing_imports: str
+    names: tuple[str, ...]
+    """`__all__`, as literals."""
+    lazy_types: bool
+    """The types are a package that finds its own names."""
+
+
+def package_view(text: str) -> PackageView:
+    return PackageView(docstring=docstring(text))
+
+
+def toolset_view(of: Toolset) -> ToolsetView:
+    imports, typing_imports = Imports(), Imports()
+    imports.name("typing", "TYPE_CHECKING")
+    if is_large(of):
+        imports.name("importlib", "import_module")
+    else:
+        imports.name(RUNTIME, "lazy_attribute")
+    executors = [names.executor(of), "registration"]
+    if any(tool.binding for tool in of.tools):
+        executors.append(names.bound_executor(of))
+    specs = ["SPECS", "ToolId"]
+    for tool in of.tools:
+        specs += [
+            names.spec(tool),
+            *(names.artifact_spec(tool, artifact.kind) for artifact in tool.artifacts),
+        ]
+    types = [object_.name for object_ in of.objects]
+    imports.name(".", "calls")
+    for name in executors:
+        imports.name(".executor", name)
+    for name in specs:
+        imports.name(".specs", name)
+    for name in types:
+        typing_imports.name(".types", name)
+    return ToolsetView(
+        docstring=docstring(of.description or f"The toolset {of.service}.{of.name}."),
+        imports=imports.text(),
+        typing_imports=typing_imports.text(4),
+        names=tuple(map(quote, sorted_names(["calls", *executors, *specs, *types]))),
+        lazy_types=is_large(of),
+    )

@@ -1,0 +1,64 @@
+"""`service.py`: the Protocol of a service, with the types of its methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from toolgen.contract.naming import class_name, method_name
+from toolgen.expr.tree import Service
+
+from ..imports import Imports
+from ..layout import Scope, service_module
+from ..text import docstring
+from .classes import ClassPrinter, ClassView, Role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodView:
+    name: str
+    payload: str
+    result: str
+    docstring: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceView:
+    template: ClassVar[str] = "service.py.jinja"
+    docstring: str
+    imports: str
+    classes: tuple[ClassView, ...]
+    name: str
+    protocol: str
+    abstract: str
+    service_docstring: str
+    methods: tuple[MethodView, ...]
+
+
+def service_view(of: Service, scope: Scope) -> ServiceView:
+    name = class_name(of.name)
+    imports = Imports({name, *scope.modules})
+    protocol, abstract = imports.name("typing", "Protocol"), imports.name("abc", "abstractmethod")
+    roles = {}
+    for method in of.methods:
+        roles[method.payload.name] = Role(description=f"Payload of {of.name}.{method.name}.")
+        roles[method.result.name] = Role(description=f"Result of {of.name}.{method.name}.")
+    classes = ClassPrinter(service_module(of.name), scope, imports).classes(of.objects, roles)
+    return ServiceView(
+        docstring=docstring(f"The service {of.name}: its methods and their types."),
+        imports=imports.text(),
+        classes=classes,
+        name=name,
+        protocol=protocol,
+        abstract=abstract,
+        service_docstring=docstring(of.description or f"The service {of.name}.", 4),
+        methods=tuple(
+            MethodView(
+                name=method_name(method.name),
+                payload=method.payload.name,
+                result=method.result.name,
+                docstring=docstring(method.description or f"Run {method.name}.", 8),
+            )
+            for method in of.methods
+        ),
+    )

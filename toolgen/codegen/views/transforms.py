@@ -1,0 +1,217 @@
+"""`transforms.py`: between the tools of a toolset and the methods behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from toolgen.contract.fields import ArrayType, Field
+from toolgen.contract.naming import field_name, snake
+from toolgen.expr.tree import ArtifactSource, Binding, Choose, ObjectMapping, Rebuild, Tool, Toolset
+
+from .. import names
+from ..conversion import Converter, may_be_none
+from ..imports import Imports
+from ..layout import SHARED, Scope, relative, service_package, toolset_package
+from ..spelling import Speller
+from ..text import docstring
+
+Side = Literal["payload", "result"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionView:
+    """One function: it chooses a value by class, or returns the only one."""
+
+    name: str
+    parameter: str
+    source: str
+    target: str
+    docstring: str = ""
+    cases: tuple[tuple[str, str], ...] = ()
+    """Class and value."""
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransformsView:
+    template: ClassVar[str] = "transforms.py.jinja"
+    docstring: str
+    imports: str
+    functions: tuple[FunctionView, ...]
+
+
+def transforms_view(toolset: Toolset, scope: Scope, services: Mapping[str, Scope]) -> TransformsView:
+    """Return the view; `services` holds the scope of every service that a tool is bound to."""
+    module = _Module(toolset, scope, services)
+    functions = [
+        function
+        for tool in toolset.tools
+        if tool.binding
+        for function in _Direction.functions(module, tool, tool.binding)
+    ]
+    return TransformsView(
+        docstring=docstring(
+            f"Between the tools of {toolset.service}.{toolset.name} and the methods behind them."
+        ),
+        imports=module.imports.text(),
+        functions=(*functions, *module.nested),
+    )
+
+
+class _Module:
+    """What the functions of the module share: imports, classes, and the private functions."""
+
+    def __init__(self, toolset: Toolset, scope: Scope, services: Mapping[str, Scope]) -> None:
+        self.imports = Imports()
+        self.imports.name("__future__", "annotations")
+        self.nested: list[FunctionView] = []
+        self._package = toolset_package(toolset)
+        self._scope = scope
+        self._services = services
+        self._names: dict[object, str] = {}
+
+    def scope(self, service: str | None) -> Scope:
+        """Return the scope of a service, or of the toolset."""
+        return self._scope if service is None else self._services[service]
+
+    def class_of(self, service: str | None) -> Callable[[str], str]:
+        """Return what names a class of the service, or of the toolset, in this module."""
+
+        def qualified(name: str) -> str:
+            if self.scope(service).modules[name] == SHARED:
+                module = self.imports.name(relative(self._package, ()), "types", "shared_types")
+            elif service is None:
+                module = self.imports.name(".", "types")
+            else:
+                source = relative(self._package, service_package(service))
+                module = self.imports.name(source, "service", names.service_module(service))
+            return f"{module}.{name}"
+
+        return qualified
+
+    def once(self, key: object, name: str, make: Callable[[str], FunctionView]) -> str:
+        """Return the name of the private function of the key, which is made at the first call."""
+        if key not in self._names:
+            unique, number = name, 2
+            while unique in self._names.values():
+                unique, number = f"{name}_{number}", number + 1
+            self._names[key] = unique
+            self.nested.append(make(unique))
+        return self._names[key]
+
+
+class _Direction:
+    """One way between a tool and its method: payloads go to the method, results come back."""
+
+    def __init__(self, module: _Module, tool: Tool, binding: Binding, side: Side) -> None:
+        to_method = side == "payload"
+        self._module = module
+        self._tool = tool
+        self._key = (side, binding.service)
+        objects = binding.payload_objects if to_method else binding.result_objects
+        self._mappings = {(mapping.source, mapping.target): mapping for mapping in objects}
+        target = binding.service if to_method else None
+        self._source = module.class_of(None if to_method else binding.service)
+        self._target = module.class_of(target)
+        speller = Speller(module.imports, self._target, module.scope(target).objects)
+        self._converter = Converter(module.imports, speller, self)
+
+    @classmethod
+    def functions(cls, module: _Module, tool: Tool, binding: Binding) -> Iterator[FunctionView]:
+        method = f"{binding.service}.{binding.method}"
+        to_method = cls(module, tool, binding, "payload")
+        yield to_method._function(
+            names.to_method_payload(tool), "payload", binding.payload, f"Return the payload of {method}."
+        )
+        to_tool = cls(module, tool, binding, "result")
+        yield to_tool._function(
+            names.to_result(tool), "result", binding.result, f"Return what {tool.name} returns of {method}."
+        )
+        for artifact in binding.artifacts:
+            yield to_tool._artifact(artifact, binding.result.source)
+
+    def rebuild(self, conversion: Rebuild) -> str:
+        mapping = self._mappings[conversion.source, conversion.target]
+        return self._module.once(
+            (*self._key, conversion.source, conversion.target),
+            f"_to_{snake(conversion.target)}",
+            lambda name: self._function(name, "value", mapping),
+        )
+
+    def choose(self, conversion: Choose, field: Field) -> str:
+        sources = [self._source(branch.source) for branch in conversion.branches]
+        return self._module.once(
+            (*self._key, conversion),
+            f"_to_{snake(field.name)}",
+            lambda name: FunctionView(
+                name=name,
+                parameter="value",
+                source=" | ".join(sources),
+                target=" | ".join(
+                    dict.fromkeys(self._target(branch.target) for branch in conversion.branches)
+                ),
+                cases=tuple(zip(sources, map(self._branch, conversion.branches), strict=True)),
+            ),
+        )
+
+    def _branch(self, conversion: Rebuild) -> str:
+        is_same = (conversion.source, conversion.target) not in self._mappings
+        return "value" if is_same else f"{self.rebuild(conversion)}(value)"
+
+    def _function(self, name: str, parameter: str, mapping: ObjectMapping, text: str = "") -> FunctionView:
+        target = self._target(mapping.target)
+        return FunctionView(
+            name=name,
+            parameter=parameter,
+            source=self._source(mapping.source),
+            target=target,
+            docstring=docstring(text, 4) if text else "",
+            value=f"{target}({', '.join(self._arguments(mapping, parameter))})",
+        )
+
+    def _arguments(self, mapping: ObjectMapping, parameter: str) -> Iterator[str]:
+        for one in mapping.assignments:
+            if one.computed == "returned":
+                yield f"{field_name(one.target.name)}={_returned(mapping)}"
+            elif one.computed == "truncated":
+                yield f"{field_name(one.target.name)}={_truncated(mapping, self._tool)}"
+            elif one.source is not None:
+                is_set = parameter == "payload" and one.source in self._tool.injected
+                yield self._converter.argument(one, one.source, parameter, is_set=is_set)
+
+    def _artifact(self, artifact: ArtifactSource, source: str) -> FunctionView:
+        target = next(one.type for one in self._tool.artifacts if one.kind == artifact.kind)
+        expression = f"result.{field_name(artifact.source.name)}"
+        return FunctionView(
+            name=names.to_artifact(self._tool, artifact.kind),
+            parameter="result",
+            source=self._source(source),
+            target=f"{self._target(target)}{' | None' if may_be_none(artifact.source) else ''}",
+            docstring=docstring(f"Return the {artifact.kind} of {self._tool.name}.", 4),
+            value=self._converter.value(artifact.conversion, artifact.source, expression),
+        )
+
+
+def _returned(mapping: ObjectMapping) -> str:
+    """Return the number of results: the field of the method, or the length of the only array."""
+    for one in mapping.assignments:
+        if one.target.name == "returned" and one.source is not None:
+            return f"result.{field_name(one.source.name)}"
+    sources = [
+        one.source for one in mapping.assignments if isinstance(one.target.type, ArrayType) and one.source
+    ]
+    array = f"result.{field_name(sources[0].name)}"
+    return f"len({array} or [])" if may_be_none(sources[0]) else f"len({array})"
+
+
+def _truncated(mapping: ObjectMapping, tool: Tool) -> str:
+    """Return whether there is more: a next cursor where the tool has pages, else what the total says."""
+    next_cursor = tool.bounded.next_cursor if tool.bounded else None
+    sources = {one.target.name: one.source for one in mapping.assignments if one.source is not None}
+    if cursor := sources.get(next_cursor or ""):
+        return f"result.{field_name(cursor.name)} is not None"
+    total = sources["total"]
+    more = f"result.{field_name(total.name)} > {_returned(mapping)}"
+    return f"result.{field_name(total.name)} is not None and {more}" if may_be_none(total) else more

@@ -1,0 +1,88 @@
+"""`types.py`: the typed values of a toolset, and those that the whole design shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from toolgen.contract.fields import ObjectType
+from toolgen.expr.tree import Design, Tool, Toolset
+
+from ..imports import Imports, sorted_names
+from ..layout import SHARED, Module, Scope, is_large, types_modules
+from ..spelling import RUNTIME
+from ..text import docstring, quote
+from .classes import ClassPrinter, ClassView, EnumView, Role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypesView:
+    template: ClassVar[str] = "types.py.jinja"
+    docstring: str
+    imports: str
+    enums: tuple[EnumView, ...] = ()
+    classes: tuple[ClassView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypesPackageView:
+    """`types/__init__.py` of a large toolset."""
+
+    template: ClassVar[str] = "types_package.py.jinja"
+    docstring: str
+    imports: str
+    typing_imports: str
+    names: tuple[str, ...]
+    modules: tuple[tuple[str, str], ...]
+    """Name of each class, with the module that has it, as literals."""
+
+
+def shared_types_view(design: Design, scope: Scope) -> TypesView:
+    imports = Imports(scope.modules)
+    printer = ClassPrinter(SHARED, scope, imports)
+    enums = tuple(map(printer.enum, design.enums))
+    classes = printer.classes(design.types)
+    text = docstring(f"Types of the design {design.name}.")
+    return TypesView(docstring=text, imports=imports.text(), enums=enums, classes=classes)
+
+
+def types_views(toolset: Toolset, scope: Scope) -> Iterable[tuple[Module, TypesView]]:
+    """Return the modules of the toolset's types: one, or one a tool."""
+    for module, tools, objects in types_modules(toolset):
+        of = tools[0].id if is_large(toolset) else f"{toolset.service}.{toolset.name}"
+        yield module, _view(f"Types of {of}.", module, objects, scope, tools)
+
+
+def types_package_view(toolset: Toolset) -> TypesPackageView:
+    imports, typing_imports = Imports(), Imports()
+    imports.name("typing", "TYPE_CHECKING")
+    imports.name(RUNTIME, "lazy_attribute")
+    modules = {
+        object_.name: module[-1] for module, _, objects in types_modules(toolset) for object_ in objects
+    }
+    for name, module in modules.items():
+        typing_imports.name(f".{module}", name)
+    return TypesPackageView(
+        docstring=docstring(f"Types of {toolset.service}.{toolset.name}, one module a tool."),
+        imports=imports.text(),
+        typing_imports=typing_imports.text(4),
+        names=tuple(map(quote, sorted_names(modules))),
+        modules=tuple((quote(name), quote(module)) for name, module in modules.items()),
+    )
+
+
+def roles(tools: Iterable[Tool]) -> dict[str, Role]:
+    found = {}
+    for tool in tools:
+        found[tool.payload.name] = Role(description=f"Arguments of {tool.name}.", injected=tool.injected)
+        found[tool.result.name] = Role(description=f"Result of {tool.name}.", bounded=tool.bounded)
+    return found
+
+
+def _view(
+    text: str, module: Module, objects: tuple[ObjectType, ...], scope: Scope, tools: tuple[Tool, ...]
+) -> TypesView:
+    imports = Imports(scope.modules)
+    classes = ClassPrinter(module, scope, imports).classes(objects, roles(tools))
+    return TypesView(docstring=docstring(text), imports=imports.text(), classes=classes)
