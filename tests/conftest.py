@@ -1,0 +1,107 @@
+"""A project in a temporary folder, and the toolgen command run in it."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from toolgen.cli import main
+
+DESIGN = '''\
+"""Greetings, for a test."""
+
+from toolgen.dsl import Args, Attribute, Design, Inject, Return, Service, String, Tool, Toolset
+
+people = Toolset(
+    "people",
+    "Talk to people.",
+    Tool(
+        "greet",
+        "Greet a person.",
+        Args(
+            Attribute("name", String, "Whom to greet.", required=True, max_length=40),
+            Attribute("session_id", String, "Session of the call.", required=True),
+        ),
+        Return(Attribute("text", String, "The greeting.", required=True)),
+        Inject("session_id"),
+    ),
+)
+design = Design("app", "A small application.", Service("hall", "Where people meet.", people))
+'''
+
+SECOND_TOOL = """\
+    Tool(
+        "leave",
+        "Say goodbye.",
+        Args(Attribute("name", String, "Who leaves.", required=True)),
+        Return(Attribute("text", String, "The farewell.", required=True)),
+    ),
+)
+design = Design("""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(slots=True)
+class ProjectFolder:
+    """A folder with a design in `app/design.py`; its code goes to `app/gen` and `executors`."""
+
+    path: Path
+    capsys: pytest.CaptureFixture[str]
+
+    def write(self, name: str, text: str) -> Path:
+        file = self.path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+        return file
+
+    def add_tool(self) -> None:
+        self.write("app/design.py", DESIGN.replace(")\ndesign = Design(", SECOND_TOOL))
+
+    def run(self, *args: str) -> Done:
+        """Run the command in this process, with the design freshly imported."""
+        forget()
+        linecache.clearcache()
+        code = main(args)
+        captured = self.capsys.readouterr()
+        return Done(code, captured.out, captured.err)
+
+    def files(self) -> dict[str, tuple[bytes, int]]:
+        """Return content and mtime of every file."""
+        files = (file for file in sorted(self.path.rglob("*")) if file.is_file())
+        return {
+            str(file.relative_to(self.path)): (file.read_bytes(), file.stat().st_mtime_ns) for file in files
+        }
+
+
+def forget() -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("app", "executors")]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[ProjectFolder]:
+    folder = ProjectFolder(tmp_path, capsys)
+    folder.write(
+        "pyproject.toml",
+        '[tool.toolgen]\ndesign = "app.design"\nout = "app/gen"\nruntime = "app.main:runtime"\n',
+    )
+    folder.write("app/__init__.py", "")
+    folder.write("app/design.py", DESIGN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    yield folder
+    forget()

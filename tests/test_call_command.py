@@ -1,0 +1,107 @@
+"""`toolgen call`: one call through the runtime of a project, from the shell."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+
+from .conftest import ProjectFolder
+
+EXECUTOR = """\
+from app.gen.hall.toolsets import people
+from toolgen.runtime import ToolContext, ToolError
+
+
+class People(people.PeopleExecutor):
+    async def greet(self, payload: people.GreetPayload, ctx: ToolContext) -> people.GreetResult:
+        if payload.name == "Nobody":
+            raise ToolError("there is nobody")
+        return people.GreetResult(text=f"Good day, {payload.name} of {payload.session_id}! ☀")
+"""
+
+MAIN = """\
+from app.gen.hall.toolsets import people
+from executors.hall.people import People
+from toolgen.runtime import Runtime
+
+
+def runtime() -> Runtime:
+    runtime = Runtime()
+    runtime.register(people.registration(People()))
+    return runtime
+
+
+async def later() -> Runtime:
+    return runtime()
+
+
+def broken() -> Runtime:
+    raise ConnectionError("no database")
+
+
+nothing = 3
+"""
+
+
+@pytest.fixture
+def greeter(project: ProjectFolder) -> ProjectFolder:
+    project.run("gen")
+    project.write("executors/hall/people.py", EXECUTOR)
+    project.write("app/main.py", MAIN)
+    return project
+
+
+def test_a_call_prints_exactly_what_the_model_sees(greeter: ProjectFolder) -> None:
+    done = greeter.run("call", "hall.people.greet", '{"name": "Ada"}', "--session", "s-9")
+    assert (done.code, done.out, done.err) == (0, '{"text":"Good day, Ada of s-9! ☀"}\n', "")
+
+
+def test_the_json_may_come_from_stdin(greeter: ProjectFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"name": "Ada"}')))
+    assert greeter.run("call", "greet", "-", "--session", "s-9").code == 0
+
+
+@pytest.mark.parametrize(
+    ("tool", "data", "error"),
+    [
+        ("greet", '{"name": "Nobody"}', "there is nobody"),
+        ("greet", '{"name": "Ada", "session_id": "x"}', "the arguments of greet do not fit"),
+        ("greet", "{", "the arguments of greet do not fit"),
+        ("gret", "{}", "there is no tool 'gret'; close names are greet"),
+    ],
+)
+def test_a_failed_call_exits_with_1(greeter: ProjectFolder, tool: str, data: str, error: str) -> None:
+    done = greeter.run("call", tool, data, "--session", "s-9")
+    assert done.code == 1
+    assert json.loads(done.out)["error"] == error
+
+
+@pytest.mark.parametrize(
+    ("runtime", "message"),
+    [
+        ("", "names no runtime\n  hint: add runtime ="),
+        ("app.nowhere:runtime", "there is no module 'app.nowhere' in "),
+        ("app.main:other", "the module 'app.main' has no name 'other'\n  hint: correct 'runtime'"),
+        ("app.main:nothing", "'app.main:nothing' is 3, not a function\n  hint: "),
+        ("builtins:list", "'builtins:list' gave [], not a Runtime\n  hint: "),
+        ("app.main:broken", "'app.main:broken' failed:\n\nTraceback (most recent call last):\n"),
+    ],
+)
+def test_a_runtime_of_no_use(greeter: ProjectFolder, runtime: str, message: str) -> None:
+    line = f'runtime = "{runtime}"\n' if runtime else ""
+    greeter.write("pyproject.toml", f'[tool.toolgen]\ndesign = "app.design"\nout = "app/gen"\n{line}')
+    done = greeter.run("call", "greet", "{}")
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert "/toolgen/" not in done.err
+
+
+def test_the_runtime_may_be_made_by_a_coroutine(greeter: ProjectFolder) -> None:
+    greeter.write(
+        "pyproject.toml",
+        '[tool.toolgen]\ndesign = "app.design"\nout = "app/gen"\nruntime = "app.main:later"\n',
+    )
+    assert greeter.run("call", "greet", '{"name": "Ada"}', "--session", "s-9").code == 0

@@ -1,0 +1,268 @@
+"""`toolgen gen`: what it writes, says and refuses, and with which exit code."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from toolgen.cli import main
+
+from .conftest import DESIGN, ProjectFolder
+
+TYPES = "app/gen/hall/toolsets/people/types.py"
+STUB = "executors/hall/people.py"
+
+
+def in_a_process(folder: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    paths = {"PYTHONPATH": str(Path(__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=folder,
+        env={**os.environ, **paths, **environment},
+        capture_output=True,
+        text=True,
+    )
+
+
+def without(package: str, folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as if a package were not installed."""
+    start = f"import sys; sys.modules[{package!r}] = None"
+    return in_a_process(folder, "-c", f"{start}; from toolgen.cli import main; sys.exit(main({args!r}))")
+
+
+def test_the_first_run_writes_code_and_stub_and_says_so_in_one_line(project: ProjectFolder) -> None:
+    done = project.run("gen")
+    assert (done.code, done.out) == (0, "")
+    assert done.err.startswith("app/gen: ")
+    assert done.err.endswith(f" written, new stub {STUB}\n")
+    assert {TYPES, STUB, "executors/__init__.py", "executors/hall/__init__.py"} <= project.files().keys()
+    assert "app.gen.hall.toolsets" in (project.path / STUB).read_text()
+
+
+def test_the_second_run_touches_nothing(project: ProjectFolder) -> None:
+    project.run("gen")
+    before = project.files()
+    done = project.run("gen")
+    assert (done.code, done.out, done.err) == (0, "", "app/gen: up to date\n")
+    assert project.files() == before
+    done = project.run("gen", "--check")
+    assert (done.code, done.out, done.err) == (0, "", "app/gen: up to date\n")
+
+
+def test_the_working_directory_and_the_hash_seed_do_not_matter(project: ProjectFolder) -> None:
+    written = []
+    for seed, folder in (("1", project.path), ("2", project.path / "app")):
+        assert in_a_process(folder, "-m", "toolgen", "gen", PYTHONHASHSEED=seed).returncode == 0
+        files = project.files()
+        written.append({name: content for name, (content, _) in files.items() if name.startswith("app/gen")})
+        for name in written[-1]:
+            (project.path / name).unlink()
+    assert written[0] == written[1]
+
+
+def test_config_names_another_project(project: ProjectFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
+    assert project.run("gen", "--config", str(project.path / "pyproject.toml")).code == 0
+    assert (project.path / TYPES).exists()
+
+
+@pytest.mark.parametrize("state", ["missing", "edited", "stale", "changed"])
+def test_check_names_what_is_not_current_and_the_command(project: ProjectFolder, state: str) -> None:
+    project.add_tool()
+    project.run("gen")
+    match state:
+        case "missing":
+            (project.path / TYPES).unlink()
+            line = f"{TYPES}: is missing"
+        case "edited":
+            project.write(TYPES, "mine\n")
+            line = f"{TYPES}: was edited"
+        case "stale":
+            project.write("app/design.py", DESIGN.replace('"people"', '"persons"'))
+            line = f"{TYPES}: is no longer generated"
+        case _:
+            project.write("app/design.py", DESIGN)
+            line = f"{TYPES}: is not what the design says now"
+    before = project.files()
+    done = project.run("gen", "--check")
+    assert done.code == 1
+    assert line in done.err.splitlines()
+    assert done.err.splitlines()[-1] == "to bring it up to date, run: toolgen gen"
+    assert project.files() == before
+    assert project.run("gen").code == 0
+    assert project.run("gen", "--check").code == 0
+
+
+def test_check_needs_no_ruff(project: ProjectFolder) -> None:
+    project.run("gen")
+    assert without("ruff", project.path, "gen", "--check").returncode == 0
+
+
+def test_edited_files_are_named_and_written_again(project: ProjectFolder) -> None:
+    project.run("gen")
+    text = (project.path / TYPES).read_text()
+    project.write(TYPES, "mine\n")
+    done = project.run("gen")
+    assert done.code == 0
+    assert done.err == f"{TYPES}: was edited; written again\napp/gen: 1 written\n"
+    assert (project.path / TYPES).read_text() == text
+
+
+def test_a_wrong_design_prints_every_diagnostic_and_writes_nothing(project: ProjectFolder) -> None:
+    project.run("gen")
+    project.write(
+        "app/design.py", DESIGN.replace("max_length=40", "default=3").replace('"leave"', '"Leave now"')
+    )
+    before = project.files()
+    for arguments in (["gen"], ["gen", "--check"]):
+        done = project.run(*arguments)
+        assert (done.code, done.out) == (1, "")
+        assert "app/design.py:12:13: error: " in done.err
+        assert done.err.endswith("nothing was generated\n")
+    assert project.files() == before
+
+
+def test_a_stub_is_never_touched_again_and_lists_what_it_lacks(project: ProjectFolder) -> None:
+    project.run("gen")
+    text = f"# mine\n{(project.path / STUB).read_text()}"
+    project.write(STUB, text)
+    project.add_tool()
+    done = project.run("gen")
+    number = next(n for n, line in enumerate(text.splitlines(), 1) if line.startswith("class "))
+    assert done.code == 0
+    assert f"{STUB}:{number}: class People has no method 'leave' (tool hall.people.leave)" in done.err
+    assert (project.path / STUB).read_text() == text
+
+
+def test_a_design_that_does_not_import_shows_the_authors_traceback(project: ProjectFolder) -> None:
+    project.write("app/design.py", "from app.parts import x\n")
+    project.write("app/parts.py", "def half(n):\n    return n / 0\n\nx = half(1)\n")
+    done = project.run("gen")
+    assert done.code == 2
+    assert done.err.startswith(
+        "error: the module 'app.design' does not import:\n\nTraceback (most recent call last):"
+    )
+    assert done.err.endswith("ZeroDivisionError: division by zero\n")
+    places = [line for line in done.err.splitlines() if line.startswith("  File ")]
+    assert [place.rpartition("/")[2] for place in places] == [
+        'design.py", line 1, in <module>',
+        'parts.py", line 4, in <module>',
+        'parts.py", line 2, in half',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("design", "message"),
+    [
+        ("x = (", "error: the module 'app.design' does not import:\n\n  File "),
+        ("import sys; sys.exit(3)", "SystemExit: 3\n"),
+        ("import nowhere", "ModuleNotFoundError: No module named 'nowhere'"),
+        ("import app.other", "ModuleNotFoundError: No module named 'app.other'"),
+        (
+            "x = 1",
+            "error: the module 'app.design' has no name 'design'\n  hint: end it with design = Design(",
+        ),
+        ("design = 1", "error: 'design' in the module 'app.design' is an int, not a Design\n  hint: "),
+        ("from toolgen.dsl import Design as design", "is a type, not a Design\n"),
+        (
+            "from toolgen.dsl import Design\ndesign = Design('x', 'y', chidren=1)",
+            "unexpected keyword argument",
+        ),
+    ],
+)
+def test_a_module_of_no_use(project: ProjectFolder, design: str, message: str) -> None:
+    project.write("app/design.py", design)
+    before = project.files()
+    done = project.run("gen")
+    assert done.code == 2
+    assert message in done.err
+    assert "importlib" not in done.err
+    assert "/toolgen/" not in done.err
+    assert project.files() == before
+
+
+def test_a_design_module_that_is_not_there(project: ProjectFolder) -> None:
+    project.write("pyproject.toml", '[tool.toolgen]\ndesign = "app.desing"\n')
+    done = project.run("gen")
+    assert done.code == 2
+    assert done.err == (
+        f"error: there is no module 'app.desing' in {project.path}\n"
+        "  hint: correct 'design' in [tool.toolgen], or add the module\n"
+    )
+
+
+def foreign_file(project: ProjectFolder) -> str:
+    project.write("app/gen/mine.py", "x = 1\n")
+    return "error: app/gen holds files that toolgen did not write; nothing was changed:\n  app/gen/mine.py\n"
+
+
+def newer_manifest(project: ProjectFolder) -> str:
+    project.write("app/gen/.toolgen.json", '{"format": 2}')
+    return "error: app/gen/.toolgen.json has format 2, and this toolgen knows formats up to 1\n  hint: pip "
+
+
+def stubs_that_cannot_be_written(project: ProjectFolder) -> str:
+    project.write("executors", "a file, which no user may make a folder of")
+    return "error: cannot write executors/__init__.py: "
+
+
+@pytest.mark.parametrize("prepare", [foreign_file, newer_manifest, stubs_that_cannot_be_written])
+def test_a_folder_of_no_use_changes_nothing(
+    project: ProjectFolder, prepare: Callable[[ProjectFolder], str]
+) -> None:
+    message = prepare(project)
+    before = project.files()
+    done = project.run("gen")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(message)
+    assert project.files() == before
+
+
+def test_no_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["gen"]) == 2
+    assert "no pyproject.toml in" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [[], ["generate"], ["gen", "--chek"], ["gen", "more"], ["call"]])
+def test_wrong_usage(arguments: list[str]) -> None:
+    assert main(arguments) == 2
+
+
+@pytest.mark.parametrize("package", ["typer", "jinja2", "ruff"])
+def test_a_missing_extra_names_the_command(project: ProjectFolder, package: str) -> None:
+    before = project.files()
+    done = without(package, project.path, "gen")
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"error: the toolgen command needs {package!r}, which is not installed\n"
+        "  hint: pip install 'toolgen[gen]'\n"
+    )
+    assert project.files() == before
+
+
+def test_our_own_bug_asks_for_a_report(project: ProjectFolder) -> None:
+    """The design lies about its children, which the checked types of toolgen do not allow for."""
+    project.write(
+        "app/design.py",
+        "from toolgen.dsl import Design\n"
+        "class Trap(Design):\n"
+        "    def __getattribute__(self, name): raise LookupError('sprung')\n"
+        "design = Trap.__new__(Trap)\n",
+    )
+    done = project.run("gen")
+    assert done.code == 2
+    assert "LookupError: sprung" in done.err
+    assert done.err.endswith("error: this is a bug in toolgen; please report it with the lines above\n")
+
+
+def test_the_version(project: ProjectFolder) -> None:
+    assert project.run("--version").out == "toolgen 0.1.0\n"
+    assert in_a_process(project.path, "-m", "toolgen", "--version").stdout == "toolgen 0.1.0\n"

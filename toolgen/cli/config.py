@@ -1,0 +1,135 @@
+"""`[tool.toolgen]` of a pyproject.toml, read once and checked."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from toolgen.contract.errors import ToolgenError
+
+_EXAMPLES: Final = {
+    "design": 'design = "home.design"',
+    "out": 'out = "gen"',
+    "package": 'package = "home.gen"',
+    "stubs": 'stubs = "executors"',
+    "runtime": 'runtime = "home.app:runtime"',
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """One design and where its code goes."""
+
+    file: Path
+    """The pyproject.toml."""
+    design: str
+    """Dotted name of the design module."""
+    out: str = "gen"
+    """Folder of the generated code, relative to the project's."""
+    package: str
+    """Import path of `out`."""
+    stubs: str = "executors"
+    """Folder of the executor stubs, relative to the project's."""
+    runtime: str = ""
+    """`module:callable` that returns a configured `Runtime`; empty when not set."""
+
+    @property
+    def directory(self) -> Path:
+        return self.file.parent
+
+
+def find_project(file: Path | None) -> Project:
+    """Return the project of this pyproject.toml, or of the nearest one from the working directory up.
+
+    Raises:
+        ToolgenError: there is none, or its `[tool.toolgen]` does not say what is needed.
+    """
+    if file is None:
+        here = Path.cwd()
+        file = next((f for d in (here, *here.parents) if (f := d / "pyproject.toml").is_file()), None)
+        if file is None:
+            raise ToolgenError(
+                f"no pyproject.toml in {here} or above it",
+                hint="run toolgen in a project, or pass --config FILE",
+            )
+    return read_project(file.absolute())
+
+
+def read_project(file: Path) -> Project:
+    try:
+        document = tomllib.loads(file.read_text("utf-8"))
+    except OSError as error:
+        raise ToolgenError(f"cannot read {file}: {error.strerror}", hint="pass --config FILE") from error
+    except ValueError as error:
+        raise ToolgenError(f"{file} is not TOML: {error}", hint="correct the file") from error
+    tools = document.get("tool", {})
+    table = tools.get("toolgen") if isinstance(tools, dict) else None
+    if not isinstance(table, dict):
+        raise ToolgenError(
+            f"{file} has no table [tool.toolgen]", hint=f"add [tool.toolgen] with {_EXAMPLES['design']}"
+        )
+    return _project(file, table)
+
+
+def _project(file: Path, table: dict[str, object]) -> Project:
+    values: dict[str, str] = {}
+    for key, value in table.items():
+        if key not in _EXAMPLES:
+            raise _unknown_key(file, key)
+        if not isinstance(value, str) or not value:
+            raise _wrong(file, key, value, "is not a string with text in it")
+        values[key] = value
+    if "design" not in values:
+        raise ToolgenError(f"{file}: [tool.toolgen] names no design", hint=f"add {_EXAMPLES['design']}")
+    for key in ("out", "stubs"):
+        if key in values and not _is_folder(values[key]):
+            raise _wrong(file, key, values[key], "is not a folder inside the project")
+    out = PurePosixPath(values.get("out", "gen"))
+    stubs = PurePosixPath(values.get("stubs", "executors"))
+    if stubs.is_relative_to(out) or out.is_relative_to(stubs):
+        raise ToolgenError(
+            f"{file}: [tool.toolgen] puts 'out' ({out}) and 'stubs' ({stubs}) into each other",
+            hint="give each a folder of its own: one is toolgen's, the other yours",
+        )
+    if "package" not in values and not _is_dotted(".".join(out.parts)):
+        raise ToolgenError(
+            f"{file}: [tool.toolgen] out {str(out)!r} has no import path",
+            hint=f"say under which name it is imported: {_EXAMPLES['package']}",
+        )
+    values.setdefault("package", ".".join(out.parts))
+    for key in ("design", "package"):
+        if not _is_dotted(values[key]):
+            raise _wrong(file, key, values[key], "is not a dotted module name")
+    if "runtime" in values and not _is_reference(values["runtime"]):
+        raise _wrong(file, "runtime", values["runtime"], "is not module:callable")
+    return Project(file=file, **values)
+
+
+def _unknown_key(file: Path, key: str) -> ToolgenError:
+    near = difflib.get_close_matches(key, _EXAMPLES, n=1)
+    known = f"the keys are {', '.join(_EXAMPLES)}"
+    return ToolgenError(
+        f"{file}: [tool.toolgen] has no key {key!r}",
+        hint=f"did you mean {near[0]!r}? {known}" if near else f"remove it; {known}",
+    )
+
+
+def _wrong(file: Path, key: str, value: object, problem: str) -> ToolgenError:
+    return ToolgenError(f"{file}: [tool.toolgen] {key} {value!r} {problem}", hint=f"write {_EXAMPLES[key]}")
+
+
+def _is_folder(text: str) -> bool:
+    path = PurePosixPath(text)
+    return "\\" not in text and not path.is_absolute() and bool(path.parts) and ".." not in path.parts
+
+
+def _is_dotted(text: str) -> bool:
+    return all(part.isidentifier() for part in text.split("."))
+
+
+def _is_reference(text: str) -> bool:
+    module, colon, name = text.partition(":")
+    return bool(colon) and _is_dotted(module) and _is_dotted(name)
