@@ -1,0 +1,1 @@
+"""Complete small applications."""

@@ -1,0 +1,1 @@
+"""A home assistant over SQLite: design, services, executors, demo."""
