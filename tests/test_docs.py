@@ -1,0 +1,84 @@
+"""Code that the README and docs/ show, run as it stands there.
+
+Blocks of Python share the names of their document and may await. A line of a shell block is a command
+that must succeed; `make` targets must exist, and fetching and installing is left to the wheel's test.
+docs/diagnostics.md is held to its table by the test of the broken designs.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = sorted(
+    file for file in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")] if file.name != "diagnostics.md"
+)
+BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+
+
+def name_of(file: Path) -> str:
+    return str(file.relative_to(ROOT))
+
+
+def blocks(file: Path, *languages: str) -> Iterator[tuple[int, str]]:
+    """Yield line number and text of the fenced blocks in these languages."""
+    text = file.read_text("utf-8")
+    for block in BLOCK.finditer(text):
+        if block[1] in languages:
+            yield text.count("\n", 0, block.start(2)), block[2]
+
+
+@pytest.mark.parametrize("file", DOCUMENTS, ids=name_of)
+def test_the_python_runs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    names: dict[str, object] = {"__name__": "document"}
+    for line, text in blocks(file, "python"):
+        code = compile("\n" * line + text, name_of(file), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        result = eval(code, names)
+        if inspect.iscoroutine(result):
+            asyncio.run(result)
+
+
+@pytest.mark.parametrize("file", DOCUMENTS, ids=name_of)
+def test_the_data_is_well_formed(file: Path) -> None:
+    for _, text in blocks(file, "json"):
+        json.loads(text)
+    for _, text in blocks(file, "toml"):
+        tomllib.loads(text)
+
+
+@pytest.mark.parametrize("file", DOCUMENTS, ids=name_of)
+def test_the_commands_work(file: Path) -> None:
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    for _, text in blocks(file, "sh", "bash", "shell", "console"):
+        for line in text.splitlines():
+            command = shlex.split(line.removeprefix("$ "), comments=True)
+            match command:
+                case [] | ["cd", _] | ["git", "clone", *_] | ["pip", "install", "toolgen" | "toolgen[gen]"]:
+                    continue
+                case ["make", *targets]:
+                    makefile = (ROOT / "Makefile").read_text("utf-8")
+                    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets), line
+                case _:
+                    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+                    assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("file", DOCUMENTS, ids=name_of)
+def test_the_links_lead_somewhere(file: Path) -> None:
+    for target in LINK.findall(file.read_text("utf-8")):
+        assert (file.parent / target).exists(), target

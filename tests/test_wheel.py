@@ -1,0 +1,79 @@
+"""The built wheel in a fresh environment: with pydantic it runs generated code, with `gen` it generates."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from .conftest import ProjectFolder
+from .test_call_command import EXECUTOR
+
+ROOT = Path(__file__).parents[1]
+PIP = "-m pip --quiet --disable-pip-version-check".split()
+
+CALL = """\
+import asyncio, importlib.util
+from app.gen.hall.toolsets import people
+from executors.hall.people import People
+from toolgen.runtime import CallMeta, Runtime
+
+assert not any(map(importlib.util.find_spec, ["jinja2", "typer", "ruff"]))
+runtime = Runtime()
+runtime.register(people.registration(People()))
+result = asyncio.run(runtime.call("hall.people.greet", b'{"name": "Ada"}', CallMeta(session_id="s-9")))
+print(result.json.decode())
+"""
+
+
+def run(folder: Path, *command: str | Path) -> str:
+    """Run a command that must succeed, outside of the repository; return what it printed."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = "wheel --no-deps --no-build-isolation --wheel-dir".split()
+    run(ROOT, sys.executable, *PIP, *build, folder, ".")
+    return next(folder.glob("toolgen-*.whl"))
+
+
+def test_it_holds_the_package_and_nothing_else(wheel: Path) -> None:
+    names = [name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name]
+    sources = [file.relative_to(ROOT) for file in (ROOT / "toolgen").rglob("*") if file.is_file()]
+    sources = [file for file in sources if not any(part.startswith((".", "__pyc")) for part in file.parts)]
+    assert sorted(names) == sorted(file.as_posix() for file in sources)
+    assert "toolgen/py.typed" in names
+    assert any(name.startswith("toolgen/templates/") for name in names)
+
+
+def test_it_runs_with_pydantic_alone_and_generates_with_the_extra(
+    wheel: Path, project: ProjectFolder
+) -> None:
+    """The versions are those of the lock file."""
+    project.run("gen")
+    project.write("executors/hall/people.py", EXECUTOR)
+    project.write("use.py", CALL)
+    pins = re.findall(r"^[\w.-]+==[^\s;]+", (ROOT / "requirements-dev.lock").read_text(), re.MULTILINE)
+    project.write("constraints.txt", "\n".join(pins))
+    run(project.path, sys.executable, "-m", "venv", "venv")
+    python = project.path / "venv/bin/python"
+    install: list[str | Path] = [python, *PIP, *"install --constraint constraints.txt".split()]
+
+    run(project.path, *install, wheel)
+    assert run(project.path, python, "use.py") == '{"text":"Good day, Ada of s-9! ☀"}\n'
+
+    run(project.path, *install, f"toolgen[gen] @ {wheel.as_uri()}")
+    shutil.rmtree(project.path / "app/gen")
+    run(project.path, python.parent / "toolgen", "gen")
+    assert run(project.path, python, "-m", "toolgen", "gen", "--check") == ""
