@@ -70,9 +70,19 @@ def _device(number: int) -> dict[str, object]:
     }
 
 
-PAGE = {"returned": 20, "truncated": True, "total": 40, "next_cursor": "ZGV2aWNlLTIw"}
-RESULT = devices.ListDevicesResult(devices=[Device(**_device(n)) for n in range(20)], **PAGE)  # type: ignore[arg-type]  # facts by name
-BARE_RESULT = BareResult(devices=[BareDevice(**_device(n)) for n in range(20)], **PAGE)  # type: ignore[arg-type]  # facts by name
+def _page(size: int) -> dict[str, object]:
+    return {"returned": size, "truncated": True, "total": 40, "next_cursor": "ZGV2aWNlLTIw"}
+
+
+def _result(size: int) -> devices.ListDevicesResult:
+    found = [Device.model_validate(_device(number)) for number in range(size)]
+    return devices.ListDevicesResult.model_validate({"devices": found, **_page(size)})
+
+
+def _bare_result(size: int) -> BareResult:
+    found = [BareDevice.model_validate(_device(number)) for number in range(size)]
+    return BareResult.model_validate({"devices": found, **_page(size)})
+
 
 GOOD = b'{"site_id":"harbour","status":"online","limit":20,"cursor":"abc"}'
 BAD = b'{"site_id":5,"status":"lost","limit":900,"site":1}'
@@ -81,47 +91,38 @@ META = CallMeta(session_id="s-9", tool_call_id="c-1")
 
 
 class Executor(RecordingExecutor):
+    def __init__(self, result: devices.ListDevicesResult) -> None:
+        super().__init__({})
+        self._result = result
+
     async def list_devices(
         self, payload: devices.ListDevicesPayload, ctx: ToolContext
     ) -> devices.ListDevicesResult:
-        return RESULT
+        return self._result
 
 
-async def _execute() -> BareResult:
-    return BARE_RESULT
+Contestants = dict[str, Callable[[], Awaitable[object]]]
 
 
-def contestants() -> dict[str, Callable[[], Awaitable[object]]]:
-    """Return what is measured, by name; each makes one call."""
+def contestants(size: int) -> Contestants:
+    """Return what is measured on a result of this many devices, by name; each makes one call."""
+    ours, bares = _result(size), _bare_result(size)
     runtime = Runtime()
-    registration = ToolsetRegistration(
-        name="assistant.devices", specs=devices.SPECS, executor=Executor({}), format=1
+    runtime.register(
+        ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=Executor(ours), format=1)
     )
-    runtime.register(registration)
     payload, result = TypeAdapter(BarePayload), TypeAdapter(BareResult)
     spec = devices.LIST_DEVICES
 
+    async def execute() -> BareResult:
+        return bares
+
     async def bare() -> bytes:
         payload.validate_json(GOOD)
-        return result.dump_json(await _execute())
-
-    async def bare_invalid() -> object:
-        try:
-            return payload.validate_json(BAD)
-        except ValidationError as error:
-            return error.errors()
+        return result.dump_json(await execute())
 
     async def call() -> object:
         return await runtime.call(TOOL, GOOD, META)
-
-    async def invalid() -> object:
-        return await runtime.call(TOOL, BAD, META)
-
-    async def bare_encode() -> bytes:
-        return result.dump_json(BARE_RESULT)
-
-    async def encode() -> bytes:
-        return spec.result.encode(RESULT)
 
     async def bare_decode() -> object:
         return payload.validate_json(GOOD)
@@ -129,21 +130,35 @@ def contestants() -> dict[str, Callable[[], Awaitable[object]]]:
     async def decode() -> object:
         return spec.payload.decode(GOOD)
 
+    async def bare_encode() -> bytes:
+        return result.dump_json(bares)
+
+    async def encode() -> bytes:
+        return spec.result.encode(ours)
+
+    async def bare_invalid() -> object:
+        try:
+            return payload.validate_json(BAD)
+        except ValidationError as error:
+            return error.errors()
+
+    async def invalid() -> object:
+        return await runtime.call(TOOL, BAD, META)
+
     return {
-        "bare decode + encode": bare,
         "call": call,
-        "bare decode": bare_decode,
+        "bare decode + encode": bare,
         "decode": decode,
-        "bare encode": bare_encode,
+        "bare decode": bare_decode,
         "encode": encode,
-        "bare validation of invalid arguments": bare_invalid,
+        "bare encode": bare_encode,
         "invalid call": invalid,
+        "bare validation, with its errors": bare_invalid,
     }
 
 
-async def measure() -> dict[str, list[float]]:
+async def measure(running: Contestants) -> dict[str, list[float]]:
     """Return microseconds a call, one figure a round."""
-    running = contestants()
     taken: dict[str, list[float]] = {name: [] for name in running}
     for _ in range(ROUNDS):
         for name, once in running.items():
@@ -154,19 +169,23 @@ async def measure() -> dict[str, list[float]]:
     return taken
 
 
-def main() -> None:
-    taken = asyncio.run(measure())
-    for ours, bare in (
-        ("call", "bare decode + encode"),
-        ("decode", "bare decode"),
-        ("encode", "bare encode"),
-        ("invalid call", "bare validation of invalid arguments"),
-    ):
-        ratio = statistics.median(a / b for a, b in zip(taken[ours], taken[bare], strict=True))
+def report(size: int) -> None:
+    taken = asyncio.run(measure(contestants(size)))
+    print(f"{size} devices in the result")
+    names = list(taken)
+    for ours, bare in zip(names[::2], names[1::2], strict=True):
+        pairs = list(zip(taken[ours], taken[bare], strict=True))
+        ratio = statistics.median(a / b for a, b in pairs)
+        more = statistics.median(a - b for a, b in pairs)
         print(
-            f"{ours:12} {statistics.median(taken[ours]):6.1f} µs   "
-            f"{bare:36} {statistics.median(taken[bare]):6.1f} µs   ratio {ratio:.2f}"
+            f"  {ours:12} {statistics.median(taken[ours]):6.1f} µs   {bare:32} "
+            f"{statistics.median(taken[bare]):6.1f} µs   ratio {ratio:.2f}, {more:+.1f} µs"
         )
+
+
+def main() -> None:
+    for size in (20, 1):
+        report(size)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 import logging
+import pickle
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from gen.assistant.toolsets import account, devices, documents
 from toolgen.runtime import (
     Artifact,
     CallMeta,
+    FieldIssue,
     RetryHint,
     Runtime,
     ToolCall,
@@ -22,6 +25,7 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolResult,
     ToolsetRegistration,
+    ToolValidationError,
 )
 from toolgen.runtime.testing import RecordingExecutor, build_call
 
@@ -96,7 +100,7 @@ async def test_only_missing_fields_ask_for_them() -> None:
     result = await call(page(), b"{}")
     assert result.retry_hint is not None
     assert result.retry_hint.reason == "missing_fields"
-    assert result.retry_hint.clarifying_question == "To call list_devices I need $.site_id."
+    assert result.retry_hint.clarifying_question == "To call list_devices I need site_id."
 
 
 @pytest.mark.parametrize(
@@ -128,6 +132,16 @@ async def test_the_model_cannot_set_an_injected_field() -> None:
         assert [issue["constraint"] for issue in json.loads(result.json)["issues"]] == ["unknown_field"]
 
 
+async def test_a_document_full_of_mistakes_is_not_sent_back_whole() -> None:
+    result = await call(page(), {f"x{number}": number for number in range(500)})
+    told = json.loads(result.json)
+    assert (len(told["issues"]), told["more_issues"]) == (20, 481)
+    assert result.retry_hint is not None
+    assert len(result.retry_hint.issues) == 501
+    unknown = await runtime_with(page())[0].call("x" * 100_000, b"{}")
+    assert len(unknown.json) < 200
+
+
 async def test_injected_values_stand_nowhere_but_in_the_payload() -> None:
     runtime, executor = runtime_with(page())
     result = await runtime.call(LIST, ARGUMENTS, CallMeta(session_id="secret-77"))
@@ -135,6 +149,9 @@ async def test_injected_values_stand_nowhere_but_in_the_payload() -> None:
     assert payload.session_id == "secret-77"
     assert "secret-77" not in repr(payload) + repr(result) + repr(executor.calls[0].context)
     assert b"secret-77" not in devices.LIST_DEVICES.payload.encode(payload)
+    assert "session_id" not in dict(payload)
+    assert b"secret-77" not in pickle.dumps(payload)
+    assert copy.copy(payload).session_id == "secret-77"
 
 
 async def test_a_call_fact_that_is_missing_is_the_servers_error(caplog: pytest.LogCaptureFixture) -> None:
@@ -168,6 +185,30 @@ async def test_a_tool_error_is_told_to_the_model_as_it_is() -> None:
     assert result.error is not None
     assert str(result.error.cause) == "too many"
     assert result.retry_hint is hint
+
+
+class Bare(ToolError):
+    def __init__(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ToolError("lone \ud800 surrogate"), "lone ? surrogate"),
+        (ToolError(ValueError("x")), "x"),  # type: ignore[arg-type]  # what a careless author writes
+        (Bare(), "the tool failed"),
+    ],
+)
+async def test_a_strange_tool_error_is_still_one_result(error: ToolError, told: str) -> None:
+    assert json.loads((await call(error)).json) == {"error": told}
+
+
+async def test_an_executors_own_validation_error_is_not_the_models(caplog: pytest.LogCaptureFixture) -> None:
+    issue = FieldIssue(keys=("password",), constraint="missing_field", message="is required")
+    result = await call(ToolValidationError((issue,)))
+    assert b"password" not in result.json
+    assert "password" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,13 @@ def test_a_toolset_is_registered_once() -> None:
         runtime.register(registration(RecordingExecutor({})))
 
 
+def test_a_tool_is_served_by_one_toolset() -> None:
+    runtime = Runtime()
+    runtime.register(registration(RecordingExecutor({})))
+    with pytest.raises(RegistrationError, match=r"'other' brings .*, which .*'assistant\.devices' serves"):
+        runtime.register(registration(RecordingExecutor({}), name="other"))
+
+
 class Region:
     fills = frozenset({"region"})
 
@@ -73,6 +80,47 @@ def test_an_injected_field_that_nobody_fills_names_the_fix() -> None:
         RegistrationError, match=r"'region' of 'list_devices'.*fills=frozenset\(\{'region'\}\)"
     ):
         Runtime().register(with_region())
+
+
+class Careless:
+    fills = frozenset({"region"})
+
+    def intercept(self, call: ToolCall, payload: Any) -> None: ...
+
+
+class Meddling(Region):
+    fills = frozenset({"session_id"})
+
+
+class Spelled(Region):
+    fills: Any = "region"
+
+
+@pytest.mark.parametrize(
+    ("interceptor", "reason"),
+    [
+        (Region, "is a class"),
+        (Careless(), "is not asynchronous"),
+        (Meddling("x"), "names session_id, which the runtime fills"),
+        (Spelled("x"), "fills is 'region', not a frozenset"),
+    ],
+)
+def test_an_interceptor_that_cannot_work_is_refused(interceptor: Any, reason: str) -> None:
+    with pytest.raises(RegistrationError, match=reason):
+        Runtime(interceptors=[interceptor])
+
+
+async def test_an_interceptor_fills_what_no_call_fact_fills() -> None:
+    runtime = Runtime(interceptors=[Region("north")])
+    runtime.register(with_region())
+    result = await runtime.call("list_devices", b'{"site_id": "s"}', CallMeta(session_id="-1"))
+    assert "gives no answer" in str(result.error)  # it was executed
+
+    silent = Runtime(interceptors=[Region(None)])
+    silent.register(with_region())
+    result = await silent.call("list_devices", b'{"site_id": "s"}', CallMeta(session_id="-1"))
+    assert result.error is not None
+    assert result.error.correlation_id is not None  # the server's mistake, and in its log
 
 
 def test_introspection_finds_a_tool_by_id_and_by_name() -> None:
@@ -100,4 +148,8 @@ async def test_a_synchronous_service_runs_in_a_thread() -> None:
         def add(self, a: int, *, b: int) -> int:
             return a + b
 
+        async def later(self) -> str:
+            return "now"
+
     assert await in_thread(Clock()).add(1, b=2) == 3
+    assert await in_thread(Clock()).later() == "now"

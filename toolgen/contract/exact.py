@@ -23,6 +23,7 @@ from .values import bytes_text, decimal_text, duration_text
 AnySchema = Any
 """A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
 
+_NULL_KEPT: Final = "toolgen_null_kept"
 _INNER: Final = {
     "default": ("schema",),
     "nullable": ("schema",),
@@ -78,7 +79,18 @@ def json_value(value: object) -> object:
 
 
 def json_value_schema() -> CoreSchema:
-    return cs.no_info_after_validator_function(json_value, cs.any_schema())
+    return null_kept(cs.no_info_after_validator_function(json_value, cs.any_schema()))
+
+
+def null_kept(schema: AnySchema) -> CoreSchema:
+    """Return the schema, marked: its null is a value, and not another way to leave a field out."""
+    return {**schema, "metadata": {**schema.get("metadata", {}), _NULL_KEPT: True}}
+
+
+def keeps_null(schema: AnySchema) -> bool:
+    """Return whether null is a value of a field's schema."""
+    inner = schema["schema"] if schema["type"] == "default" else schema
+    return _NULL_KEPT in inner.get("metadata", {})
 
 
 def _whole(value: float) -> int:
@@ -162,8 +174,9 @@ _SCALARS: Final[dict[str, Callable[[AnySchema], AnySchema]]] = {
 def _null_gives_default(node: AnySchema) -> AnySchema:
     """Return the schema of a defaulted field for which null in a document means absent."""
     inner = node["schema"]
-    is_tag = inner["type"] == "literal" and len(inner["expected"]) == 1  # pydantic wants to see it
-    if inner["type"] != "nullable" and not is_tag and ("default" in node or "default_factory" in node):
+    # The tag of a union; pydantic wants to see it. Any other default of one value comes from a factory.
+    is_tag = inner["type"] == "literal" and len(inner["expected"]) == 1 and "default" in node
+    if not is_tag and not keeps_null(node) and inner["type"] != "nullable":
         node["schema"] = dict(cs.no_info_after_validator_function(_absent_if_null, cs.nullable_schema(inner)))
     return node
 

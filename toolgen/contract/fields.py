@@ -139,6 +139,7 @@ class ObjectType:
     fields: tuple[Field, ...]
     inline: bool = False
     """Written without a name of its own; its JSON Schema stands where it is used."""
+    examples: tuple[Json, ...] = ()
 
     def field(self, name: str) -> Field | None:
         return next((field for field in self.fields if field.name == name), None)
@@ -150,3 +151,13 @@ Objects: TypeAlias = Mapping[str, ObjectType]
 def null_is_a_value(type_: DataType) -> bool:
     """Return whether null is a value of the type, and not another way to leave it out."""
     return isinstance(type_, NullableType) or type_ == ScalarType(kind="any")
+
+
+def may_be_absent(field: Field) -> bool:
+    """Return whether the field may be left out, and nothing stands in its place then."""
+    return not field.required and field.default is MISSING
+
+
+def may_be_none(field: Field) -> bool:
+    """Return whether the Python value of a field may be None."""
+    return may_be_absent(field) or isinstance(field.type, NullableType)

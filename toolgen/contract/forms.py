@@ -67,13 +67,16 @@ STRING_FORMATS: Final = {
 """Formats that a String may name (JSON Schema Validation 7.3), each with the form that it has here."""
 
 FORM_NAMES: Final = {
-    DATE: "date",
-    DATETIME: "date-time",
-    DURATION: "duration",
-    UUID: "uuid",
-    BYTES: "base64",
-    DECIMAL: "decimal",
-    URL: "uri",
-    **{pattern: name for name, pattern in STRING_FORMATS.items()},
+    DATE: ("date", "2026-01-31"),
+    DATETIME: ("date-time", "2026-01-31T10:00:00Z"),
+    DURATION: ("duration", "P1DT2H30M"),
+    UUID: ("uuid", "123e4567-e89b-12d3-a456-426614174000"),
+    BYTES: ("base64", "aGVsbG8="),
+    DECIMAL: ("decimal", "12.50"),
+    URL: ("uri", "https://example.org/path"),
+    STRING_FORMATS["email"]: ("email", "ann@example.org"),
+    STRING_FORMATS["hostname"]: ("hostname", "example.org"),
+    STRING_FORMATS["ipv4"]: ("ipv4", "192.0.2.1"),
+    STRING_FORMATS["ipv6"]: ("ipv6", "2001:db8::1"),
 }
-"""Name of each form by its pattern, for messages."""
+"""Name and an example of each form by its pattern, for messages."""

@@ -49,15 +49,7 @@ class FieldIssue:
     @property
     def path(self) -> str:
         """JSONPath of the value: `$.devices[0].id` (RFC 9535; brackets where a key is no identifier)."""
-        steps = [
-            f"[{key}]"
-            if isinstance(key, int)
-            else f".{key}"
-            if key.isidentifier()
-            else f"[{json.dumps(key, ensure_ascii=False)}]"
-            for key in self.keys
-        ]
-        return "$" + "".join(steps)
+        return "$" + "".join([_step(key) for key in self.keys])
 
     @property
     def pointer(self) -> str:
@@ -114,7 +106,18 @@ _BOUNDS: Final[dict[str, Bound]] = {
     "too_short": ("min_length", "invalid_length", "must have at least {} items"),
     "too_long": ("max_length", "invalid_length", "must have at most {} items"),
 }
+_ONE: Final = {
+    "null": "null",
+    "boolean": "a boolean",
+    "integer": "an integer",
+    "number": "a number",
+    "string": "a string",
+    "array": "an array",
+    "object": "an object",
+    "JSON value": "a JSON value",
+}
 _LEFT_OUT: Final = "is required and was left out"
+_UNKNOWN: Final = "is not a field here"
 
 
 class Reader:
@@ -131,73 +134,66 @@ class Reader:
 
     def _issue(self, error: ErrorDetails) -> FieldIssue:
         kind, loc = error["type"], error["loc"]
+        if loc and loc[-1] == "[key]" and error["input"] == loc[-2]:
+            return self._key_issue(error)
         keys = loc if self._direct else self._walk(loc)[0]
         if (expected := _TYPES.get(kind)) is not None:
             actual = json_type(error["input"])
-            message = f"must be {_article(expected)}, not {_article(actual)}"
+            message = f"must be {_ONE[expected]}, not {_ONE[actual]}"
             return FieldIssue(
                 keys=keys, constraint="invalid_type", message=message, expected=expected, actual=actual
             )
         if kind == "missing":
             return FieldIssue(keys=keys, constraint="missing_field", message=_LEFT_OUT)
-        context = error.get("ctx", {})
         if (bound := _BOUNDS.get(kind)) is not None:
-            return _bound_issue(keys, bound, context, error["input"])
+            return _bound_issue(keys, bound, error)
         match kind:
             case "extra_forbidden":
-                return self._unknown(keys, loc)
+                allowed = tuple(_resolve(self._node(loc[:-1]), self._schema).get("properties", ()))
+                return FieldIssue(keys=keys, constraint="unknown_field", message=_UNKNOWN, allowed=allowed)
             case "literal_error":
                 allowed = tuple([value for value in _values(self._node(loc)) if value is not None])
                 return _not_among(keys, allowed)
             case "union_tag_invalid" | "union_tag_not_found":
-                return self._tag_issue(kind, (*keys, context["discriminator"].strip("'")), loc)
+                return self._tag_issue(kind, keys, loc)
             case "string_pattern_mismatch":
-                return _pattern_issue(keys, context["pattern"], self._node(loc))
-            case "json_invalid":
-                message = f"is not JSON: {context.get('error', error['msg'])}"
-                return FieldIssue(keys=keys, constraint="invalid_json", message=message)
-            case "string_unicode":
-                return FieldIssue(
-                    keys=keys, constraint="invalid_json", message="is not JSON: not Unicode text"
-                )
-            case "finite_number" | "int_parsing_size":
-                return FieldIssue(keys=keys, constraint="invalid_range", message="must be a finite number")
+                return _pattern_issue(keys, _context(error)["pattern"], self._node(loc))
             case _:
-                message = error["msg"][:1].lower() + error["msg"][1:]
-                return FieldIssue(keys=keys, constraint="invalid_format", message=message)
+                return _other_issue(keys, error)
+
+    def _key_issue(self, error: ErrorDetails) -> FieldIssue:
+        """Return the issue of a map's key; it stands at the path of the property."""
+        keys, _ = self._walk(error["loc"][:-1])
+        if (bound := _BOUNDS.get(error["type"])) is not None:
+            return _bound_issue(keys, bound, error)
+        names = _resolve(self._node(error["loc"][:-2]), self._schema).get("propertyNames", {})
+        return _pattern_issue(keys, _context(error)["pattern"], names)
 
     def _tag_issue(self, kind: str, keys: Keys, loc: Keys) -> FieldIssue:
-        allowed = tuple(_tags(self._node(loc), self._schema))
+        branches = [
+            _resolve(branch, self._schema) for branch in _resolve(self._node(loc), self._schema)["oneOf"]
+        ]
+        tag = next(iter(branches[0]["properties"]))
+        allowed = tuple([branch["properties"][tag]["const"] for branch in branches])
         if kind == "union_tag_not_found":
-            return FieldIssue(keys=keys, constraint="missing_field", message=_LEFT_OUT, allowed=allowed)
-        return _not_among(keys, allowed)
-
-    def _unknown(self, keys: Keys, loc: Keys) -> FieldIssue:
-        parent = _resolve(self._node(loc[:-1]), self._schema)
-        allowed = tuple(parent.get("properties", ()))
-        message = (
-            f"is not a field; known are {_listed(allowed)}" if allowed else "is not a field; there are none"
-        )
-        return FieldIssue(keys=keys, constraint="unknown_field", message=message, allowed=allowed)
+            return FieldIssue(
+                keys=(*keys, tag), constraint="missing_field", message=_LEFT_OUT, allowed=allowed
+            )
+        return _not_among((*keys, tag), allowed)
 
     def _walk(self, loc: Keys) -> tuple[Keys, Mapping[str, Any]]:
         """Return the keys of the document and the schema node at a location of pydantic's.
 
-        pydantic puts the tag of a union, and `[key]` for the key of a map, among the keys.
+        pydantic puts the tag of a union among the keys.
         """
         node: Mapping[str, Any] = self._schema
         keys: list[int | str] = []
-        key_schema: Mapping[str, Any] | None = None
         for step in loc:
             node = _resolve(node, self._schema)
             if "oneOf" in node:
                 branches = (_resolve(branch, self._schema) for branch in node["oneOf"])
                 node = next((branch for branch in branches if _tag(branch) == step), {})
                 continue
-            if step == "[key]" and key_schema is not None:
-                node = key_schema
-                continue
-            names, key_schema = node.get("propertyNames", {}), None
             keys.append(step)
             if isinstance(step, int):
                 node = node.get("items", {})
@@ -206,19 +202,21 @@ class Reader:
             else:
                 rest = node.get("additionalProperties")
                 node = rest if isinstance(rest, Mapping) else {}
-                key_schema = names
         return tuple(keys), node
 
     def _node(self, loc: Keys) -> Mapping[str, Any]:
         return self._walk(loc)[1]
 
 
-def _bound_issue(keys: Keys, bound: Bound, context: Mapping[str, Any], value: object) -> FieldIssue:
+def _bound_issue(keys: Keys, bound: Bound, error: ErrorDetails) -> FieldIssue:
     key, constraint, template = bound
-    limit = context[key]
-    if isinstance(value, dict):
-        template = template.replace("items", "properties")
-    return FieldIssue(keys=keys, constraint=constraint, message=template.format(limit), limit=limit)
+    limit = _context(error)[key]
+    message = template.format(limit)
+    if isinstance(error["input"], dict):
+        message = message.replace("items", "properties")
+    if limit == 1:
+        message = message.removesuffix("s") if not message.endswith("properties") else f"{message[:-3]}y"
+    return FieldIssue(keys=keys, constraint=constraint, message=message, limit=limit)
 
 
 def _not_among(keys: Keys, allowed: tuple[Json, ...]) -> FieldIssue:
@@ -227,12 +225,31 @@ def _not_among(keys: Keys, allowed: tuple[Json, ...]) -> FieldIssue:
 
 
 def _pattern_issue(keys: Keys, pattern: str, node: Mapping[str, Any]) -> FieldIssue:
-    if form := FORM_NAMES.get(pattern):
-        message = f"must be written as {form}"
+    if (found := FORM_NAMES.get(pattern)) is not None:
+        form, example = found
+        message = f"must be written as {form}, such as {example}"
         return FieldIssue(keys=keys, constraint="invalid_format", message=message, expected=form)
     written = node.get("pattern", pattern)
     message = f"must match {written}"
     return FieldIssue(keys=keys, constraint="invalid_pattern", message=message, expected=written)
+
+
+def _other_issue(keys: Keys, error: ErrorDetails) -> FieldIssue:
+    match error["type"]:
+        case "json_invalid":
+            message = f"is not JSON: {_context(error)['error']}"
+            return FieldIssue(keys=keys, constraint="invalid_json", message=message)
+        case "string_unicode":
+            return FieldIssue(keys=keys, constraint="invalid_json", message="is not JSON: not Unicode text")
+        case "finite_number" | "int_parsing_size":
+            return FieldIssue(keys=keys, constraint="invalid_range", message="must be a finite number")
+        case _:
+            message = error["msg"][:1].lower() + error["msg"][1:]
+            return FieldIssue(keys=keys, constraint="invalid_format", message=message)
+
+
+def _context(error: ErrorDetails) -> Mapping[str, Any]:
+    return error.get("ctx", {})
 
 
 def json_type(value: object) -> str:
@@ -255,18 +272,14 @@ def _tag(branch: Mapping[str, Any]) -> object:
     return next(iter(branch["properties"].values()))["const"]
 
 
-def _tags(node: Mapping[str, Any], root: Mapping[str, Any]) -> list[str]:
-    return [_tag(_resolve(branch, root)) for branch in _resolve(node, root).get("oneOf", ())]  # type: ignore[misc]  # tags are strings
-
-
 def _values(node: Mapping[str, Any]) -> tuple[Json, ...]:
     return tuple(node["enum"]) if "enum" in node else (node.get("const"),)
 
 
-def _article(type_: str) -> str:
-    if type_ == "null":
-        return type_
-    return f"{'an' if type_[0] in 'aio' else 'a'} {type_}"
+def _step(key: int | str) -> str:
+    if isinstance(key, int):
+        return f"[{key}]"
+    return f".{key}" if key.isidentifier() else f"[{json.dumps(key, ensure_ascii=False)}]"
 
 
 def _listed(values: tuple[Json, ...]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Mapping
 from typing import Annotated, Any, Final, Generic, Self, TypeVar, overload
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, JsonValue
@@ -9,16 +10,20 @@ from pydantic_core import CoreSchema
 from pydantic_core import core_schema as cs
 
 from . import forms
-from .exact import exact, json_value_schema
+from .exact import exact, json_value_schema, keeps_null, null_kept
 
 T = TypeVar("T")
 
 
-class NullKept:
+class _NullKept:
     """Marks a field for which null is a value and not another way to leave it out."""
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return null_kept(handler(source))
 
-class _AnyJson(NullKept):
+
+class _AnyJson:
     """Marks a field that takes any JSON value."""
 
     @classmethod
@@ -26,7 +31,7 @@ class _AnyJson(NullKept):
         return json_value_schema()
 
 
-Nullable = Annotated[T | None, NullKept]
+Nullable = Annotated[T | None, _NullKept]
 AnyJson = Annotated[JsonValue, _AnyJson]
 Url = Annotated[str, Field(pattern=forms.URL)]
 Email = Annotated[str, Field(pattern=forms.STRING_FORMATS["email"])]
@@ -90,6 +95,7 @@ class ToolModel(BaseModel):
         allow_inf_nan=False,
         validate_by_name=True,
         validate_by_alias=True,
+        serialize_by_alias=True,
         protected_namespaces=(),
         hide_input_in_errors=True,
         defer_build=True,
@@ -106,26 +112,50 @@ class ToolModel(BaseModel):
         if _DONE not in metadata:
             metadata[_DONE] = True
             model["schema"] = exact(model["schema"])
-            kept = {name for name, field in cls.__pydantic_fields__.items() if _keeps_null(field.metadata)}
-            if kept:
-                model["serialization"] = cs.wrap_serializer_function_ser_schema(_with_nulls, info_arg=True)
+            serializer = _null_keeping(model["schema"])
+            if serializer is not None:
+                model["serialization"] = cs.wrap_serializer_function_ser_schema(serializer, info_arg=True)
         return schema
 
+    # What an instance shows of itself leaves out what `Injected` keeps in it.
 
-def _keeps_null(metadata: list[Any]) -> bool:
-    return any(isinstance(item, type) and issubclass(item, NullKept) for item in metadata)
+    def __iter__(self) -> Generator[tuple[str, Any], None, None]:
+        yield from _only_fields(self, vars(self)).items()
+
+    def __getstate__(self) -> dict[Any, Any]:
+        return {**super().__getstate__(), "__dict__": _only_fields(self, vars(self))}
 
 
-def _with_nulls(
-    value: ToolModel, handler: cs.SerializerFunctionWrapHandler, info: cs.SerializationInfo
-) -> Any:
-    """Return the document with the nulls that `exclude_none` takes out although they are values."""
-    written: dict[str, Any] = handler(value)
-    document: dict[str, Any] = {}
-    for name, field in type(value).__pydantic_fields__.items():
-        key = (field.serialization_alias or name) if info.by_alias else name
-        if key in written:
-            document[key] = written[key]
-        elif getattr(value, name) is None and name in value.model_fields_set and _keeps_null(field.metadata):
-            document[key] = None
-    return document
+def _only_fields(model: ToolModel, values: Mapping[str, Any]) -> dict[str, Any]:
+    fields = type(model).__pydantic_fields__
+    return {name: value for name, value in values.items() if name in fields}
+
+
+def _null_keeping(schema: Any) -> cs.WrapSerializerFunction | None:
+    """Return what writes the nulls that `exclude_none` takes out although they are values.
+
+    Read from the core schema: the class may not know its fields yet, when they name classes below it.
+    """
+    while schema["type"] != "model-fields":
+        schema = schema["schema"]
+    fields = [
+        (name, field.get("serialization_alias", name), keeps_null(field["schema"]))
+        for name, field in schema["fields"].items()
+    ]
+    if not any(kept for _, _, kept in fields):
+        return None
+
+    def serialize(
+        value: ToolModel, handler: cs.SerializerFunctionWrapHandler, info: cs.SerializationInfo
+    ) -> Any:
+        written: dict[str, Any] = handler(value)
+        document: dict[str, Any] = {}
+        for name, alias, kept in fields:
+            key = alias if info.by_alias else name
+            if key in written:
+                document[key] = written[key]
+            elif kept and getattr(value, name) is None and name in value.model_fields_set:
+                document[key] = None
+        return document
+
+    return serialize

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import re
+import unicodedata
 from typing import Final
 
 TOOL_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 """Names of toolsets, tools and agents; portable over all model providers up to 64 characters."""
 LONGEST_NAME: Final = 64
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_LETTER = r"[^\W\dA-Z_]"  # any but an ASCII capital
+_WORD = re.compile(rf"[A-Z]+(?!{_LETTER})\d*|[A-Z]?{_LETTER}+\d*|\d+")
 _PYDANTIC = frozenset(
     "construct copy dict from_orm json parse_file parse_obj parse_raw register schema schema_json "
     "update_forward_refs validate mro result_bounds".split()
@@ -20,33 +23,40 @@ _MODULE_NAMES = frozenset(
     "annotations calls codecs executor registration self specs transforms types".split()
 )
 _CONSTANTS = frozenset(["SPECS", "TYPE_CHECKING"])
+_BUILTINS = frozenset(name for name in dir(builtins) if name[0].isupper() and not keyword.iskeyword(name))
+"""Pydantic would find these where an annotation names a class that stands further down."""
 
 
 def words(name: str) -> list[str]:
     """Return the words of a name: `listDevices`, `list-devices` and `list_devices` give the same."""
-    return [word.lower() for word in _WORD.findall(name)]
+    return [word.lower() for word in _WORD.findall(_readable(name))]
 
 
 def snake(name: str) -> str:
     """Return the module or package name of a design name: `DeviceService` gives `device_service`."""
-    return "_".join(words(name)) or "_"
+    return name if TOOL_NAME.fullmatch(name) else "_".join(words(name)) or "_"
 
 
 def class_name(*names: str) -> str:
-    """Return one class name of several names: `list_devices`, `payload` give `ListDevicesPayload`."""
+    """Return one class name of several names: `list_devices`, `payload` give `ListDevicesPayload`.
+
+    ASCII, because a `$ref` is a URI (JSON Schema 2020-12 Core 8.2.3.1); accents are left out.
+    """
     joined = "".join(word[0].upper() + word[1:] for name in names for word in _split(name))
-    return f"T{joined}" if joined[:1].isdigit() else joined or "Empty"
+    if joined in _BUILTINS:
+        return f"{joined}_"
+    return f"T{joined}" if joined[0].isdigit() else joined
 
 
 def field_name(key: str) -> str:
     """Return the attribute of a JSON key; a trailing underscore avoids keywords and pydantic's names."""
     name = "_".join(words(key))
-    if not name:
-        name = "field"
-    elif name[0].isdigit():
-        name = f"field_{name}"
-    elif key.isidentifier() and key == key.lower() and not key.startswith("_"):
+    if TOOL_NAME.fullmatch(key):
         name = key
+    elif name[:1].isdigit():
+        name = f"field_{name}"
+    elif not name.isidentifier():
+        name = "field"
     taken = keyword.iskeyword(name) or name in _PYDANTIC or name in _ANNOTATIONS or name.startswith("model_")
     return f"{name}_" if taken else name
 
@@ -81,4 +91,11 @@ def setter_name(key: str) -> str:
 
 def _split(name: str) -> list[str]:
     """Return the words of a name with the capitals inside them kept (`HTTPServer` stays)."""
-    return re.findall(r"[A-Za-z0-9]+", name)
+    plain = "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char))
+    return re.findall("[A-Za-z0-9]+", plain) or ["Field"]
+
+
+def _readable(name: str) -> str:
+    """Return the name as Python reads identifiers (PEP 3131: NFKC), less what no identifier can hold."""
+    normal = unicodedata.normalize("NFKC", name)
+    return "".join(char if f"x{char}".isidentifier() else " " for char in normal)

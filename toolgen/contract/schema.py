@@ -78,6 +78,8 @@ class _Writer:
         if required:
             schema["required"] = required
         schema["additionalProperties"] = False
+        if object_.examples:
+            schema["examples"] = list(object_.examples)
         return schema
 
     def _property(self, field: Field) -> Schema:

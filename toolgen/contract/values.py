@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import uuid
+from collections.abc import Mapping
 from decimal import Decimal
 from enum import Enum
 
@@ -32,7 +33,7 @@ def plain(value: object) -> Json:
             return decimal_text(value)
         case list() | tuple():
             return [plain(item) for item in value]
-        case dict():
+        case Mapping():
             return {_key(key): plain(item) for key, item in value.items()}
         case Enum():
             return plain(value.value)

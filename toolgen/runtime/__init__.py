@@ -32,6 +32,7 @@ from .results import (
 from .runtime import Runtime
 from .specs import ArtifactSpec, BoundedSpec, ToolSpec
 from .threads import in_thread
+from .trace import Trace, TraceStep
 
 __all__ = [
     "AnyJson",
@@ -72,6 +73,8 @@ __all__ = [
     "ToolValidationError",
     "ToolgenError",
     "ToolsetRegistration",
+    "Trace",
+    "TraceStep",
     "UnknownToolError",
     "Url",
     "given",

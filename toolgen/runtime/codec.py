@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from pydantic_core import PydanticSerializationError, ValidationError
 
 from toolgen.contract.issues import FieldIssue, Reader
+from toolgen.contract.values import plain
 
 from .errors import MalformedResultError, ToolValidationError
 
@@ -17,15 +18,16 @@ T = TypeVar("T")
 
 
 class Codec(Generic[T]):
-    """Decodes JSON into `type` and encodes it again; accepts exactly what `schema` accepts."""
+    """Decodes JSON into `type` and encodes it again; accepts exactly what the schema accepts.
 
-    __slots__ = ("_dump", "_module", "_package", "_reader", "_validate", "name", "schema_json", "type")
+    The schema's title is the name of the class in its module.
+    """
 
-    def __init__(self, package: str | None, module: str, name: str, schema_json: str) -> None:
+    __slots__ = ("_dump", "_module", "_package", "_reader", "_validate", "schema_json", "type")
+
+    def __init__(self, package: str | None, module: str, schema_json: str) -> None:
         self._package = package
         self._module = module
-        self.name = name
-        """Name of the class."""
         self.schema_json = schema_json
         """JSON Schema 2020-12, as text."""
 
@@ -53,6 +55,11 @@ class Codec(Generic[T]):
         return f"Codec({self.name})"
 
     @property
+    def name(self) -> str:
+        """Name of the class."""
+        return str(self.schema["title"])
+
+    @property
     def schema(self) -> dict[str, Any]:
         """A fresh copy of the JSON Schema."""
         return json.loads(self.schema_json)  # type: ignore[no-any-return]  # text that we wrote
@@ -75,13 +82,14 @@ class Codec(Generic[T]):
         """Return canonical JSON: declaration order, no spaces, absent fields left out.
 
         Raises:
-            MalformedResultError: the value is not of the class, or was changed into what the class
-                does not allow.
+            MalformedResultError: the value is not of the class, or holds a value of another type. The
+                other constraints hold since it was constructed; a list in it that somebody changed
+                afterwards is not measured again.
         """
         if type(value) is not self.type and not isinstance(value, self.type):  # the first is the fast one
             raise MalformedResultError(f"expected {self.name}, got {type(value).__name__}")
         try:
-            return self._dump(value, by_alias=True, exclude_none=True, warnings="error")
+            return self._dump(value, exclude_none=True, warnings="error")
         except PydanticSerializationError as error:
             raise MalformedResultError(f"{self.name} does not encode: {error}") from error
 
@@ -93,18 +101,18 @@ class CodecModule:
         self._package = package
         self._module = module
 
-    def __call__(self, name: str, schema_json: str) -> Codec[Any]:
-        return Codec(self._package, self._module, name, schema_json)
+    def __call__(self, schema_json: str) -> Codec[Any]:
+        return Codec(self._package, self._module, schema_json)
 
 
 def document(data: Mapping[str, object]) -> bytes:
-    """Return JSON values as the document that a model would have sent.
+    """Return Python values as the document that a model would have sent.
 
     Raises:
-        ToolValidationError: a value is not JSON.
+        ToolValidationError: a value has no JSON form.
     """
     try:
-        return json.dumps(data).encode()
+        return json.dumps(plain(data)).encode()
     except (TypeError, ValueError, RecursionError) as error:
         issue = FieldIssue(keys=(), constraint="invalid_json", message=f"is not JSON: {error}")
         raise ToolValidationError((issue,)) from None

@@ -46,6 +46,14 @@ class ToolError(Exception):
     model only as "… failed" with the correlation id under which the log has the traceback.
     """
 
+    # The defaults serve subclasses that do not call this class's __init__.
+    message: str = "the tool failed"
+    cause: ToolError | None = None
+    """The failure behind this one, also across agents."""
+    retry_hint: RetryHint | None = None
+    correlation_id: str | None = None
+    """Under which the log has the traceback; None for an error raised on purpose."""
+
     def __init__(
         self,
         message: str,
@@ -55,12 +63,10 @@ class ToolError(Exception):
         correlation_id: str | None = None,
     ) -> None:
         super().__init__(message)
-        self.message = message
+        self.message = str(message).encode(errors="replace").decode()  # a model reads UTF-8
         self.cause = cause
-        """The failure behind this one, also across agents."""
         self.retry_hint = retry_hint
         self.correlation_id = correlation_id
-        """Under which the log has the traceback; None for an error raised on purpose."""
 
     def __str__(self) -> str:
         return self.message

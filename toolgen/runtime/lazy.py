@@ -18,18 +18,14 @@ class LazyModule:
         return value
 
 
-def lazy_attribute(package: str, name: str, modules: tuple[str, ...]) -> object:
-    """Return a name that a package re-exports, from the first of its modules that has it.
+def lazy_attribute(package: str, name: str, module: str | None) -> object:
+    """Return a name that a package re-exports from one of its modules; None for a name it does not have.
 
     Raises:
-        AttributeError: none of them has it.
+        AttributeError: the package has no such name.
     """
-    if name in modules:
-        return import_module(f".{name}", package)
-    if not name.startswith("__"):
-        for module in modules:
-            found = vars(import_module(f".{module}", package))
-            if name in found:
-                setattr(sys.modules[package], name, found[name])
-                return found[name]
-    raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    if module is None:
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    value = getattr(import_module(module, package), name)
+    setattr(sys.modules[package], name, value)
+    return value

@@ -46,7 +46,7 @@ class ToolsetRegistration:
 class Entry:
     """One registered tool, with everything resolved that a call needs."""
 
-    __slots__ = ("call_fields", "execute", "filled", "interceptors", "raw", "spec")
+    __slots__ = ("call_fields", "execute", "filled", "interceptors", "raw", "spec", "toolset")
 
     def __init__(
         self,
@@ -55,8 +55,11 @@ class Entry:
         *,
         raw: bool,
         interceptors: tuple[Interceptor, ...],
+        toolset: str,
     ) -> None:
         self.spec = spec
+        self.toolset = toolset
+        """Name of the registration that brought it."""
         self.execute = execute
         self.raw = raw
         """`execute` takes the call and not the payload."""
@@ -82,6 +85,35 @@ class Entry:
                     f"{self.spec.id} needs {name!r}, which the CallMeta of this call leaves empty"
                 )
             values[attribute] = value
+
+
+def checked(interceptor: Interceptor) -> Interceptor:
+    """Return the interceptor.
+
+    Raises:
+        RegistrationError: it is a class, it names no fields or those that the runtime fills, or it is not
+            asynchronous.
+    """
+    name = getattr(interceptor, "__name__", type(interceptor).__name__)
+    fills: object = getattr(interceptor, "fills", None)
+    if isinstance(interceptor, type):
+        raise RegistrationError(f"interceptor {name} is a class", hint=f"give an instance: {name}(…)")
+    if not isinstance(fills, (frozenset, set)) or not fills:
+        raise RegistrationError(
+            f"{name}.fills is {fills!r}, not a frozenset of field names",
+            hint='write fills = frozenset({"tenant"})',
+        )
+    if known := fills.intersection(CALL_META_NAMES):
+        raise RegistrationError(
+            f"{name}.fills names {', '.join(sorted(known))}, which the runtime fills from the CallMeta",
+            hint="set it in the CallMeta of the call",
+        )
+    if not _is_async(getattr(interceptor, "intercept", None)):
+        raise RegistrationError(
+            f"{name}.intercept is not asynchronous",
+            hint="declare it with `async def intercept(self, call, payload)`",
+        )
+    return interceptor
 
 
 def entries(registration: ToolsetRegistration, interceptors: tuple[Interceptor, ...]) -> tuple[Entry, ...]:
@@ -113,7 +145,7 @@ def _entry(
     problems: list[str],
 ) -> Entry:
     executor = registration.executor
-    name = spec.method or spec.name
+    name = spec.method
     raw: bool = _is_async(executor) or _is_async(type(executor).__call__)
     method: Any = executor if raw else getattr(executor, name, None)
     if not raw and not _is_async(method):
@@ -127,7 +159,7 @@ def _entry(
         if field not in known
     )
     used = tuple(one for one in interceptors if not one.fills.isdisjoint(spec.injected))
-    return Entry(spec, method, raw=raw, interceptors=used)
+    return Entry(spec, method, raw=raw, interceptors=used, toolset=registration.name)
 
 
 def _is_async(function: object) -> bool:

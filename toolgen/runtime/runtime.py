@@ -7,19 +7,28 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+from toolgen.contract.naming import LONGEST_NAME
+
 from .calls import NO_META, CallMeta, ToolCall
-from .dispatch import Arguments, dispatch, failed
+from .dispatch import dispatch
 from .errors import RegistrationError, ToolError, UnknownToolError
-from .registration import Entry, Interceptor, ToolsetRegistration, entries
+from .failures import Arguments, failed
+from .registration import Entry, Interceptor, ToolsetRegistration, checked, entries
 from .results import RetryHint, ToolResult
 from .specs import ToolSpec
+from .trace import Trace
 
 
 class Runtime:
     """Executes the calls of the toolsets that are registered with it."""
 
     def __init__(self, *, interceptors: Iterable[Interceptor] = ()) -> None:
-        self._interceptors = tuple(interceptors)
+        """Make a runtime without tools; interceptors run in the order given.
+
+        Raises:
+            RegistrationError: something is no interceptor.
+        """
+        self._interceptors = tuple(map(checked, interceptors))
         self._toolsets: dict[str, ToolsetRegistration] = {}
         self._by_id: dict[str, Entry] = {}
         self._by_name: dict[str, list[Entry]] = {}
@@ -34,21 +43,34 @@ class Runtime:
         """
         if registration.name in self._toolsets:
             raise RegistrationError(f"toolset {registration.name!r} is registered already")
-        for entry in entries(registration, self._interceptors):
+        found = entries(registration, self._interceptors)
+        for entry in found:
+            if other := self._by_id.get(entry.spec.id):
+                raise RegistrationError(
+                    f"toolset {registration.name!r} brings {entry.spec.id!r}, "
+                    f"which the registered toolset {other.toolset!r} serves"
+                )
+        for entry in found:
             self._by_id[entry.spec.id] = entry
             self._by_name.setdefault(entry.spec.name, []).append(entry)
         self._toolsets[registration.name] = registration
 
-    async def call(self, tool: str, arguments: Arguments, meta: CallMeta = NO_META) -> ToolResult:
+    async def call(
+        self, tool: str, arguments: Arguments, meta: CallMeta = NO_META, *, trace: Trace | None = None
+    ) -> ToolResult:
         """Return the one result of a call, whatever happens in it.
 
         `tool` is an id, or a wire name that one registered tool has. `arguments` are the model's words:
-        JSON text, or a mapping of JSON values.
+        JSON text, or a mapping of JSON values. A fresh `trace` gets the steps of the call.
         """
         entry = self._by_id.get(tool) or self._named(tool)
         if entry is None:
-            return self._unknown(tool, meta)
-        return await dispatch(entry, arguments, meta)
+            result = self._unknown(tool, meta)
+        else:
+            result = await dispatch(entry, arguments, meta, trace)
+        if trace is not None and result.error is not None:
+            trace.fail(result.error)
+        return result
 
     async def call_all(self, calls: Iterable[ToolCall]) -> tuple[ToolResult, ...]:
         """Return the results of calls made at once, in the order of the calls."""
@@ -91,8 +113,9 @@ class Runtime:
         if tool in self._by_name:
             ids = ", ".join(entry.spec.id for entry in self._by_name[tool])
             return f"more than one tool is called {tool!r}: {ids}; use the id"
-        near = difflib.get_close_matches(tool, [*self._by_name, *self._by_id], 3)
-        return f"there is no tool {tool!r}" + (f"; close names are {', '.join(near)}" if near else "")
+        asked = tool if len(tool) <= LONGEST_NAME else f"{tool[:LONGEST_NAME]}…"
+        near = difflib.get_close_matches(asked, [*self._by_name, *self._by_id], 3)
+        return f"there is no tool {asked!r}" + (f"; close names are {', '.join(near)}" if near else "")
 
     def _unknown(self, tool: str, meta: CallMeta) -> ToolResult:
         message = self._no_such(tool)

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from toolgen.contract.fields import Json
 from toolgen.contract.model import ToolModel
 from toolgen.contract.names import Hint
+from toolgen.contract.naming import title
 
 from .codec import Codec
 from .results import Artifact, ToolResult
@@ -51,14 +52,15 @@ class ToolSpec(Generic[P, R]):
 
     id: str
     """`service.toolset.tool`."""
-    name: str
-    """The wire name, which the model calls."""
-    title: str
     description: str
     payload: Codec[P]
     result: Codec[R]
+    name: str = ""
+    """The wire name, which the model calls; the tool's own name unless it is given."""
+    title: str = ""
+    """For people; made of the tool's own name unless it is given."""
     method: str = ""
-    """The executor's method, where it is not called `name`."""
+    """The executor's method; called `name` unless it is given."""
     injected: tuple[str, ...] = ()
     """JSON keys of the fields that the server fills."""
     bounded: BoundedSpec | None = None
@@ -70,6 +72,12 @@ class ToolSpec(Generic[P, R]):
     meta: Mapping[str, Json] = field(default_factory=dict)
     example: str | None = None
     """The author's first example of a payload, as JSON text."""
+
+    def __post_init__(self) -> None:
+        own = self.id.rpartition(".")[2]
+        object.__setattr__(self, "name", self.name or own)
+        object.__setattr__(self, "title", self.title or title(own))
+        object.__setattr__(self, "method", self.method or self.name)
 
     @property
     def toolset(self) -> str:

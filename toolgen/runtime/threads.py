@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -22,6 +23,8 @@ class _InThread:
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
         method = getattr(self._service, name)
+        if inspect.iscoroutinefunction(method):
+            return method  # type: ignore[no-any-return]  # an attribute of an unknown class
 
         @functools.wraps(method)
         async def call(*args: object, **kwargs: object) -> Any:

@@ -1,0 +1,72 @@
+"""The steps of a call, as a `Trace` tells them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gen.assistant.toolsets import devices
+from toolgen.runtime import (
+    Artifact,
+    Bounds,
+    CallMeta,
+    Runtime,
+    ToolError,
+    ToolOutcome,
+    ToolsetRegistration,
+    Trace,
+)
+from toolgen.runtime.testing import RecordingExecutor
+
+META = CallMeta(session_id="s-9")
+LIST, READ = "assistant.devices.list_devices", "assistant.devices.get_time_series"
+PAGE = devices.ListDevicesResult(devices=[], returned=0, truncated=False, total=0)
+SUMMARY = devices.GetTimeSeriesResult(summary="Quiet.", count=0)
+UNDECLARED = ToolOutcome(result=SUMMARY, artifacts=(Artifact(kind="photo", data=SUMMARY),))
+DAY = b'{"device_id": "h1", "start": "2026-01-01T00:00:00Z", "end": "2026-01-02T00:00:00Z"}'
+
+
+async def traced(tool: str, arguments: bytes, answer: Any, meta: CallMeta = META) -> Trace:
+    runtime = Runtime()
+    executor = RecordingExecutor({"list_devices": answer, "get_time_series": answer})
+    runtime.register(
+        ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor, format=1)
+    )
+    trace = Trace()
+    await runtime.call(tool, arguments, meta, trace=trace)
+    return trace
+
+
+async def test_each_step_says_what_it_gave() -> None:
+    trace = await traced(LIST, b'{"site_id": "harbour"}', PAGE)
+    values = {step.name: step.value for step in trace.steps}
+    assert list(values) == ["lookup", "decode", "inject", "execute", "encode", "check"]
+    assert values["lookup"] == LIST
+    assert values["decode"].site_id == "harbour"
+    assert values["inject"] == ("session_id",)
+    assert values["execute"] is PAGE
+    assert values["encode"] == b'{"devices":[],"returned":0,"truncated":false,"total":0}'
+    assert values["check"] == Bounds(returned=0, truncated=False, total=0)
+    assert all(0 <= step.duration_s < 5 for step in trace.steps)
+    assert "s-9" not in repr(trace.steps)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "answer", "meta", "step"),
+    [
+        ("assistant.devices.nothing", b"{}", PAGE, META, "lookup"),
+        (LIST, b"{}", PAGE, META, "decode"),
+        (LIST, b'{"site_id": "harbour"}', PAGE, CallMeta(), "inject"),
+        (LIST, b'{"site_id": "harbour"}', ToolError("closed"), META, "execute"),
+        (LIST, b'{"site_id": "harbour"}', SUMMARY, META, "encode"),
+        (LIST, b'{"site_id": "harbour"}', PAGE.model_copy(update={"total": -1}), META, "check"),
+        (READ, DAY, UNDECLARED, META, "check"),
+    ],
+)
+async def test_it_ends_with_the_error_of_the_step_that_failed(
+    tool: str, arguments: bytes, answer: Any, meta: CallMeta, step: str
+) -> None:
+    last = (await traced(tool, arguments, answer, meta)).steps[-1]
+    assert last.name == step
+    assert isinstance(last.value, ToolError)

@@ -1,0 +1,111 @@
+"""Calls that end in an error: what the model is told, what the host learns, what the log keeps."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic_core import to_json
+
+from toolgen.contract.fields import Json
+from toolgen.contract.issues import FieldIssue
+
+from .calls import CallMeta
+from .codec import document
+from .errors import ToolError, ToolValidationError
+from .results import RetryHint, RetryReason, ToolResult
+from .specs import ToolSpec
+
+Arguments = bytes | str | Mapping[str, object]
+
+MOST_ISSUES: Final = 20
+"""Issues that the model is shown; the result's retry hint holds all."""
+
+log = logging.getLogger("toolgen.runtime")
+
+
+def refused(
+    spec: ToolSpec[Any, Any], issues: tuple[FieldIssue, ...], data: Arguments, meta: CallMeta
+) -> ToolResult:
+    """Return the result of arguments that do not fit: the issues, the example, and how to repair."""
+    missing = tuple([issue.path for issue in issues if issue.constraint == "missing_field"])
+    message = f"the arguments of {spec.name} do not fit"
+    hint = RetryHint(
+        reason="missing_fields" if len(missing) == len(issues) else "invalid_arguments",
+        tool=spec.id,
+        restrict_to_tool=True,
+        missing_fields=missing,
+        issues=issues,
+        example_input=spec.example,
+        prior_input=_text(data),
+        clarifying_question=_question(spec, missing) if missing else None,
+        message=message,
+    )
+    told: dict[str, Json] = {
+        "error": message,
+        "issues": [issue.as_json() for issue in issues[:MOST_ISSUES]],
+    }
+    if len(issues) > MOST_ISSUES:
+        told["more_issues"] = len(issues) - MOST_ISSUES
+    text = to_json(told)
+    if spec.example is not None:
+        text = b'%b,"example":%b}' % (text[:-1], spec.example.encode())
+    return ToolResult(
+        tool=spec.id,
+        status="error",
+        json=text,
+        tool_call_id=meta.tool_call_id,
+        error=ToolError(message, retry_hint=hint),
+        retry_hint=hint,
+    )
+
+
+def failed(tool: str, error: ToolError, meta: CallMeta) -> ToolResult:
+    """Return the result of a failure that is already in words for the model."""
+    return ToolResult(
+        tool=tool,
+        status="error",
+        json=to_json({"error": error.message}),
+        tool_call_id=meta.tool_call_id,
+        error=error,
+        retry_hint=error.retry_hint,
+    )
+
+
+def hidden(spec: ToolSpec[Any, Any], error: BaseException, reason: RetryReason | None = None) -> ToolError:
+    """Log what went wrong and return what the model may know of it."""
+    correlation_id = uuid.uuid4().hex[:12]
+    log.error("tool %s failed [%s]", spec.id, correlation_id, exc_info=error)
+    message = f"{spec.name} failed; it is not the arguments (reference {correlation_id})"
+    hint = RetryHint(reason=reason, tool=spec.id, message=message) if reason else None
+    return ToolError(message, retry_hint=hint, correlation_id=correlation_id)
+
+
+def _question(spec: ToolSpec[Any, Any], missing: tuple[str, ...]) -> str:
+    names = ", ".join(path.removeprefix("$.") for path in missing)
+    return f"To call {spec.name} I need {names}."
+
+
+def as_document(data: Arguments) -> bytes:
+    """Return the arguments as they came.
+
+    Raises:
+        ToolValidationError: a mapping that is not JSON.
+    """
+    match data:
+        case bytes():
+            return data
+        case str():
+            return data.encode(errors="replace")
+        case _:
+            return document(data)
+
+
+def _text(data: Arguments) -> str | None:
+    """Return the refused arguments as they came; None for a mapping that is not JSON."""
+    try:
+        return as_document(data).decode(errors="replace")
+    except ToolValidationError:
+        return None
