@@ -15,7 +15,7 @@ from toolgen.dsl import (
     Type,
     build,
 )
-from toolgen.expr import tree
+from toolgen.expr import Diagnostic, render, tree
 
 SESSION = Attribute("session_id", String, "Session.", required=True)
 DEVICE = Type("Device", "A device.", Attribute("id", String, "Identifier.", required=True))
@@ -23,7 +23,7 @@ DEVICE = Type("Device", "A device.", Attribute("id", String, "Identifier.", requ
 
 def built(*children: Service | Type) -> tree.Design:
     evaluation = build(Design("home", "A home.", *children))
-    assert [diagnostic.render("/") for diagnostic in evaluation.diagnostics] == []
+    assert render(evaluation.diagnostics, "text", "/") == ""
     assert evaluation.design is not None
     return evaluation.design
 
@@ -31,6 +31,12 @@ def built(*children: Service | Type) -> tree.Design:
 def codes(*children: Service | Type) -> list[str]:
     """Return the codes of everything that is wrong with a design."""
     return [diagnostic.code for diagnostic in build(Design("home", "A home.", *children)).diagnostics]
+
+
+def only(*children: Service | Type) -> Diagnostic:
+    """Return the one thing that is wrong with a design."""
+    (diagnostic,) = build(Design("home", "A home.", *children)).diagnostics
+    return diagnostic
 
 
 def service(method: Method, tool: Tool) -> Service:

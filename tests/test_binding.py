@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.checked import DEVICE, SESSION, bound, codes, filled, names, service
+from tests.checked import DEVICE, SESSION, bound, codes, filled, names, only, service
 from toolgen.dsl import (
     Args,
     ArrayOf,
@@ -25,6 +25,7 @@ from toolgen.dsl import (
     Object,
     OneOf,
     Payload,
+    Required,
     Result,
     Return,
     String,
@@ -150,7 +151,25 @@ FITS: Mapping[str, tuple[Attribute, Attribute]] = {
     "items": (attribute(ArrayOf(Int)), attribute(ArrayOf(Float))),
     "items into Nullable": (attribute(ArrayOf(Int)), attribute(ArrayOf(Nullable(Int)))),
     "map": (attribute(MapOf(String, ON)), attribute(MapOf(String, String))),
-    "constraints are not compared": (attribute(Int, maximum=9), attribute(Int, maximum=5)),
+    "smaller range": (attribute(Int, minimum=1, maximum=9), attribute(Int, minimum=1, maximum=9)),
+    "whole numbers between bounds": (
+        attribute(Int, minimum=1, exclusive_maximum=6),
+        attribute(Int, exclusive_minimum=0, maximum=5),
+    ),
+    "Int into a Float range": (attribute(Int, minimum=1), attribute(Float, exclusive_minimum=0.5)),
+    "Int is a multiple of one": (attribute(Int), attribute(Float, multiple_of=0.5)),
+    "multiple of a multiple": (attribute(Float, multiple_of=0.3), attribute(Float, multiple_of=0.1)),
+    "shorter String": (attribute(String, min_length=1, max_length=4), attribute(String, max_length=5)),
+    "same pattern": (attribute(String, pattern="^a"), attribute(String, pattern="^a")),
+    "pattern into any String": (attribute(String, pattern="^a"), attribute(String, min_length=0)),
+    "format into any String": (attribute(String, format="email"), attribute(String)),
+    "enum into a String that takes each": (attribute(STATE), attribute(String, pattern="^o", max_length=3)),
+    "enum into an Int range": (attribute(Int, enum=(1, 2)), attribute(Int, minimum=1)),
+    "shorter array": (attribute(ArrayOf(Int), max_length=2), attribute(ArrayOf(Int), max_length=3)),
+    "a range into a nullable one": (
+        attribute(Int, maximum=5),
+        attribute(Nullable(Int(maximum=5)), required=True),
+    ),
 }
 FITS_NOT: Mapping[str, tuple[Attribute, Attribute]] = {
     "Float into Int": (attribute(Float), attribute(Int)),
@@ -170,6 +189,31 @@ FITS_NOT: Mapping[str, tuple[Attribute, Attribute]] = {
 }
 
 
+ALLOWS_MORE: Mapping[str, tuple[Attribute, Attribute]] = {
+    "maximum": (attribute(Int, maximum=100), attribute(Int, maximum=10)),
+    "no maximum": (attribute(Int), attribute(Int, maximum=10)),
+    "minimum": (attribute(Float, minimum=0), attribute(Float, minimum=0.5)),
+    "exclusive maximum": (attribute(Float, maximum=1), attribute(Float, exclusive_maximum=1)),
+    "exclusive minimum": (attribute(Int, minimum=0), attribute(Float, exclusive_minimum=0)),
+    "multiple_of": (attribute(Int, multiple_of=3), attribute(Int, multiple_of=2)),
+    "no multiple_of": (attribute(Float), attribute(Float, multiple_of=1)),
+    "min_length": (attribute(String), attribute(String, min_length=1)),
+    "max_length": (attribute(String, max_length=6), attribute(String, max_length=5)),
+    "another pattern": (attribute(String, pattern="^ab"), attribute(String, pattern="^a")),
+    "no pattern": (attribute(String), attribute(String, pattern="^a")),
+    "another format": (attribute(String, format="ipv4"), attribute(String, format="ipv6")),
+    "Url into a short String": (attribute(Url), attribute(String, max_length=9)),
+    "enum into a short String": (attribute(STATE), attribute(String, max_length=2)),
+    "enum into an Int range": (attribute(Int, enum=(1, 2)), attribute(Int, maximum=1)),
+    "items": (attribute(ArrayOf(String)), attribute(ArrayOf(String(max_length=5)))),
+    "array length": (attribute(ArrayOf(Int)), attribute(ArrayOf(Int), max_length=3)),
+    "map keys": (attribute(MapOf(String, Int)), attribute(MapOf(String(max_length=1), Int))),
+    "map values": (attribute(MapOf(String, Int)), attribute(MapOf(String, Int(minimum=0)))),
+    "map length": (attribute(MapOf(String, Int)), attribute(MapOf(String, Int), min_length=1)),
+    "inside Nullable": (attribute(Nullable(Int)), attribute(Nullable(Int(minimum=0)))),
+}
+
+
 @pytest.mark.parametrize("case", FITS)
 def test_types_that_fit(case: str) -> None:
     source, target = FITS[case]
@@ -183,6 +227,97 @@ def test_types_that_do_not_fit(case: str) -> None:
     source, target = FITS_NOT[case]
     tool = Tool("t", "T.", Args(source), BindTo("m"))
     assert codes(service(Method("m", "M.", Payload(target)), tool)) == ["bind-mismatch"]
+
+
+@pytest.mark.parametrize("case", ALLOWS_MORE)
+def test_constraints_that_allow_more_are_reported_on_both_sides(case: str) -> None:
+    """Else a call would fail although the model did nothing wrong."""
+    source, target = ALLOWS_MORE[case]
+    taking = Tool("t", "T.", Args(source), BindTo("m"))
+    assert codes(service(Method("m", "M.", Payload(target)), taking)) == ["bind-mismatch"]
+    giving = Tool("t", "T.", Return(target), BindTo("m"))
+    assert codes(service(Method("m", "M.", Result(source)), giving)) == ["bind-mismatch"]
+
+
+def test_constraints_that_do_not_fit_are_shown_with_the_fix() -> None:
+    """Also inside an object, with the path to it."""
+    method = Method("m", "M.", Payload(attribute(Object(attribute(ArrayOf(Int, max_length=3))))))
+    tool = Tool("t", "T.", Args(attribute(Object(attribute(ArrayOf(Int(maximum=5)))))), BindTo("m"))
+    diagnostic = only(service(method, tool))
+    assert diagnostic.message == (
+        "argument 'a.a' of tool 't' is ArrayOf(Int(maximum=5)), "
+        "but 'a.a' of method 'Devices.m' is ArrayOf(Int, max_length=3)"
+    )
+    assert diagnostic.hint == (
+        "write ArrayOf(Int, max_length=3) in the tool, or ArrayOf(Int(maximum=5)) in the method"
+    )
+
+
+def test_a_next_cursor_that_is_always_there_says_nothing() -> None:
+    """`truncated` would be True on the last page too; the total says more."""
+    cursor, rows = Attribute("cursor", String, "C."), Attribute("rows", ArrayOf(Int), "R.", required=True)
+    always = Attribute("next", String, "N.", required=True)
+    null = Attribute("next", Nullable(String), "N.", required=True)
+    total = Attribute("total", Int, "T.", required=True)
+    tool = Tool(
+        "t",
+        "T.",
+        Args(cursor),
+        Return(rows, Attribute("next", String, "N.")),
+        BoundedResult("cursor", "next"),
+        BindTo("m"),
+    )
+    diagnostic = only(service(Method("m", "M.", Payload(cursor), Result(rows, always)), tool))
+    assert diagnostic.code == "bounds-not-computable"
+    assert diagnostic.hint.endswith("or make 'next' optional there: the last page has no next cursor")
+    assert codes(service(Method("m", "M.", Payload(cursor), Result(rows, null)), tool)) == []
+    assert codes(service(Method("m", "M.", Payload(cursor), Result(rows, always, total)), tool)) == []
+
+
+def test_what_is_computed_fits_too() -> None:
+    """The number of rows is as large as their array may be long."""
+    few = Attribute("rows", ArrayOf(Int, max_length=5), "R.", required=True)
+    total = Attribute("total", Int, "T.", required=True)
+    method = Method("m", "M.", Result(few, total))
+
+    def tool(most: int) -> Tool:
+        returned = Attribute("returned", Int, "R.", required=True, maximum=most)
+        return Tool("t", "T.", Return(few, total, returned), BoundedResult(), BindTo("m"))
+
+    assert codes(service(method, tool(5))) == []
+    diagnostic = only(service(method, tool(4)))
+    assert diagnostic.code == "bounds-not-computable"
+    assert diagnostic.hint == "write Int(minimum=0, maximum=5): that is the length of 'rows'"
+
+
+def test_an_artifact_that_nothing_fills_is_reported() -> None:
+    """By name or by `rename` it is filled; a broken rename is the one mistake."""
+    method = Method("m", "M.", Result(Attribute("devices", DEVICE, "D.")))
+
+    def tool(**rename: str) -> Tool:
+        return Tool("t", "T.", BindTo("m", rename=rename), Artifact("device", DEVICE, "D."))
+
+    diagnostic = only(service(method, tool()))
+    assert diagnostic.code == "unfilled-artifact"
+    assert diagnostic.hint == (
+        "if 'devices' is meant, write rename={'devices': 'device'}; else add Attribute(\"device\", …) to the "
+        "method's Result, or remove BindTo and give it in the executor"
+    )
+    assert codes(service(method, tool(devices="device"))) == []
+    assert codes(service(method, tool(device="device"))) == ["bad-rename"]
+
+
+def test_no_hint_asks_for_what_another_rule_forbids() -> None:
+    """A bound is always there in the tool, a cursor is optional in it."""
+    rows, total = Attribute("rows", ArrayOf(Int), "R.", required=True), Attribute("total", Int, "T.")
+    method = Method("m", "M.", Result(rows, total, Attribute("truncated", Boolean, "T.")))
+    tool = Tool("t", "T.", Return(rows, total), BoundedResult(), BindTo("m"))
+    assert only(service(method, tool)).hint == "add required=True or a default to the result field"
+    cursor = Attribute("cursor", String, "C.")
+    method = Method("m", "M.", Payload(Required("cursor"), cursor), Result(rows, cursor))
+    bounds = BoundedResult(cursor="cursor", next_cursor="cursor")
+    tool = Tool("t", "T.", Args(cursor), Return(rows, cursor), bounds, BindTo("m"))
+    assert only(service(method, tool)).hint == "make 'cursor' optional in the method"
 
 
 def test_nested_arguments_are_not_lost() -> None:

@@ -1,8 +1,15 @@
 """What `build` makes of a right design, and that one mistake is one diagnostic."""
 
 import datetime as dt
+from pathlib import Path
+from typing import Any as Anything
 
-from tests.checked import DEVICE, SESSION, bound, built, codes, field_of, names, service
+import pytest
+
+from tests import golden
+from tests.checked import DEVICE, SESSION, bound, built, codes, field_of, names, only, service
+from tests.conftest import in_a_process
+from toolgen.codegen import generate
 from toolgen.contract.fields import (
     ArrayType,
     EnumType,
@@ -10,6 +17,7 @@ from toolgen.contract.fields import (
     StringType,
     UnionType,
 )
+from toolgen.contract.schema import object_schema
 from toolgen.dsl import (
     Annotations,
     Args,
@@ -41,7 +49,7 @@ from toolgen.dsl import (
     Type,
     build,
 )
-from toolgen.expr import tree
+from toolgen.expr import render, tree
 
 
 class TestTypes:
@@ -56,7 +64,7 @@ class TestTypes:
         toolset = design.services[0].toolsets[0]
         assert [type_.name for type_ in design.types] == ["Device"]
         assert [type_.name for type_ in toolset.objects] == ["FindPayload", "FindPayloadFilter", "FindResult"]
-        filter_ = design.objects(toolset)["FindPayloadFilter"]
+        filter_ = toolset.objects[1]
         assert filter_.inline
         assert filter_.fields[0].type == RefType(name="Device")
         assert toolset.tools[0].id == "assistant.devices.find"
@@ -184,6 +192,20 @@ class TestTools:
         checked = built(Service("a", "A.", Toolset("t", "T.", tool))).services[0].toolsets[0].tools[0]
         assert checked.examples == (tree.Example(args={"day": "2026-01-31"}, result={"n": 1}),)
 
+    def test_examples_of_a_type_stand_in_its_schema(self) -> None:
+        """Where the type is referred to, and where it is the arguments or the result as it is."""
+        day = Type("Day", "A day.", Attribute("date", Date, "Date."), Example({"date": dt.date(2026, 1, 31)}))
+        more = Attribute("session_id", String, "Session.")
+        session = Type("Call", "A call.", more, Example({"session_id": "s"}))
+        method = Method("m", "M.", Payload(session), Result(day))
+        tool = bound(method, Tool("go", "Go.", BindTo("m"), Inject("session_id")))
+        examples = [{"date": "2026-01-31"}]
+        assert object_schema(tool.result, {})["examples"] == examples
+        assert "examples" not in object_schema(tool.payload, {})
+        design = built(Type("Week", "A week.", Attribute("first", day, "Its first day.")))
+        schema = object_schema(design.shared["Week"], design.shared)
+        assert schema["$defs"] == {"Day": {**object_schema(design.shared["Day"], {}), "examples": examples}}
+
 
 class TestOneMistakeOneDiagnostic:
     """The three changes that the issue names, and what hangs on them."""
@@ -206,6 +228,37 @@ class TestOneMistakeOneDiagnostic:
         assert diagnostic.code == "unknown-inject"
         assert diagnostic.hint == "did you mean 'session'?"
 
+    def test_a_misnamed_injected_field_is_not_reported_through_examples(self) -> None:
+        """What the model sends is not known; the result is."""
+        result = Return(Attribute("n", Int, "N."))
+        example = Example({"a": 1}, result={"n": 1})
+        tool = Tool("t", "T.", Args(SESSION, Attribute("a", Int, "A.")), result, Inject("session"), example)
+        assert codes(Service("S", "S.", Toolset("t", "T.", tool))) == ["unknown-inject"]
+        wrong = Tool("t", "T.", result, Inject("session"), Example({}, result={"n": "x"}))
+        assert codes(Service("S", "S.", Toolset("t", "T.", wrong))) == ["unknown-inject", "example-mismatch"]
+
+    @pytest.mark.parametrize("broken", ["Nope", ArrayOf(Int)])
+    def test_a_broken_clause_is_not_reported_through_what_hangs_on_it(self, broken: Anything) -> None:
+        """Binding, injected fields, cursors, bounds, artifacts and examples wait for the repair."""
+        wanted = Attribute("x", Int, "X.", required=True)
+        rename, inject = {"y": "x"}, Inject("session_id")
+        bounds = BoundedResult(cursor="cursor", next_cursor="next")
+        example = Example({"a": 1}, result={"b": 2})
+        for method, tool in (
+            (Method("m", "M.", Result(broken)), Tool("t", "T.", Return(wanted), BindTo("m"))),
+            (Method("m", "M.", Result(broken)), Tool("t", "T.", BindTo("m"), Artifact("d", DEVICE, "D."))),
+            (Method("m", "M.", Payload(broken)), Tool("t", "T.", Args(wanted), BindTo("m"))),
+            (Method("m", "M.", Payload(broken)), Tool("t", "T.", BindTo("m", rename=rename), inject)),
+            (
+                Method("m", "M.", Payload(broken), Result(broken)),
+                Tool("t", "T.", BindTo("m"), bounds, example),
+            ),
+            (Method("n", "N."), Tool("t", "T.", Args(broken), Return(broken), inject, bounds, example)),
+        ):
+            found = build(Design("home", "A home.", service(method, tool))).diagnostics
+            assert found
+            assert {diagnostic.code for diagnostic in found} <= {"unknown-type", "not-an-object"}
+
     def test_a_broken_type_is_not_reported_through_its_users(self) -> None:
         broken = Type("Broken", "B.", Attribute("a", String, "A.", pattern="["))
         method = Method("m", "M.", Payload(broken), Result(Attribute("b", broken, "B.")))
@@ -225,6 +278,129 @@ class TestOneMistakeOneDiagnostic:
         assert codes(service(Method("m", "M."), tool)) == ["unknown-method"]
 
 
+class TestIdentifiers:
+    """Names that would stand twice in one module of the generated code."""
+
+    @staticmethod
+    def clash(toolset: str, *tools: Tool) -> str:
+        diagnostic = only(Service("S", "S.", Toolset(toolset, "T.", *tools)))
+        assert diagnostic.code == "identifier-clash"
+        return diagnostic.message
+
+    def test_codecs_of_different_classes_differ(self) -> None:
+        """Classes differ by capitals, constants do not."""
+        payload = Type("SEARCHPayload", "P.", Attribute("a", Int, "A."))
+        assert self.clash("ts", Tool("search", "S.", Artifact("hits", payload, "H."))) == (
+            "class 'SEARCHPayload' of artifact 'hits' of tool 'search' and the payload of tool 'search' "
+            "both become 'SEARCH_PAYLOAD' in the codecs of toolset 'ts'"
+        )
+        logs = (Type("HTTPLog", "L."), Type("HttpLog", "L."))
+        artifacts = [Artifact(f"log_{number}", log, "L.") for number, log in enumerate(logs)]
+        assert "both become 'HTTP_LOG'" in self.clash("ts", Tool("go", "G.", *artifacts))
+
+    def test_one_class_may_be_of_several_artifacts(self) -> None:
+        tools = [Tool(name, "T.", Artifact("device", DEVICE, "D.")) for name in ("a", "b")]
+        assert codes(Service("S", "S.", Toolset("ts", "T.", *tools))) == []
+
+    def test_classes_differ_from_what_every_toolset_has(self) -> None:
+        """Executors, `ToolId` and `SPECS` stand beside them in the package."""
+        inline = Object(Attribute("a", Int, "A."))
+        for toolset, tool, kind in (
+            ("ts", "ts", "executor"),
+            ("ts", "bound_ts", "executor"),
+            ("ts", "tool", "id"),
+            ("ts", "s", "p_e_c_s"),
+        ):
+            message = self.clash(toolset, Tool(tool, "T.", Artifact(kind, inline, "A.")))
+            assert f"artifact {kind!r} and " in message
+
+    def test_classes_differ_from_the_constants_of_specs(self) -> None:
+        one = Tool("a", "A.", Artifact("b_c", Object(Attribute("a", Int, "A.")), "A."))
+        assert "both become 'ABC'" in self.clash("ts", Tool("abc", "A."), one)
+
+    def test_shared_types_stand_apart_from_the_package(self) -> None:
+        """They are imported under the name of their module."""
+        types = [Type(name, "T.") for name in ("GO", "SPECS", "ToolId", "TsExecutor")]
+        assert codes(*types, Service("S", "S.", Toolset("ts", "T.", Tool("go", "G.")))) == []
+
+    def test_no_service_is_called_as_an_argument_of_an_executor(self) -> None:
+        diagnostic = only(Service("Self", "S."))
+        assert (diagnostic.code, diagnostic.hint) == (
+            "reserved-name",
+            "choose another name, such as 'SelfService'",
+        )
+
+
+class TestDepth:
+    """Python's stack ends somewhere; a design ends before."""
+
+    @staticmethod
+    def chain(length: int) -> list[Type]:
+        last = Type(f"T{length}", "T.", Attribute("n", Int, "N."))
+        return [
+            *(Type(f"T{n}", "T.", Attribute("n", f"T{n + 1}", "N.")) for n in range(1, length)),
+            last,
+        ]
+
+    @pytest.mark.parametrize("length", [51, 250, 2000])
+    def test_a_long_chain_of_types_is_reported_once(self, length: int) -> None:
+        """Neither examples nor bindings of it are followed."""
+        types = self.chain(length)
+        args = Args(Attribute("x", "T2", "X."))
+        method = Method("m", "M.", Payload(Attribute("x", "T3", "X.")))
+        tool = Tool("t", "T.", args, BindTo("m"), Example({"x": {}}))
+        diagnostic = only(*types, service(method, tool))
+        assert (diagnostic.code, diagnostic.message) == (
+            "nested-too-deep",
+            "attribute 'n' of 'T50' stands more than 50 levels deep in 'T1'",
+        )
+
+    def test_the_deepest_design_becomes_code_that_runs(self, tmp_path: Path) -> None:
+        """pydantic follows the types too, from wherever it is called."""
+        tool = Tool("go", "Go.", Args(Attribute("x", "T1", "X.")), Example({"x": {}}))
+        design = built(*self.chain(49), Service("S", "S.", Toolset("ts", "T.", tool)))
+        golden.write(tmp_path / "deepest", generate(design, module="design"))
+        decode = "from deepest.s.toolsets.ts import codecs; codecs.GO_PAYLOAD.decode(b'{\"x\": {}}')"
+        assert in_a_process(tmp_path, "-c", f"import sys; sys.path[:0] = ['.']; {decode}").stderr == ""
+
+    def test_nested_arrays_count_as_levels(self) -> None:
+        deep: Anything = Int
+        for _ in range(60):
+            deep = ArrayOf(deep)
+        assert codes(Type("T", "T.", Attribute("deep", deep, "D."))) == ["nested-too-deep"]
+
+    def test_a_cycle_of_many_types_has_the_depth_of_its_types(self) -> None:
+        """A type counts once."""
+        hub = [Attribute(f"a{n}", f"T{n}", "A.") for n in range(100)]
+        spokes = [Type(f"T{n}", "T.", Attribute("hub", "Hub", "H.")) for n in range(100)]
+        assert codes(Type("Hub", "H.", *hub), *spokes) == []
+
+
+class TestTexts:
+    def test_a_number_that_is_too_long_to_print(self) -> None:
+        """It is a whole number, and says what is wrong with it."""
+        diagnostic = only(Type("T", "T.", Attribute("x", Int, "X.", minimum=10**5000)))
+        assert diagnostic.message == (
+            "'minimum' of 'x' is a number of more than 4300 digits, not a whole number of up to 4300 digits"
+        )
+
+    def test_an_instant_needs_a_time_zone(self) -> None:
+        """Also inside a value; the offset is not a matter of the text."""
+        naive = dt.datetime(2026, 1, 31)  # noqa: DTZ001  # that is the mistake
+        needs = "2026-01-31 00:00:00 needs a time zone: datetime(…, tzinfo=UTC)"
+        assert needs in only(Type("T", "T.", Attribute("at", DateTime, "At.", default=naive))).message
+        at = Attribute("at", ArrayOf(DateTime), "At.", examples=[[naive]])
+        assert needs in only(Type("T", "T.", at)).message
+        tool = Tool("t", "T.", Args(Attribute("at", DateTime, "At.")), Example({"at": naive}))
+        assert needs in only(Service("S", "S.", Toolset("t", "T.", tool))).message
+
+    def test_the_title_of_a_toolset_is_what_was_given(self) -> None:
+        titled = Toolset("t", "T.", Tool("go", "Go."), title="Travel")
+        plain = Toolset("u", "U.", Tool("go", "Go."))
+        toolsets = built(Service("S", "S.", titled, plain)).services[0].toolsets
+        assert [toolset.title for toolset in toolsets] == ["Travel", None]
+
+
 def test_diagnostics_are_in_the_order_of_the_file() -> None:
     """Also two on one line."""
     first, second = Attribute("a b", Int, "A."), Attribute("c d", Int, "C.")
@@ -239,7 +415,7 @@ def test_places_without_columns_still_have_a_line() -> None:
     names_: dict[str, object] = {}
     exec("from toolgen.dsl import *\ndesign = Design('home', '')", names_)
     (diagnostic,) = build(names_["design"]).diagnostics  # type: ignore[arg-type]  # made by exec
-    assert diagnostic.render("/") == (
+    assert render([diagnostic], "text", "/") == (
         "<string>:2:10: error: the design has no description [missing-description]\n"
         "  hint: say in one sentence what it is; models choose and fill tools by their descriptions"
     )

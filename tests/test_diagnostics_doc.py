@@ -1,37 +1,37 @@
-"""docs/diagnostics.md is the table of codes with their broken designs; `UPDATE=1` rewrites it."""
+"""docs/diagnostics.md is the table of codes with their explanations; `UPDATE=1` rewrites it."""
 
 import os
 from pathlib import Path
 
+from toolgen.cli.explain import EXPLANATIONS
 from toolgen.expr import RULES
 
-ROOT = Path(__file__).parent.parent
-DOCUMENT = ROOT / "docs" / "diagnostics.md"
-BROKEN = ROOT / "tests" / "broken"
+DOCUMENT = Path(__file__).parent.parent / "docs" / "diagnostics.md"
 
 HEAD = """\
 # Diagnostics
 
 `toolgen gen` reports every mistake of a design at once, in the order of the file, and exits with 1.
-Codes are stable. Each stands here with why it is a mistake, a small design that has it, and what
-toolgen says about that. This page is written from the table in `toolgen/expr/codes.py`
-(`UPDATE=1 make test`).
+Codes are stable. Each stands here with why it is a mistake, a small design that has it, what toolgen
+says about that, and what repairs it; `toolgen explain CODE` prints the same. This page is written from
+the table in `toolgen/expr/codes.py` and from `toolgen/cli/explanations` (`UPDATE=1 make test`).
+
+`toolgen gen --format json` prints one object a line with `code`, `message`, `file`, `line`, `column`,
+`end`, `hint` and `related`; lines and columns count from 1, and `end` is the place right after.
+`--format github` prints workflow commands, which GitHub shows beside the lines of a pull request.
 """
 
 
 def section(code: str) -> str:
     """Return the part of the document about one code."""
-    design = (BROKEN / f"{code}.py").read_text(encoding="utf-8").strip()
-    output = (BROKEN / f"{code}.txt").read_text(encoding="utf-8").strip()
-    explanation = RULES[code].explanation
-    return f"## {code}\n\n{explanation}\n\n```python\n{design}\n```\n\n```text\n{output}\n```\n"
+    shown = (EXPLANATIONS / f"{code}.md").read_text(encoding="utf-8")
+    return f"## {code}\n\n{RULES[code].explanation}\n\n{shown}"
 
 
 def test_the_document_is_the_table() -> None:
     """Each code has its section, in the order of the table."""
     text = "\n".join([HEAD, *(section(code) for code in RULES)])
     if os.environ.get("UPDATE"):
-        DOCUMENT.parent.mkdir(exist_ok=True)
         DOCUMENT.write_text(text, encoding="utf-8")
     assert DOCUMENT.read_text(encoding="utf-8") == text
 

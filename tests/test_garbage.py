@@ -3,6 +3,7 @@
 import datetime as dt
 import inspect
 import random
+from typing import get_args
 
 import pytest
 
@@ -27,6 +28,7 @@ from toolgen.dsl import (
     Type,
     build,
 )
+from toolgen.expr import Format, render
 
 
 class Hostile:
@@ -41,6 +43,7 @@ class Hostile:
         raise RuntimeError
 
 
+FORMATS: tuple[Format, ...] = get_args(Format)
 LOOP: list[object] = []
 LOOP.append(LOOP)
 GARBAGE = [
@@ -85,7 +88,9 @@ def test_nothing_that_is_wrong_raises(seed: int) -> None:
         design = Design("home", "A home.", DEVICE, Service("S", "S.", method, toolset), *wrong)  # type: ignore[arg-type]
         evaluation = build(design)
         assert (evaluation.design is None) == bool(evaluation.diagnostics)
-        assert all(diagnostic.render("/") for diagnostic in evaluation.diagnostics)
+        assert all(
+            render(evaluation.diagnostics, format, "/") for format in FORMATS if evaluation.diagnostics
+        )
 
 
 def test_words_that_hold_themselves_are_reported() -> None:

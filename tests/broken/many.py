@@ -1,4 +1,4 @@
-"""Many mistakes at once: each is reported, once, in the order of the file."""
+"""More than fifty mistakes at once: each is reported, once, in the order of the file."""
 
 from toolgen.dsl import (
     Annotations,
@@ -31,6 +31,8 @@ from toolgen.dsl import (
     Type,
 )
 
+Level = Enum("Level", "How loud it is.", ["low", "high"])  # type: ignore[type-var]
+Never = Enum("None", "No value.", "never")
 State = Enum("State", "Whether a device answers.", "online", "offline", "online")
 Mode = Enum("Mode", "", "day", 2)
 
@@ -51,6 +53,19 @@ Device = Type(
     Attribute("labels", MapOf(DateTime, String), "Labels by instant."),
     Attribute("serial number", String, "Serial number."),
     Required("ids"),
+    Attribute("color", String, "Color.", enum=("red", "green"), default="gren"),
+    Attribute("rooms", ArrayOf(String), "Rooms.", default=["hall", 3]),
+    Attribute("modelName", String, "Name of the model."),
+    Attribute("model_name", String, "Name of the model again."),
+    Attribute("owners", list[str], "Who owns it."),  # type: ignore[arg-type]
+    Attribute("note", str | None, "Note."),  # type: ignore[arg-type]
+    Attribute("vendor", "string", "Vendor."),
+    Attribute("channel", Int, "Channel.", enum=(1, "2")),  # type: ignore[arg-type]
+    Attribute("email", String, "Whom to ask.", format="e-mail"),
+    Attribute("port", Int, "Port.", minimum="1"),  # type: ignore[arg-type]
+    Attribute("volume", Int, "Volume.", min_length=3),
+    Attribute("step", Int, "Step.", minimum=1, maximum=9, multiple_of=10),
+    Attribute("mac", String, "Address.", examples=[1]),  # type: ignore[list-item]
 )
 
 Step = Type("Step", "A step.", Attribute("next", "Step", "The step after it.", required=True))
@@ -101,7 +116,18 @@ devices = Toolset(
         Artifact("plan", Plan, "The way."),
         Attribute("x", String, "Stray."),  # type: ignore[arg-type]
         Tags("devices", 3),  # type: ignore[arg-type]
+        None,  # type: ignore[arg-type]
     ),
+    Tool(
+        "count_devices",
+        "Count the devices.",
+        Args(Attribute("session_id", Int, "Session.", required=True), Attribute("turn_id", String, "Turn.")),
+        Return(Attribute("number", Int, "How many.", required=True)),
+        BindTo("DeviceService", "count_devices"),
+        Inject("session_id", "turn_id"),
+    ),
+    Tool("rename_device", "Rename a device.", BindTo("name_device")),
+    Tool("find_all_the_devices_of_all_the_rooms_and_all_the_floors_of_one_site", "Find them."),
     "Find rooms.",  # type: ignore[arg-type]
 )
 
@@ -131,9 +157,22 @@ design = Design(
                 Attribute("name", String, "Name.", required=True),
             ),
         ),
+        Method(
+            "count_devices",
+            "Count the devices.",
+            Payload(
+                Attribute("session_id", Int, "Session.", required=True),
+                Attribute("turn_id", String, "Turn.", required=True),
+                Attribute("site_id", String, "Site.", required=True),
+            ),
+            Result(Attribute("count", Float, "How many.", required=True)),
+        ),
     ),
-    Service("assistant", "Helps.", devices),
+    Service("assistant", "Helps.", devices, Toolset("rooms", "Rooms.")),
     Service("helper", "Helps too.", devices),
+    Service("types", "Types of devices."),
     Plan,
     Step,
+    Level,
+    Never,
 )

@@ -64,7 +64,7 @@ class BoundedResult(Word):
 class Artifact(Word):
     """Full data for UIs and audits, never sent to the model.
 
-    Example: `Artifact("time_series", TimeSeries, "Every reading, for a chart.")`
+    Example: `Artifact("device", Device, "Everything about the device, for a card.")`
     """
 
     kind: Final[str]
@@ -135,7 +135,7 @@ class Annotations(Word):
 class Example(Word):
     """Arguments, and the result they give; of a Type, its attributes.
 
-    Example: `Example({"site_id": "s1"}, result={"devices": []})`
+    Example: `Example({"site_id": "s1"}, result={"names": []})`
     """
 
     args: Final[Mapping[str, object]]

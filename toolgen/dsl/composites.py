@@ -49,7 +49,7 @@ class Enum(Unconstrained[EnumValue]):
 class Object(Unconstrained[dict[str, Anything]]):
     """An object written where it is used.
 
-    Example: `Attribute("period", Object(Attribute("start", Date, "First day.")), "Days to read.")`
+    Example: `Object(Attribute("start", Date, "First day."), Attribute("end", Date, "Last day."))`
     """
 
     children: Final[tuple[Attribute | Required, ...]]
@@ -142,7 +142,7 @@ class Nullable(Unconstrained[Value | None]):
 class OneOf(Unconstrained[dict[str, Anything]]):
     """One of several objects, told apart by a tag inside them.
 
-    Example: `OneOf("kind", dim=Dim, stop=Stop)` is `{"kind": "dim", …the attributes of Dim}`
+    Example: `OneOf("kind", stop=Object(), wait=Object(Attribute("seconds", Int, "How long.")))`
     """
 
     tag: Final[str]

@@ -62,7 +62,7 @@ def written(constraints: dict[str, object]) -> dict[str, object]:
 
 
 class StringWord(DataType[str, str, NotOnThisType, int, str]):
-    """Unicode text: `String`, `String(pattern="^[a-z]+$", max_length=20)`."""
+    """The word `String`, and what it gives when it is called."""
 
     def __call__(
         self,
@@ -79,7 +79,7 @@ class StringWord(DataType[str, str, NotOnThisType, int, str]):
 
 
 class IntWord(DataType[int, int, int, NotOnThisType, NotOnThisType]):
-    """A whole number without limits: `Int`, `Int(minimum=1, maximum=500)`."""
+    """The word `Int`, and what it gives when it is called."""
 
     def __call__(
         self,
@@ -102,7 +102,7 @@ class IntWord(DataType[int, int, int, NotOnThisType, NotOnThisType]):
 
 
 class FloatWord(DataType[float, NotOnThisType, float, NotOnThisType, NotOnThisType]):
-    """A finite number: `Float`, `Float(minimum=0, exclusive_maximum=1)`."""
+    """The word `Float`, and what it gives when it is called."""
 
     def __call__(
         self,
@@ -136,14 +136,62 @@ class ScalarWord(Unconstrained[Value]):
 
 
 String: Final = StringWord()
+"""Unicode text; lengths count characters.
+
+Example: `String(pattern="^[a-z]+$", max_length=20)`
+"""
 Int: Final = IntWord()
+"""A whole number of any size; `5.0` is one, `true` and `"5"` are not.
+
+Example: `Int(minimum=1, maximum=500)`
+"""
 Float: Final = FloatWord()
+"""A finite number.
+
+Example: `Float(minimum=0, exclusive_maximum=1)`
+"""
 Boolean: Final = ScalarWord[bool]("boolean")
+"""True or false.
+
+Example: `Attribute("hard", Boolean, "At once.", default=False)`
+"""
 Bytes: Final = ScalarWord[bytes]("bytes")
+"""Bytes; padded base64 in JSON.
+
+Example: `Attribute("photo", Bytes, "A picture.")`
+"""
 Date: Final = ScalarWord[dt.date]("date")
+"""A day of the calendar; `2026-01-31` in JSON.
+
+Example: `Attribute("day", Date, "Day to read.")`
+"""
 DateTime: Final = ScalarWord[dt.datetime]("datetime")
+"""An instant with its offset; `2026-01-31T12:00:00Z` in JSON (RFC 3339).
+
+Example: `Attribute("since", DateTime, "First instant.")`
+"""
 Duration: Final = ScalarWord[dt.timedelta]("duration")
+"""A span of days and smaller units; `P1DT2H` in JSON (ISO 8601).
+
+Example: `Attribute("step", Duration, "Time between two readings.")`
+"""
 Uuid: Final = ScalarWord[UUID]("uuid")
+"""A UUID; 8-4-4-4-12 hexadecimal digits in JSON.
+
+Example: `Attribute("id", Uuid, "Identifier.")`
+"""
 Url: Final = ScalarWord[str]("url")
+"""An absolute URI, kept as it was written.
+
+Example: `Attribute("manual", Url, "Where the manual is.")`
+"""
 Decimal: Final = ScalarWord[PythonDecimal]("decimal")
+"""An exact number; a string of digits in JSON, `"1.50"`.
+
+Example: `Attribute("price", Decimal, "Price in euros.")`
+"""
 Any: Final = ScalarWord[Anything]("any")
+"""Any JSON value.
+
+Example: `Attribute("extra", Any, "Whatever the planner wants to keep.")`
+"""

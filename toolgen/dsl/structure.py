@@ -33,7 +33,7 @@ class Args(Attributes):
 class Return(Attributes):
     """What the model gets: attributes, or one `Type`.
 
-    Example: `Return(Attribute("devices", ArrayOf(Device), "By name.", required=True))`
+    Example: `Return(Attribute("devices", ArrayOf(Device), "Devices, by name.", required=True))`
     """
 
 
@@ -47,14 +47,14 @@ class Payload(Attributes):
 class Result(Attributes):
     """What a method gives back: attributes, or one `Type`.
 
-    Example: `Result(DeviceList)`
+    Example: `Result(Device)`
     """
 
 
 class Method(Word):
     """An operation behind the tools.
 
-    Example: `Method("list_devices", "List devices.", Payload(…), Result(…))`
+    Example: `Method("find", "Find a device.", Payload(Attribute("id", String, "Its id.")), Result(Device))`
     """
 
     name: Final[str]
@@ -76,7 +76,7 @@ ToolClause: TypeAlias = (
 class Tool(Word):
     """One callable of a toolset.
 
-    Example: `Tool("list_devices", "List the devices of a site.", Args(…), Return(…))`
+    Example: `Tool("get_device", "Get a device.", Args(Attribute("id", String, "Its id.")), Return(Device))`
     """
 
     name: Final[str]
@@ -95,7 +95,7 @@ class Tool(Word):
 class Toolset(Word):
     """Tools that belong together.
 
-    Example: `Toolset("devices", "Find devices.", Tool(…), Tags("devices"))`
+    Example: `Toolset("devices", "Find devices.", Tool("count", "Count them."), Tags("home"))`
     """
 
     name: Final[str]
@@ -123,7 +123,7 @@ class Toolset(Word):
 class Service(Word):
     """Owner of methods and toolsets.
 
-    Example: `Service("DeviceService", "Devices and their readings.", Method(…))`
+    Example: `Service("DeviceService", "The devices.", Method("reset", "Reset all devices."))`
     """
 
     name: Final[str]
@@ -143,7 +143,7 @@ DesignChild: TypeAlias = Service | Type | Enum[str] | Enum[int]
 class Design(Word):
     """The whole, a module's `design`.
 
-    Example: `design = Design("home", "A home-automation assistant.", Service(…))`
+    Example: `design = Design("home", "A home assistant.", Service("assistant", "Helps at home."))`
     """
 
     name: Final[str]

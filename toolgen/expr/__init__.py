@@ -2,6 +2,7 @@
 
 from .codes import RULES, Rule
 from .diagnostics import Diagnostic, Related
+from .rendering import Format, render
 from .source import Source
 
-__all__ = ["RULES", "Diagnostic", "Related", "Rule", "Source"]
+__all__ = ["RULES", "Diagnostic", "Format", "Related", "Rule", "Source", "render"]

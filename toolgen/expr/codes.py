@@ -1,7 +1,7 @@
 """The one table of what can be wrong with a design.
 
-A message names its subject first and shows the value; a hint is an action. The explanations are
-printed in docs/diagnostics.md, each beside its broken example of tests/broken.
+A message names its subject first and shows the value; a hint is an action. `toolgen explain` and
+docs/diagnostics.md print the explanations, each with a design of `cli/explanations` that breaks the rule.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MISPLACED_WORD: Final = Rule(
 DUPLICATE_CLAUSE: Final = Rule(
     "duplicate-clause",
     "{parent} has {clause} twice",
-    "keep one of them",
+    "{hint}",
     "`Args`, `Return`, `BindTo`, `BoundedResult`, `Annotations`, `Tags`, `Meta`, `Payload` and `Result` "
     "stand once in their place. `Inject`, `Artifact` and `Example` may be repeated.",
 )
@@ -53,17 +53,18 @@ BAD_NAME: Final = Rule(
 )
 NAME_TOO_LONG: Final = Rule(
     "name-too-long",
-    "{what} {name!r} has {length} characters, and providers take {limit}",
-    "shorten {part}",
+    "name {name!r} of {what} has {length} characters, and providers take {limit}",
+    "shorten {part} by {excess} character{plural}",
     "Model providers accept names of tools up to 64 characters; the name that they see is the toolset's "
     "prefix and the tool's name.",
 )
 RESERVED_NAME: Final = Rule(
     "reserved-name",
     "name {name!r} of {what} is taken by {taken_by}",
-    "choose another name",
-    "A service called `Types` would stand in the place of `gen/types.py`, and `None`, `True` and `False` "
-    "cannot be classes in Python.",
+    "choose another name, such as {proposal!r}",
+    "A service called `Types` would stand in the place of `gen/types.py`, one called `Self` would be an "
+    "argument `self` of the executors bound to it, and `None`, `True` and `False` cannot be classes in "
+    "Python.",
 )
 DUPLICATE_NAME: Final = Rule(
     "duplicate-name",
@@ -103,20 +104,20 @@ CONSTRAINT_MISMATCH: Final = Rule(
 BAD_CONSTRAINT: Final = Rule(
     "bad-constraint",
     "{keyword!r} of {what} is {value}, not {wanted}",
-    "write {wanted}",
+    "{hint}",
     "Lengths are whole numbers from 0, bounds of an Int are whole numbers, bounds of a Float are finite, "
     "`multiple_of` is above 0.",
 )
 EMPTY_RANGE: Final = Rule(
     "empty-range",
     "{low} and {high} of {what} leave no value",
-    "lower the first or raise the second",
+    "{hint}",
     "The constraints of a type leave no value that satisfies them all.",
 )
 EMPTY_ENUM: Final = Rule(
     "empty-enum",
     "enum {what} has no values",
-    "list the values that are allowed",
+    "list the values that are allowed, such as {example}",
     "An enumeration needs at least one value.",
 )
 DUPLICATE_ENUM_VALUE: Final = Rule(
@@ -134,7 +135,7 @@ BAD_ENUM_VALUE: Final = Rule(
 BAD_PATTERN: Final = Rule(
     "bad-pattern",
     "pattern {pattern!r} of {what} {fault}",
-    "stay in the common ground of ECMA-262 and Rust's regex: classes, groups `(?:…)`, quantifiers, anchors",
+    "write it with classes `[a-z]`, groups `(?:…)`, quantifiers and anchors alone",
     "A pattern means the same in the JSON Schema (ECMA-262) and in the codec (Rust's regex). Look-around, "
     "back-references, named groups and Unicode properties do not.",
 )
@@ -166,7 +167,7 @@ DEFAULT_MISMATCH: Final = Rule(
 REQUIRED_DEFAULT: Final = Rule(
     "required-default",
     "attribute {name!r} is required and has a default",
-    "remove required, or the default: what is always sent needs none",
+    "remove required, or remove default={default}: what is always there needs none",
     "A default says what an absent attribute means; a required one is never absent.",
 )
 EXAMPLE_MISMATCH: Final = Rule(
@@ -185,12 +186,12 @@ BAD_UNION: Final = Rule(
 INFINITE_TYPE: Final = Rule(
     "infinite-type",
     "type {name!r} has no finite value: it requires {path}",
-    "make one of these attributes optional, or an array",
+    "remove required=True from {attributes}, or write an ArrayOf, which may be empty",
     "A required attribute that leads back to its own type asks for a value inside a value without end.",
 )
 NOT_AN_OBJECT: Final = Rule(
     "not-an-object",
-    "{what} is {type}, not an object",
+    "{what} must be an object, not {type}",
     "{hint}",
     "Arguments, results and artifacts are objects: they can grow an attribute later, and every provider "
     "takes them.",
@@ -216,13 +217,13 @@ UNKNOWN_REQUIRED: Final = Rule(
 TWO_OWNERS: Final = Rule(
     "two-owners",
     "toolset {name!r} stands in the services {first!r} and {second!r}",
-    "keep it in the service that owns it",
+    "remove it from one of them; the service that keeps it owns it",
     "A toolset belongs to one service: the ids of its tools begin with the service's name.",
 )
 EMPTY_TOOLSET: Final = Rule(
     "empty-toolset",
     "toolset {name!r} has no tools",
-    "add a Tool, or remove the toolset",
+    'add Tool("…", "…"), or remove the toolset',
     "A toolset becomes a package with an executor; without a tool there is nothing to generate.",
 )
 UNKNOWN_SERVICE: Final = Rule(
@@ -257,13 +258,22 @@ UNFILLED_RESULT_FIELD: Final = Rule(
     "{hint}",
     "Every required field of a bound tool's result is filled by a field of the method's result.",
 )
+UNFILLED_ARTIFACT: Final = Rule(
+    "unfilled-artifact",
+    "tool {tool!r} has the artifact {kind!r}, which method {method!r} does not give",
+    "{hint}",
+    "An artifact of a bound tool is filled by a field of the method's result, of the same name or by "
+    "`rename`. An executor written by hand gives its artifacts itself.",
+)
 BIND_MISMATCH: Final = Rule(
     "bind-mismatch",
     "{given} is {given_type}, but {taken} is {taken_type}",
     "{hint}",
     "A field that fills another fits its type: the same type, Int into Float, a smaller enum into a "
     "larger one or into String, Url into String, a value into Nullable, required into optional; arrays, "
-    "maps, objects and unions part by part.",
+    "maps, objects and unions part by part. Its constraints allow no more than those of the other; a "
+    "pattern or a format goes into the same one, or into none. Else a call could fail although the model "
+    "did nothing wrong.",
 )
 BAD_RENAME: Final = Rule(
     "bad-rename",
@@ -281,7 +291,7 @@ UNKNOWN_INJECT: Final = Rule(
 INJECT_TYPE: Final = Rule(
     "inject-type",
     "injected field {name!r} of tool {tool!r} is {type}, not String",
-    "the runtime fills {name!r} from the call; make it a String, or choose another name",
+    "the runtime fills {name!r} from the call; write String, or choose another name",
     "`run_id`, `session_id`, `turn_id`, `tool_call_id` and `parent_tool_call_id` are facts of the call, "
     "and strings.",
 )
@@ -295,7 +305,7 @@ INJECT_REQUIRED: Final = Rule(
 BOUNDS_FIELD: Final = Rule(
     "bounds-field",
     "{name!r} of the bounded tool {tool!r} is {type}, not {wanted}",
-    "write it as {wanted}, or leave it out and it is added",
+    "write {attribute}, or leave it out and it is added",
     "A bounded result has `returned` (required Int), `truncated` (required Boolean), `total` (optional "
     "Int) and `refinement_hint` (optional String).",
 )
@@ -305,7 +315,7 @@ BOUNDS_NOT_COMPUTABLE: Final = Rule(
     "{hint}",
     "The result of a bound method carries `returned` and `truncated`, or lets them be computed: "
     "`returned` is the length of the result's only array, `truncated` follows from a required `total` or "
-    "from a next cursor.",
+    "from a next cursor that the last page lacks.",
 )
 BAD_CURSOR: Final = Rule(
     "bad-cursor",
@@ -316,15 +326,17 @@ BAD_CURSOR: Final = Rule(
 )
 ANNOTATIONS_CONFLICT: Final = Rule(
     "annotations-conflict",
-    "tool {tool!r} is read_only and {hint_name}",
-    "remove one of the two hints",
+    "tool {tool!r} says read_only=True and {hint_name}=True",
+    "remove one of them: what only reads changes nothing",
     "A tool that only reads changes nothing, so it is not destructive and makes no edits.",
 )
 NESTED_TOO_DEEP: Final = Rule(
     "nested-too-deep",
-    "{what} holds itself, or is nested deeper than {limit}",
-    "give the inner type a name, and refer to it in quotes",
-    "A design is a tree of finite depth; types that contain themselves refer to their own name in quotes.",
+    "{what} {fault}",
+    "{hint}",
+    "A design is a tree of finite depth; types that contain themselves refer to their own name in quotes. "
+    "Types that lead from one to the next are limited too: Python's stack ends soon after. A type counts "
+    "once, however often it comes again.",
 )
 
 RULES: Final = {rule.code: rule for rule in list(globals().values()) if isinstance(rule, Rule)}

@@ -33,36 +33,48 @@ class Source:
     @property
     def column(self) -> int:
         """The column of the call, counted from 1; 1 where Python kept none."""
-        return self._span[0] + 1
+        return self._extent[1] + 1
 
     @property
     def place(self) -> tuple[str, int, int]:
         """File, line and column: equal for one call, and the order in which diagnostics are shown."""
         return self.file, self.line, self.column
 
+    @property
+    def end(self) -> tuple[int, int]:
+        """Line and column right after the call; its start where Python kept no columns."""
+        _, _, line, column = self._extent
+        return line, column + 1
+
+    def encloses(self, other: Source) -> bool:
+        """Return whether the other call stands inside this one; True where that cannot be seen."""
+        start = self.line, self.column
+        if self.end == start:
+            return True
+        return self.file == other.file and start <= (other.line, other.column) and other.end <= self.end
+
     def excerpt(self) -> str:
         """Return the first source line with the call underlined; empty without the source."""
-        text = self._text
-        start, end = self._span
+        text = linecache.getline(self.file, self.line).rstrip()
+        line, start, end_line, end = self._extent
+        if end_line != line:
+            end = len(text)
         if not text or start == end:
             return text
         margin = "".join("\t" if char == "\t" else " " for char in text[:start])
         return f"{text}\n{margin}{'^' * (end - start)}"
 
-    @property
-    def _text(self) -> str:
-        return linecache.getline(self.file, self.line).rstrip()
-
     @cached_property
-    def _span(self) -> tuple[int, int]:
-        """Start and end of the call in its first line, in characters; equal where it cannot be shown."""
+    def _extent(self) -> tuple[int, int, int, int]:
+        """First line and column, last line and column; columns from 0, in characters where they can be."""
         positions = itertools.islice(self.code.co_positions(), self.instruction // 2, None)
         line, end_line, start, end = next(positions, (None, None, None, None))
-        if line != self.line or start is None or end is None:
-            return 0, 0
-        encoded = self._text.encode("utf-8", "replace")
-        if not encoded:
-            return start, start
-        if end_line != line:
-            end = len(encoded)
-        return len(encoded[:start].decode("utf-8", "replace")), len(encoded[:end].decode("utf-8", "replace"))
+        if line != self.line or start is None or end is None or end_line is None:
+            return self.line, 0, self.line, 0
+        start, end = self._characters(self.line, start), self._characters(end_line, end)
+        return self.line, start, end_line, end
+
+    def _characters(self, line: int, column: int) -> int:
+        """Return a column that Python counts in bytes of UTF-8 as one of characters."""
+        encoded = linecache.getline(self.file, line).encode("utf-8", "replace")
+        return len(encoded[:column].decode("utf-8", "replace")) if encoded else column

@@ -6,7 +6,6 @@ are `contract.fields`; here stand the things that have a place in the design.
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -63,7 +62,7 @@ class OrNone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebuild:
-    """An object becomes another object, by `Binding.objects[source, target]`."""
+    """An object becomes another object, by the mapping of these two classes in its `Binding`."""
 
     source: str
     target: str
@@ -117,8 +116,8 @@ class ArtifactSource:
 class Binding:
     """The method behind a tool and the transforms on both sides of it.
 
-    Method classes live in the service's module, tool classes in the toolset's; `objects` holds the
-    mappings of nested objects, keyed by (source class, target class), in order of first use.
+    Method classes live in the service's module, tool classes in the toolset's. The mappings of nested
+    objects stand in order of first use, each pair of source and target once a side.
     """
 
     service: str
@@ -158,7 +157,8 @@ class Tool:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolset:
     name: str
-    title: str
+    title: str | None
+    """For people, where the author gave one."""
     description: str
     service: str
     """The owner, as written."""
@@ -199,10 +199,3 @@ class Design:
     @cached_property
     def shared(self) -> Objects:
         return {object_.name: object_ for object_ in self.types}
-
-    def objects(self, owner: Toolset | Service) -> Objects:
-        """Return the table in which the references of the owner's types are resolved."""
-        return ChainMap({object_.name: object_ for object_ in owner.objects}, dict(self.shared))
-
-    def service(self, name: str) -> Service:
-        return next(service for service in self.services if service.name == name)

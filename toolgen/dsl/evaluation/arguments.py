@@ -9,10 +9,11 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import NoneType, UnionType
 from typing import Any as Anything
-from typing import Final, TypeVar
+from typing import Final, TypeVar, Union, get_args, get_origin
 
 from toolgen.expr import codes
 from toolgen.expr.source import Source
@@ -79,7 +80,7 @@ _LIST = _Argument("a tuple or a list", lambda value: isinstance(value, (tuple, l
 _JSON = _Argument("JSON", _is_json_object, instead={})
 _MAPPING = _Argument("a mapping", lambda value: isinstance(value, Mapping), instead={})
 _HINTS = _Argument(
-    "True or False",
+    "True or False for each",
     lambda value: isinstance(value, dict) and all(isinstance(hint, bool) for hint in value.values()),
     instead={},
 )
@@ -131,7 +132,7 @@ _TYPES: Final = {Attribute: "type", Artifact: "type", ArrayOf: "items", Nullable
 
 _FIELDS = (Attribute, Required, DataType)
 _CLAUSES = (Args, Return, BindTo, Inject, BoundedResult, Artifact, Tags, Meta, Annotations, Example)
-_CHILDREN: Final[dict[type[Word], tuple[type[Word], ...]]] = {
+CHILDREN: Final[dict[type[Word], tuple[type[Word], ...]]] = {
     Design: (Service, Type, Enum),
     Service: (Method, Toolset),
     Method: (Payload, Result),
@@ -145,6 +146,11 @@ _CHILDREN: Final[dict[type[Word], tuple[type[Word], ...]]] = {
     Object: (Attribute, Required),
 }
 _NAMING = (Required, Inject, Tags)
+_SHAREABLE = (Attribute, Required, Payload, Result, *_CLAUSES)
+"""What is often written once and used in several places."""
+
+_NAMED = (Design, Service, Method, Toolset, Tool, Type, Attribute, Artifact)
+_OBJECTS: Final[dict[type[Word], tuple[str, str]]] = {Tool: ("Args", "Return"), Method: ("Payload", "Result")}
 
 _PYTHON_TYPES: Final[dict[object, str]] = {
     str: "String",
@@ -173,18 +179,24 @@ class _Check:
     def __init__(self, report: Report) -> None:
         self._report = report
         self._done: dict[int, tuple[Word, Word | None]] = {}
-        self._open: set[int] = set()
+        self._open: dict[int, Word] = {}
 
     def word(self, word: _W, place: Source) -> _W | None:
         """Return the word with everything in it checked; None when it cannot be used."""
         if id(word) not in self._done:
             source = getattr(word, "source", place)
             if id(word) in self._open or len(self._open) >= _DEEPEST:
-                self._report.add(codes.NESTED_TOO_DEEP, source, what=named(word), limit=_DEEPEST)
+                self._report.add(
+                    codes.NESTED_TOO_DEEP,
+                    source,
+                    what=named(word),
+                    fault=f"holds itself, or is nested deeper than {_DEEPEST}",
+                    hint="give the inner type a name, and refer to it in quotes",
+                )
                 return None
-            self._open.add(id(word))
+            self._open[id(word)] = word
             self._done[id(word)] = (word, self._checked(word, source))
-            self._open.discard(id(word))
+            del self._open[id(word)]
         checked: Anything = self._done[id(word)][1]
         return checked  # type: ignore[no-any-return]  # a copy has the class of its original
 
@@ -216,7 +228,7 @@ class _Check:
             }
         elif kind in _NAMING:
             facts["names"] = self._names(facts.get("names"), word, source)
-        if kind in _CHILDREN:
+        if kind in CHILDREN:
             facts["children"] = self._children(facts.get("children"), word, kind, source)
         if not usable:
             return None
@@ -238,8 +250,6 @@ class _Check:
     def _wrong(
         self, argument: str, word: Word, value: object, wanted: str, source: Source, hint: str = ""
     ) -> None:
-        if not hint and argument == "description" and isinstance(value, Word):
-            hint = f"write a description before {named(value)}"
         self._report.add(
             codes.WRONG_ARGUMENT,
             source,
@@ -247,7 +257,7 @@ class _Check:
             word=named(word),
             value=shown_word(value),
             wanted=wanted,
-            hint=hint or f"give it {wanted}",
+            hint=hint or _argument_hint(argument, value, wanted),
         )
 
     def _type(self, value: object, what: str, source: Source) -> object:
@@ -270,7 +280,7 @@ class _Check:
         given = names if isinstance(names, tuple) else (names,)
         for name in given:
             if not _is_text(name):
-                self._wrong("a name", word, name, "a string", source)
+                self._wrong("a name", word, name, "a string", source, _star_hint(name))
         return tuple(name for name in given if isinstance(name, str) and _is_text(name))
 
     def _children(
@@ -281,27 +291,30 @@ class _Check:
         return tuple(child for child in checked if child is not None)
 
     def _child(self, child: object, parent: Word, kind: type[Word], source: Source) -> object:
-        if isinstance(child, str) and DataType in _CHILDREN[kind]:
+        if isinstance(child, str) and DataType in CHILDREN[kind]:
             return child
         if not isinstance(child, Word):
-            hint = "put it into the word that it belongs to"
-            if isinstance(child, type) and issubclass(child, Word):
-                hint = f"write {child.__name__}(…)"
-            elif isinstance(child, (tuple, list)):
-                hint = "write a star before it: its items are children of their own"
-            wanted = " or ".join(_class_name(allowed) for allowed in _CHILDREN[kind][:3])
-            self._wrong("a child", parent, child, f"a word such as {wanted}", source, hint)
+            *names, last = (_class_name(allowed) for allowed in CHILDREN[kind])
+            self._wrong(
+                "a child", parent, child, f"{', '.join(names)} or {last}", source, _child_hint(child, kind)
+            )
             return None
-        if not isinstance(child, _CHILDREN[kind]):
+        if not isinstance(child, CHILDREN[kind]):
             self._report.add(
                 codes.MISPLACED_WORD,
                 getattr(child, "source", source),
                 child=named(child),
                 parent=named(parent),
-                hint=_where(child),
+                hint=_where(child, kind),
             )
             return None
+        if isinstance(child, _SHAREABLE):
+            self._report.used(getattr(child, "source", source), self._owner(), source)
         return self.word(child, source)
+
+    def _owner(self) -> str:
+        """Return the innermost word with a name of those that are being checked."""
+        return next(named(word) for word in reversed(self._open.values()) if isinstance(word, _NAMED))
 
 
 def named(word: Word) -> str:
@@ -319,6 +332,29 @@ def shown_word(value: object) -> str:
     return shown(value)
 
 
+def _argument_hint(argument: str, value: object, wanted: str) -> str:
+    if argument == "description" and isinstance(value, Word):
+        return f"write a description before {named(value)}"
+    if isinstance(name := getattr(value, "name", None), str) and isinstance(value, Word):
+        return f"write its name, {shown(name)}"
+    return f"write {argument}=True, or remove it" if wanted == _FLAG.wanted else f"write {wanted}"
+
+
+def _star_hint(value: object) -> str:
+    is_several = isinstance(value, (tuple, list, set, frozenset, Iterator))
+    return "write a star before it: each of its items stands alone" if is_several else ""
+
+
+def _child_hint(child: object, kind: type[Word]) -> str:
+    if isinstance(child, type) and issubclass(child, Word):
+        return f"write {child.__name__}(…)"
+    if child is None:
+        return "remove it; to leave something out by condition, write *([…] if … else [])"
+    if isinstance(child, str) and "description" in _ARGUMENTS[kind]:
+        return "remove it: the name and the description are the only texts"
+    return _star_hint(child) or "remove it"
+
+
 def _class_name(word: type[Word]) -> str:
     return "a type" if word is DataType else word.__name__.removesuffix("Word")
 
@@ -326,19 +362,33 @@ def _class_name(word: type[Word]) -> str:
 def _type_hint(value: object) -> str:
     if isinstance(value, type) and issubclass(value, Word):
         return f"write {value.__name__}(…)"
-    try:
-        known = _PYTHON_TYPES.get(value)
-    except TypeError:  # not hashable, so it is none of them
-        known = None
+    if isinstance(value, (list, tuple)) and len(value) == 1 and isinstance(value[0], DataType):
+        return f"write ArrayOf({spelled(value[0])})"
+    if get_origin(value) in (Union, UnionType):
+        inner = [each for each in get_args(value) if each is not NoneType]
+        return f"{_type_hint(inner[0])}; an attribute without required=True may be absent"
+    known = _word_for(value)
     return f"write {known}" if known else "write a type such as String, ArrayOf(String) or the name of a Type"
 
 
-def _where(child: Word) -> str:
+def _word_for(value: object) -> str | None:
+    """Return the type of the language that stands for a type of Python."""
+    inner = [_word_for(each) or "…" for each in get_args(value)]
+    try:
+        known = _PYTHON_TYPES.get(get_origin(value) or value)
+    except TypeError:  # not hashable, so it is none of them
+        return None
+    return known.replace("…", inner[-1]) if known and inner else known
+
+
+def _where(child: Word, parent: type[Word]) -> str:
+    if isinstance(child, (Attribute, Required)) and parent in (Tool, Method):
+        return f"write {' or '.join(f'{clause}({spelled(child)}(…))' for clause in _OBJECTS[parent])}"
     if isinstance(child, Toolset):
         return "list it in the service that owns it"
     if isinstance(child, DataType) and not isinstance(child, (Type, Enum)):
         return "a type is the second argument of an Attribute"
     if isinstance(child, Attribute):
         return "put it into Args, Return, Payload, Result, Type or Object"
-    parents = [_class_name(parent) for parent, children in _CHILDREN.items() if type(child) in children]
+    parents = [_class_name(parent) for parent, children in CHILDREN.items() if type(child) in children]
     return f"put it into {' or '.join(parents)}" if parents else "use it as the type of an Attribute"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
+from dataclasses import dataclass
+from typing import Final
 
-from toolgen.contract.fields import MISSING, ArrayType, Field, NumberType, RefType
+from toolgen.contract.fields import ArrayType, Field, NumberType, RefType, may_be_absent, may_be_none
+from toolgen.contract.names import CALL_META_NAMES
 from toolgen.expr import codes
 from toolgen.expr.diagnostics import Related
 from toolgen.expr.tree import ArtifactSource, Assignment, Binding, Computed, ObjectMapping
@@ -14,14 +16,35 @@ from .conversion import Complaints, Converter
 from .methods import Operation
 from .modules import UNKNOWN, Module
 from .renames import Renames
-from .report import Report
+from .report import Report, closest
 from .spelling import field_text, type_text
+from .subsets import is_within
 from .tools import Draft
+
+_COUNTS: Final = ("returned", "truncated")
+"""Bounds that are always there, and are computed where a method does not carry them."""
 
 
 def bind(draft: Draft, bind_to: BindTo, operation: Operation, shared: Module, report: Report) -> Binding:
     """Return the binding of a tool to its method; everything that does not fit is reported."""
     return _Binder(draft, bind_to, operation, shared, report).binding()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pair:
+    """Two fields of which one fills the other although it does not fit."""
+
+    path: str
+    source: Field
+    target: Field
+    what: str
+    giver: str
+    taker: str
+    related: tuple[Related, ...]
+    may_be_required: bool = True
+    """Whether no other rule forbids the source to be there always."""
+    may_be_optional: bool = True
+    """Whether no other rule forbids the target to be absent."""
 
 
 class _Binder:
@@ -34,7 +57,10 @@ class _Binder:
         self._operation = operation
         self._shared = shared.classes
         self._report = report
-        self._renames = Renames(bind_to, draft.tool, operation, report)
+        payloads_are_known = draft.payload_is_known and operation.payload_is_known
+        results_are_known = draft.result_is_known and operation.result_is_known
+        are_known = payloads_are_known and results_are_known
+        self._renames = Renames(bind_to, draft.tool, operation, report, are_known=are_known)
 
     def binding(self) -> Binding:
         payload, payload_objects = self._payload()
@@ -57,6 +83,7 @@ class _Binder:
             self._shared,
             Complaints(
                 mismatch=self._payload_mismatch,
+                excess=self._payload_excess,
                 unfilled=self._unfilled_payload,
                 lost=self._lost,
             ),
@@ -80,24 +107,27 @@ class _Binder:
         """Report what is unfilled and what is lost; a pair of one type is one mistake."""
         if self._renames.are_broken:
             return
-        for field in unfilled if self._draft.fills else ():
+        for field in unfilled if self._draft.payload_is_known else ():
             twin = next((other for other in lost if type_text(other.type) == type_text(field.type)), None)
             hint = ""
             if twin:
                 lost.remove(twin)
                 hint = f"if it is the argument {twin.name!r}, write rename={{{field.name!r}: {twin.name!r}}}"
             self._unfilled_payload(field.name, field, hint)
-        for field in lost:
+        for field in lost if self._operation.payload_is_known else ():
             self._lost(field.name, field)
 
     def _unfilled_payload(self, path: str, field: Field, hint: str = "") -> None:
-        fixes = "add it to Args, inject it, or give it a default in the method"
+        attribute = f'Attribute("{path}", {type_text(field.type)}, "…", required=True)'
+        fixes = f'add {attribute} to Args, or write Inject("{path}"), or give it a default in the method'
         if "." in path:
             fixes = "add it to the argument, or make it optional in the method"
+        elif field.name in CALL_META_NAMES:
+            fixes = f'write Inject("{field.name}"), and the runtime fills it from the call'
         self._report.add(
             codes.UNFILLED_PAYLOAD_FIELD,
             self._bind_to.source,
-            related=self._written(self._operation.module, self._operation.payload, field, path),
+            related=self._payload_field(field, path),
             method=self._operation.label,
             field=path,
             type=type_text(field.type),
@@ -108,13 +138,13 @@ class _Binder:
     def _lost(self, path: str, field: Field) -> None:
         hint = "add it to the method's payload, or remove it from the tool"
         known = [target.name for target in self._operation.payload_type.fields]
-        close = difflib.get_close_matches(field.name, known, n=1)
-        if close and "." not in path:
-            hint = f"if {close[0]!r} is meant, write rename={{{close[0]!r}: {field.name!r}}}"
+        meant = closest(field.name, known)
+        if meant and "." not in path:
+            hint = f"if {meant!r} is meant, write rename={{{meant!r}: {field.name!r}}}"
         self._report.add(
             codes.LOST_ARGUMENT,
             self._bind_to.source,
-            related=self._written(self._draft.module, self._tool.payload.name, field, path),
+            related=[*self._argument(field, path), self._method()],
             field=path,
             type=type_text(field.type),
             tool=self._tool.name,
@@ -123,8 +153,23 @@ class _Binder:
         )
 
     def _payload_mismatch(self, path: str, source: Field, target: Field) -> None:
-        tool, method = f"tool {self._tool.name!r}", f"method {self._operation.label!r}"
-        self._mismatch(path, source, target, tool, method, "argument", "in the method")
+        self._mismatch(self._payload_pair(path, source, target))
+
+    def _payload_excess(self, path: str, source: Field, target: Field) -> None:
+        self._excess(self._payload_pair(path, source, target))
+
+    def _payload_pair(self, path: str, source: Field, target: Field) -> _Pair:
+        window = self._tool.bounded
+        return _Pair(
+            path=path,
+            source=source,
+            target=target,
+            what="argument",
+            giver=f"tool {self._tool.name!r}",
+            taker=f"method {self._operation.label!r}",
+            may_be_required=window is None or path != window.cursor,
+            related=(*self._argument(source, path), *self._payload_field(target, path)),
+        )
 
     def _result(self) -> tuple[ObjectMapping, tuple[ArtifactSource, ...], tuple[ObjectMapping, ...]]:
         tool, source = self._tool, self._operation.result_type
@@ -132,7 +177,12 @@ class _Binder:
             self._operation.module.objects,
             self._draft.module.objects,
             self._shared,
-            Complaints(mismatch=self._result_mismatch, unfilled=self._unfilled_result, lost=None),
+            Complaints(
+                mismatch=self._result_mismatch,
+                excess=self._result_excess,
+                unfilled=self._unfilled_result,
+                lost=None,
+            ),
         )
         assignments = []
         for field in tool.result.fields:
@@ -140,9 +190,9 @@ class _Binder:
             if given:
                 conversion = converter.field(given, field, given.name)
                 assignments.append(Assignment(target=field, source=given, conversion=conversion))
-            elif tool.bounded and field.name in ("returned", "truncated"):
+            elif tool.bounded and field.name in _COUNTS:
                 assignments.append(Assignment(target=field, computed=self._computed(field)))
-            elif field.required and not self._renames.are_broken:
+            elif field.required and self._operation.result_is_known and not self._renames.are_broken:
                 self._unfilled_result(field.name, field)
         mapping = ObjectMapping(source=source.name, target=tool.result.name, assignments=tuple(assignments))
         return mapping, self._artifacts(converter), converter.mappings
@@ -152,6 +202,7 @@ class _Binder:
         for artifact in self._tool.artifacts:
             given = self._operation.result_type.field(self._renames.result_source(artifact.kind) or "")
             if given is None:
+                self._unfilled_artifact(artifact.kind)
                 continue
             type_ = RefType(name=artifact.type) if artifact.type != UNKNOWN.name else UNKNOWN
             target = Field(name=artifact.kind, type=type_, description="", title="")
@@ -159,38 +210,80 @@ class _Binder:
             filled.append(ArtifactSource(kind=artifact.kind, source=given, conversion=conversion))
         return tuple(filled)
 
+    def _unfilled_artifact(self, kind: str) -> None:
+        if self._renames.are_broken or not self._operation.result_is_known:
+            return
+        given = [field.name for field in self._operation.result_type.fields]
+        meant = closest(kind, given)
+        rename = f"rename={{{meant or '…'!r}: {kind!r}}}"
+        hint = f"if {meant!r} is meant, write {rename}; else " if meant else ""
+        hint += f'add Attribute("{kind}", …) to the method\'s Result'
+        if not meant:
+            hint += f", or write {rename}"
+        self._report.add(
+            codes.UNFILLED_ARTIFACT,
+            self._bind_to.source,
+            related=[self._method()],
+            kind=kind,
+            tool=self._tool.name,
+            method=self._operation.label,
+            hint=f"{hint}, or remove BindTo and give it in the executor",
+        )
+
     def _computed(self, field: Field) -> Computed:
         """Return how a bound is computed that the method does not carry; report it when it is not."""
         if field.name == "returned":
-            arrays = [other for other in self._tool.result.fields if isinstance(other.type, ArrayType)]
-            if len(arrays) == 1 and (arrays[0].required or arrays[0].default is not MISSING):
-                return "returned"
-            fault = "its result has no array" if not arrays else "its result has several arrays"
-            if len(arrays) == 1:
-                fault = f"its only array {arrays[0].name!r} may be absent"
-            self._not_computable(field, f"{fault}; add `returned` (Int) to the method's result")
+            self._check_returned(field)
             return "returned"
         next_cursor = self._tool.bounded.next_cursor if self._tool.bounded else None
         source = self._operation.result_type
         total = source.field(self._renames.result_source("total") or "")
         cursor = next_cursor and source.field(self._renames.result_source(next_cursor) or "")
         counts = total is not None and isinstance(total.type, NumberType) and total.required
-        if not counts and not cursor:
+        if not counts and not (cursor and may_be_none(cursor)):
+            fix = "or a next cursor"
+            if cursor:
+                fix = f"or make {cursor.name!r} optional there: the last page has no next cursor"
             self._not_computable(
                 field,
-                "add `truncated` (Boolean), a required `total` (Int) or a next cursor to the method's result",
+                'add Attribute("total", Int, "…", required=True) to the method\'s Result, or truncated '
+                f"(a required Boolean), {fix}",
             )
         return "truncated"
 
+    def _check_returned(self, field: Field) -> None:
+        """Report a number of results that is not the length of the only array."""
+        arrays = [
+            (other, other.type) for other in self._tool.result.fields if isinstance(other.type, ArrayType)
+        ]
+        hint = 'add Attribute("returned", Int, "…", required=True) to the method\'s Result'
+        if len(arrays) != 1:
+            fault = "has several arrays" if arrays else "has no array"
+            self._not_computable(field, f"{hint}: its result {fault}")
+            return
+        ((array, type_),) = arrays
+        count = NumberType(integer=True, minimum=type_.min_length or 0, maximum=type_.max_length)
+        if may_be_absent(array):
+            self._not_computable(field, f"{hint}: its only array {array.name!r} may be absent")
+        elif not is_within(count, field.type):
+            given = type_text(count, constraints=True)
+            self._not_computable(field, f"write {given}: that is the length of {array.name!r}")
+
     def _not_computable(self, field: Field, hint: str) -> None:
+        if not self._draft.result_is_known or not self._operation.result_is_known:
+            return
         self._report.add(
             codes.BOUNDS_NOT_COMPUTABLE,
             self._bind_to.source,
+            related=[self._method()],
             name=field.name,
             tool=self._tool.name,
             method=self._operation.label,
             hint=hint,
         )
+
+    def _method(self) -> Related:
+        return Related(message=f"method {self._operation.name!r} stands here", source=self._operation.source)
 
     def _unfilled_result(self, path: str, field: Field) -> None:
         hint = "add it to the method's result, or make it optional in the tool"
@@ -202,7 +295,7 @@ class _Binder:
         self._report.add(
             codes.UNFILLED_RESULT_FIELD,
             self._bind_to.source,
-            related=self._written(self._draft.module, self._tool.result.name, field, path),
+            related=[*self._returned(field, path), self._method()],
             tool=self._tool.name,
             field=path,
             type=type_text(field.type),
@@ -211,27 +304,74 @@ class _Binder:
         )
 
     def _result_mismatch(self, path: str, source: Field, target: Field) -> None:
-        tool, method = f"tool {self._tool.name!r}", f"method {self._operation.label!r}"
-        self._mismatch(path, source, target, method, tool, "result field", "in the tool")
+        self._mismatch(self._result_pair(path, source, target))
 
-    def _mismatch(
-        self, path: str, source: Field, target: Field, giver: str, taker: str, what: str, where: str
-    ) -> None:
-        target_path = path if "." in path or "[" in path else target.name
-        same_type = type_text(source.type) == type_text(target.type)
-        hint = f"make {target.name!r} {type_text(source.type)} {where}, or change the type of the {what}"
-        if same_type:
-            hint = f"add required=True or a default to the {what}, or make {target.name!r} optional {where}"
+    def _result_excess(self, path: str, source: Field, target: Field) -> None:
+        self._excess(self._result_pair(path, source, target))
+
+    def _result_pair(self, path: str, source: Field, target: Field) -> _Pair:
+        is_count = self._tool.bounded is not None and target.name in _COUNTS and "." not in path
+        return _Pair(
+            path=path,
+            source=source,
+            target=target,
+            what="result field",
+            giver=f"method {self._operation.label!r}",
+            taker=f"tool {self._tool.name!r}",
+            may_be_optional=not is_count,
+            related=(*self._returned(target, path), *self._result_field(source, path)),
+        )
+
+    def _mismatch(self, pair: _Pair) -> None:
+        """Report types that do not go together, or a field that may be absent where it must not."""
+        given, taken = type_text(pair.source.type), type_text(pair.target.type)
+        name, where = pair.target.name, pair.taker.partition(" ")[0]
+        hint = f"make {name!r} {given} in the {where}, or change the type of the {pair.what}"
+        if given == taken:
+            fixes = [f"add required=True or a default to the {pair.what}"] if pair.may_be_required else []
+            fixes += [f"make {name!r} optional in the {where}"] if pair.may_be_optional else []
+            given, taken, hint = field_text(pair.source), f"required {taken}", ", or ".join(fixes)
+        self._report_pair(pair, given, taken, hint)
+
+    def _excess(self, pair: _Pair) -> None:
+        """Report a field whose constraints allow what those of its target do not."""
+        given = type_text(pair.source.type, constraints=True)
+        taken = type_text(pair.target.type, constraints=True)
+        giver, taker = pair.giver.partition(" ")[0], pair.taker.partition(" ")[0]
+        hint = f"write {taken} in the {giver}, or {given} in the {taker}"
+        self._report_pair(pair, given, taken, hint)
+
+    def _report_pair(self, pair: _Pair, given: str, taken: str, hint: str) -> None:
+        is_nested = "." in pair.path or "[" in pair.path
         self._report.add(
             codes.BIND_MISMATCH,
             self._bind_to.source,
-            given=f"{what} {path!r} of {giver}",
-            given_type=field_text(source) if same_type else type_text(source.type),
-            taken=f"{target_path!r} of {taker}",
-            taken_type=f"required {type_text(target.type)}" if same_type else type_text(target.type),
+            related=pair.related,
+            given=f"{pair.what} {pair.path!r} of {pair.giver}",
+            given_type=given,
+            taken=f"{(pair.path if is_nested else pair.target.name)!r} of {pair.taker}",
+            taken_type=taken,
             hint=hint,
         )
 
-    def _written(self, module: Module, class_name: str, field: Field, path: str) -> list[Related]:
-        source = module.source_of(class_name, field) if "." not in path else None
-        return [Related(message=f"{field.name!r} stands here", source=source)] if source else []
+    def _argument(self, field: Field, path: str) -> list[Related]:
+        what = f"argument {field.name!r} of the tool"
+        return _written(self._draft.module, self._tool.payload.name, field, path, what)
+
+    def _returned(self, field: Field, path: str) -> list[Related]:
+        what = f"{field.name!r} of the tool's result"
+        return _written(self._draft.module, self._tool.result.name, field, path, what)
+
+    def _payload_field(self, field: Field, path: str) -> list[Related]:
+        what = f"{field.name!r} of the method's payload"
+        return _written(self._operation.module, self._operation.payload, field, path, what)
+
+    def _result_field(self, field: Field, path: str) -> list[Related]:
+        what = f"{field.name!r} of the method's result"
+        return _written(self._operation.module, self._operation.result, field, path, what)
+
+
+def _written(module: Module, class_name: str, field: Field, path: str, what: str) -> list[Related]:
+    """Return the place of an object's own field; those of objects inside it are not followed."""
+    source = module.source_of(class_name, field) if "." not in path else None
+    return [Related(message=f"{what} stands here", source=source)] if source else []

@@ -13,8 +13,8 @@ from toolgen.expr.tree import Bounded
 
 from ..clauses import BoundedResult
 from .modules import UNKNOWN
-from .report import Report, suggestion
-from .spelling import field_text
+from .report import Report, closest
+from .spelling import field_text, type_text
 
 _FIELDS: Final[dict[str, tuple[DataType, bool, str]]] = {
     "returned": (NumberType(integer=True), True, "How many are in this result."),
@@ -52,6 +52,7 @@ def _check(tool: str, field: Field, source: Source, report: Report) -> None:
     found = f"required {field_text(field)}" if field.required else field_text(field)
     if field.default is not MISSING:
         found = f"{found} with a default"
+    ending = ", required=True" if required else ""
     report.add(
         codes.BOUNDS_FIELD,
         source,
@@ -59,6 +60,7 @@ def _check(tool: str, field: Field, source: Source, report: Report) -> None:
         tool=tool,
         type=found,
         wanted=f"required {word}" if required else word,
+        attribute=f'Attribute("{field.name}", {type_text(type_)}, "…"{ending})',
     )
 
 
@@ -73,11 +75,11 @@ def _same_kind(type_: DataType, wanted: DataType) -> bool:
 def bounded(
     tool: str,
     word: BoundedResult,
-    payload: tuple[Field, ...],
-    result: tuple[Field, ...],
+    payload: tuple[Field, ...] | None,
+    result: tuple[Field, ...] | None,
     report: Report,
 ) -> Bounded:
-    """Return what the tool says about its window; cursors are checked on both sides."""
+    """Return what the tool says about its window; cursors are checked on both sides that are known."""
     if (word.cursor is None) != (word.next_cursor is None):
         which, other = ("cursor", "next_cursor") if word.next_cursor is None else ("next_cursor", "cursor")
         report.add(
@@ -99,17 +101,18 @@ def _check_cursor(
     which: str,
     name: str | None,
     clause: str,
-    fields: tuple[Field, ...],
+    fields: tuple[Field, ...] | None,
     source: Source,
     report: Report,
 ) -> None:
-    if name is None:
+    if name is None or fields is None:
         return
     field = next((field for field in fields if field.name == name), None)
     wanted = f'Attribute("{name}", String, "…") in {clause}'
     if field is None:
-        close = suggestion(name, (field.name for field in fields), f"add {wanted}")
-        _bad_cursor(tool, which, name, f"is no attribute of {clause}", close, source, report)
+        meant = closest(name, [field.name for field in fields if isinstance(field.type, StringType)])
+        hint = f"did you mean {meant!r}?" if meant else f"add {wanted}"
+        _bad_cursor(tool, which, name, f"is no attribute of {clause}", hint, source, report)
     elif field.type == UNKNOWN:
         return
     elif not isinstance(field.type, StringType):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any as Anything
 from typing import Final
@@ -21,8 +21,9 @@ from ..word import Word
 from .arguments import well_typed
 from .binding import bind
 from .clauses import every, single
+from .depth import check_depth
 from .methods import Operation, operation
-from .modules import Module
+from .modules import UNKNOWN, Module
 from .names import Identifiers, Unique, check_design, check_length, check_service, check_snake, described
 from .recursion import check_finite
 from .report import Report, suggestion
@@ -36,7 +37,10 @@ _HOLDING: Final = ("children", "type", "items", "inner", "keys", "values", "bran
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """A checked design, or the reasons why there is none."""
+    """A checked design, or the reasons why there is none.
+
+    Example: `Evaluation(design=None, diagnostics=())`
+    """
 
     design: CheckedDesign | None
     diagnostics: tuple[Diagnostic, ...]
@@ -44,7 +48,10 @@ class Evaluation:
 
 
 def build(design: Design) -> Evaluation:
-    """Return the checked design or all diagnostics; raises nothing, whatever the words hold."""
+    """Return the checked design, or everything that is wrong with it.
+
+    Example: `build(Design("home", "A home.", Service("assistant", "Helps."))).diagnostics`
+    """
     report = Report()
     checked = _Builder(well_typed(design, report), report).design()
     diagnostics = report.diagnostics()
@@ -86,12 +93,13 @@ class _Builder:
         modules += [draft.module for draft in services]
         modules += [draft.module for draft in toolsets]
         check_finite(modules, report)
-        self._values.run()
-        bound = [(draft.service, self._bound(draft)) for draft in toolsets]
+        if check_depth(modules, report):
+            self._values.run()
+            toolsets = [replace(draft, toolset=self._bound(draft)) for draft in toolsets]
         return CheckedDesign(
             name=design.name,
             description=description,
-            services=tuple(self._service(draft, bound) for draft in services),
+            services=tuple(self._service(draft, toolsets) for draft in services),
             types=tuple(self._types.shared.classes.values()),
             enums=self._types.enums,
         )
@@ -128,13 +136,13 @@ class _Builder:
             known.setdefault(drafted.name, drafted)
         return _ServiceDraft(word=word, module=module, operations=tuple(operations))
 
-    def _service(self, draft: _ServiceDraft, toolsets: list[tuple[str, CheckedToolset]]) -> CheckedService:
+    def _service(self, draft: _ServiceDraft, toolsets: list[_ToolsetDraft]) -> CheckedService:
         word = draft.word
         return CheckedService(
             name=word.name,
             description=described(self._report, f"service {word.name!r}", word.description, word.source),
             methods=tuple(drafted.checked() for drafted in draft.operations),
-            toolsets=tuple(toolset for service, toolset in toolsets if service == word.name),
+            toolsets=tuple(toolset.toolset for toolset in toolsets if toolset.service == word.name),
             objects=tuple(draft.module.classes.values()),
         )
 
@@ -176,6 +184,7 @@ class _Builder:
         if word.prefix:
             check_snake(report, "a prefix", word.prefix, word.source)
         module = Module(report, what, self._types.shared)
+        _claim_surface(word, module.names)
         around = Surroundings(
             service=service,
             toolset=word.name,
@@ -186,7 +195,7 @@ class _Builder:
         tools = self._drafts(word, around)
         toolset = CheckedToolset(
             name=word.name,
-            title=word.title or naming.title(word.name),
+            title=word.title or None,
             description=described(report, what, word.description, word.source),
             service=service,
             tools=(),
@@ -198,26 +207,29 @@ class _Builder:
     def _drafts(self, word: Toolset, around: Surroundings) -> tuple[Draft, ...]:
         report = self._report
         unique = Unique(report, f"toolset {word.name!r}")
-        constants = Identifiers(report, f"toolset {word.name!r}")
         drafts = []
         for tool in every(word.children, Tool):
             home = around
-            if unique.add("tool", tool.name, tool.source):
-                constants.claim(naming.constant(tool.name), f"tool {tool.name!r}", tool.source)
-            else:
+            if not unique.add("tool", tool.name, tool.source):
                 home = replace(around, module=Module(Report(), "", self._types.shared))
+            names, what = home.module.names, f"tool {tool.name!r}"
+            names.claim(naming.constant(tool.name), what, tool.source, apart=True)
             if len(tool.name) <= naming.LONGEST_NAME:
                 check_length(
-                    report, "wire name", word.prefix + tool.name, tool.source, "the prefix or the name"
+                    report,
+                    "a tool with its prefix",
+                    word.prefix + tool.name,
+                    tool.source,
+                    "the prefix or the name",
                 )
             bind_to = single(tool, tool.children, BindTo, report)
             target = self._operation(bind_to, tool, around.service) if bind_to else None
             draft = self._tools.draft(tool, home, bind_to, target)
             drafts.append(draft)
             for artifact in draft.tool.artifacts:
-                text = f"artifact {artifact.kind!r} of tool {tool.name!r}"
-                if home is around:
-                    constants.claim(naming.constant(tool.name, artifact.kind), text, tool.source)
+                text = f"artifact {artifact.kind!r} of {what}"
+                names.claim(naming.constant(tool.name, artifact.kind), text, tool.source, apart=True)
+        _claim_codecs(word.name, (draft for draft in drafts if draft.module is around.module), report)
         return tuple(drafts)
 
     def _operation(self, bind_to: BindTo, tool: Tool, own_service: str) -> Operation | None:
@@ -225,7 +237,7 @@ class _Builder:
         service = own_service if bind_to.service is None else bind_to.service
         methods = self._operations.get(service)
         if methods is None:
-            hint = suggestion(service, self._operations)
+            hint = suggestion(service, self._operations, f'add Service("{service}", "…")')
             self._report.add(codes.UNKNOWN_SERVICE, bind_to.source, tool=tool.name, name=service, hint=hint)
             return None
         found = methods.get(bind_to.method)
@@ -236,9 +248,16 @@ class _Builder:
                 service=service,
                 name=bind_to.method,
                 tool=tool.name,
-                hint=suggestion(bind_to.method, methods),
+                hint=self._other_method(bind_to.method, methods, service),
             )
         return found
+
+    def _other_method(self, name: str, methods: Iterable[str], service: str) -> str:
+        """Return the hint for an unknown method: another service may have it."""
+        owner = next((owner for owner, known in self._operations.items() if name in known), None)
+        if owner is not None:
+            return f'service {owner!r} has it: write BindTo("{owner}", "{name}")'
+        return suggestion(name, methods, f'add Method("{name}", "…") to service {service!r}')
 
     def _bound(self, draft: _ToolsetDraft) -> CheckedToolset:
         """Return the toolset with the bindings of its tools."""
@@ -250,6 +269,34 @@ class _Builder:
                 checked = replace(checked, binding=binding)
             tools.append(checked)
         return replace(draft.toolset, tools=tuple(tools), objects=tuple(draft.module.classes.values()))
+
+
+def _claim_surface(word: Toolset, names: Identifiers) -> None:
+    """Take what every toolset's package has, whatever its tools are."""
+    what = f"toolset {word.name!r}"
+    taken = {
+        naming.class_name(word.name, "executor"): f"the executor of {what}",
+        naming.class_name("bound", word.name, "executor"): f"the bound executor of {what}",
+        "SPECS": f"the list of the tools of {what}",
+        "ToolId": f"the type of the ids of {what}",
+    }
+    for identifier, text in taken.items():
+        names.claim(identifier, text, word.source, apart=True)
+
+
+def _claim_codecs(toolset: str, drafts: Iterable[Draft], report: Report) -> None:
+    """Take the constants of the codecs: one a class, however many artifacts are of it."""
+    codecs = Identifiers(report, f"the codecs of toolset {toolset!r}")
+    classes = set()
+    for draft in drafts:
+        tool, what = draft.tool, f"tool {draft.tool.name!r}"
+        for part in ("payload", "result"):
+            codecs.claim(naming.constant(tool.name, part), f"the {part} of {what}", draft.source)
+        for artifact in tool.artifacts:
+            if artifact.type not in classes and artifact.type != UNKNOWN.name:
+                classes.add(artifact.type)
+                text = f"class {artifact.type!r} of artifact {artifact.kind!r} of {what}"
+                codecs.claim(naming.constant(naming.snake(artifact.type)), text, draft.source)
 
 
 def _named_types(design: Design) -> list[Type | Enum[Anything]]:

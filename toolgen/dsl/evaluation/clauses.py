@@ -30,5 +30,6 @@ def single(parent: Word, children: Iterable[object], kind: type[_W], report: Rep
             related=[Related(message="it stands first here", source=found[0].source)],
             parent=named(parent),
             clause=kind.__name__,
+            hint=f"move what it says into the first {kind.__name__}, or remove it",
         )
     return found[0] if found else None

@@ -17,18 +17,23 @@ from toolgen.expr.source import Source
 from ..composites import ArrayOf, MapOf, Nullable
 from ..datatypes import DataType as TypeWord
 from ..datatypes import FloatWord, IntWord, StringWord
-from .report import Report, listed, shown
-from .spelling import spelled
+from .report import MOST_DIGITS, Report, shown, suggestion
+from .spelling import BOUNDS, LENGTHS, spelled
 
-_LENGTHS = ("min_length", "max_length")
-_BOUNDS = ("minimum", "maximum", "exclusive_minimum", "exclusive_maximum", "multiple_of")
 _ALLOWED: Final[dict[type[object], tuple[str, ...]]] = {
-    StringWord: ("enum", *_LENGTHS, "pattern", "format"),
-    IntWord: ("enum", *_BOUNDS),
-    FloatWord: _BOUNDS,
-    ArrayOf: _LENGTHS,
-    MapOf: _LENGTHS,
+    StringWord: ("enum", *LENGTHS, "pattern", "format"),
+    IntWord: ("enum", *BOUNDS),
+    FloatWord: BOUNDS,
+    ArrayOf: LENGTHS,
+    MapOf: LENGTHS,
 }
+_MEANT: Final = {
+    "minimum": "min_length",
+    "maximum": "max_length",
+    "min_length": "minimum",
+    "max_length": "maximum",
+}
+"""What the author may have meant where a type cannot hold a bound or a length."""
 _FORMAT_WORDS: Final = {
     "date": "Date",
     "date-time": "DateTime",
@@ -70,7 +75,7 @@ def constraints_of(
             good[keyword] = value
     if "enum" in good and len(good) > 1:
         other = next(keyword for keyword in good if keyword != "enum")
-        _mismatch(other, "an enum", "the values say it all; remove one of the two", subject)
+        _mismatch(other, "an enum", f"remove {other}: the values say it all", subject)
         good = {"enum": good["enum"]}
     return good
 
@@ -81,7 +86,7 @@ def string_type(constraints: dict[str, Anything], subject: Subject) -> DataType 
         return enum_type(constraints["enum"], str, subject)
     sound = _check_order(constraints, "min_length", "max_length", subject)
     if "format" in constraints and "pattern" in constraints:
-        _mismatch("pattern", "a format", "a format has a pattern of its own; keep one of the two", subject)
+        _mismatch("pattern", "a format", "remove one of them: a format has a pattern of its own", subject)
         return None
     if "format" in constraints:
         sound = _check_format(constraints["format"], subject) and sound
@@ -117,21 +122,23 @@ def enum_type(
         _bad_value("enum", values, "a tuple of values", subject)
         return None
     if not values:
-        subject.report.add(codes.EMPTY_ENUM, subject.source, what=subject.what)
+        example = 'enum=("on", "off")' if name is None else f'Enum("{name}", "…", "on", "off")'
+        subject.report.add(codes.EMPTY_ENUM, subject.source, what=subject.what, example=example)
         return None
     kind = kind or (int if type(values[0]) is int else str)
     wanted = "a whole number" if kind is int else "a string"
     wrong = [value for value in values if type(value) is not kind or not _writable(value)]
     for value in wrong:
-        hint = "write values of one kind" if type(value) in (str, int) else f"write {wanted}"
-        if name is None and type(value) is not kind:
-            hint = f"write {wanted}, the type of what is enumerated"
+        proposal = _as_kind(value, kind)
+        hint = f"write {wanted}" if proposal is None else f"write {proposal}"
+        if isinstance(value, (tuple, list)):
+            hint = "write a star before it: its items are values of their own"
         subject.report.add(
             codes.BAD_ENUM_VALUE,
             subject.source,
             value=shown(value),
             what=subject.what,
-            wanted=wanted,
+            wanted=_short(wanted, value),
             hint=hint,
         )
     if wrong:
@@ -140,6 +147,21 @@ def enum_type(
     for value in twice:
         subject.report.add(codes.DUPLICATE_ENUM_VALUE, subject.source, value=shown(value), what=subject.what)
     return EnumType(values=tuple(values), name=name) if not twice else None
+
+
+def _as_kind(value: object, kind: type[str] | type[int]) -> str | None:
+    """Return how the value is written as a string or as a whole number; None when it is neither."""
+    if kind is str and type(value) in (int, float) and _writable(value):
+        return f'"{value}"'
+    if kind is int and isinstance(value, str) and value.isascii() and value.removeprefix("-").isdecimal():
+        return shown(value)[1:-1]
+    return None
+
+
+def _short(wanted: str, value: object) -> str:
+    """Return what is wanted; of a number that is only too long, how long it may be."""
+    is_long = type(value) is int and not _writable(value)
+    return f"{wanted} of up to {MOST_DIGITS} digits" if is_long else wanted
 
 
 def _writable(value: object) -> bool:
@@ -153,7 +175,7 @@ def _writable(value: object) -> bool:
 def _well_formed(keyword: str, value: object, integer: bool, subject: Subject) -> bool:
     wanted, accepts = _form(keyword, integer)
     if not accepts(value):
-        _bad_value(keyword, value, wanted, subject)
+        _bad_value(keyword, value, _short(wanted, value), subject)
         return False
     return True
 
@@ -167,7 +189,7 @@ def _form(keyword: str, integer: bool) -> tuple[str, Callable[[Anything], bool]]
     def is_finite(value: Anything) -> bool:
         return is_whole(value) or (type(value) is float and math.isfinite(value))
 
-    if keyword in _LENGTHS:
+    if keyword in LENGTHS:
         return "a whole number from 0", lambda value: is_whole(value) and value >= 0
     if keyword in ("pattern", "format"):
         return "a string", lambda value: isinstance(value, str) and _writable(value)
@@ -179,6 +201,9 @@ def _form(keyword: str, integer: bool) -> tuple[str, Callable[[Anything], bool]]
 
 
 def _bad_value(keyword: str, value: object, wanted: str, subject: Subject) -> None:
+    proposal = _as_kind(value, int) if keyword in (*LENGTHS, *BOUNDS) else None
+    if keyword == "enum" and isinstance(value, (str, int)):
+        proposal = f"({shown(value)},)"
     subject.report.add(
         codes.BAD_CONSTRAINT,
         subject.source,
@@ -186,6 +211,7 @@ def _bad_value(keyword: str, value: object, wanted: str, subject: Subject) -> No
         what=subject.what,
         value=shown(value),
         wanted=wanted,
+        hint=f"write {keyword}={proposal}" if proposal else f"write {wanted}, or remove {keyword}",
     )
 
 
@@ -200,12 +226,14 @@ def _alternative(word: object, keyword: str, allowed: tuple[str, ...]) -> str:
     if inner is not None and any(keyword in _ALLOWED.get(kind, ()) for kind in type(inner).__mro__):
         text = spelled(inner)
         return f"write {spelled(word).replace(text, f'{text}({keyword}=…)', 1)}"
+    if _MEANT.get(keyword) in allowed:
+        return f"write {_MEANT[keyword]}=…; {spelled(word)} takes {', '.join(allowed)}"
     if allowed:
-        return f"{spelled(word)} takes {', '.join(allowed)}"
+        return f"remove it; {spelled(word)} takes {', '.join(allowed)}"
     holders = [
         kind.__name__.removesuffix("Word") for kind, keywords in _ALLOWED.items() if keyword in keywords
     ]
-    return f"{keyword} belongs to {' and '.join(holders)}"
+    return f"remove it; {keyword} belongs to {' and '.join(holders)}"
 
 
 def _check_order(
@@ -218,13 +246,14 @@ def _check_order(
     return False
 
 
-def _empty_range(low: str, least: object, high: str, most: object, subject: Subject) -> None:
+def _empty_range(low: str, least: object, high: str, most: object, subject: Subject, hint: str = "") -> None:
     subject.report.add(
         codes.EMPTY_RANGE,
         subject.source,
         what=subject.what,
         low=f"{low.replace('_', ' ')} {least}",
         high=f"{high.replace('_', ' ')} {most}",
+        hint=hint or f"lower {low}, or raise {high}",
     )
 
 
@@ -239,8 +268,9 @@ def _check_integers(constraints: dict[str, Anything], subject: Subject) -> bool:
     if -(-least // step) * step <= most:
         return True
     if "multiple_of" in constraints and least <= most:
-        low, least = "smallest multiple", -(-least // step) * step
-        _empty_range(low, least, high, constraints[high], subject)
+        multiple = -(-least // step) * step
+        hint = f"raise {high} to {multiple + (high == 'exclusive_maximum')}, or change multiple_of"
+        _empty_range("smallest multiple", multiple, high, constraints[high], subject, hint)
     else:
         _empty_range(low, constraints[low], high, constraints[high], subject)
     return False
@@ -254,7 +284,8 @@ def _check_format(format_: str, subject: Subject) -> bool:
     if format_ in STRING_FORMATS:
         return True
     word = _FORMAT_WORDS.get(format_)
-    hint = f"use the type {word}" if word else f"known are {listed(STRING_FORMATS)}"
+    hint = f"remove format, and write {word} instead of String" if word else ""
+    hint = hint or suggestion(format_, STRING_FORMATS, "write pattern=… instead")
     subject.report.add(codes.UNKNOWN_FORMAT, subject.source, format=format_, what=subject.what, hint=hint)
     return False
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolgen.contract.fields import (
-    MISSING,
     ArrayType,
     DataType,
     EnumType,
@@ -24,11 +23,13 @@ from toolgen.contract.fields import (
     ScalarType,
     StringType,
     UnionType,
+    may_be_none,
     null_is_a_value,
 )
 from toolgen.expr.tree import Assignment, Choose, Conversion, Each, ObjectMapping, OrNone, Rebuild, Same
 
 from .modules import UNKNOWN
+from .subsets import is_within
 
 SAME: Final = Same()
 
@@ -38,6 +39,8 @@ class Complaints:
     """What is done about fields that do not go together; paths lead from the outermost object."""
 
     mismatch: Callable[[str, Field, Field], None]
+    excess: Callable[[str, Field, Field], None]
+    """The types go together, and the constraints of the source allow more."""
     unfilled: Callable[[str, Field], None]
     lost: Callable[[str, Field], None] | None
     """None where a source may have more fields than its target."""
@@ -62,12 +65,14 @@ class Converter:
 
     def field(self, source: Field, target: Field, path: str) -> Conversion:
         """Return the conversion of a field's value; a mismatch is passed on, and taken as a fit."""
-        none_comes = _may_be_none(source)
+        none_comes = may_be_none(source)
         none_goes = not target.required or null_is_a_value(target.type)
         conversion = self._value(_inner(source.type), _inner(target.type), path)
         if conversion is None or (none_comes and not none_goes and UNKNOWN not in (source.type, target.type)):
             self._complaints.mismatch(path, source, target)
             return SAME
+        if not is_within(source.type, target.type):
+            self._complaints.excess(path, source, target)
         return OrNone(of=conversion) if none_comes and conversion != SAME else conversion
 
     def _value(self, source: DataType, target: DataType, path: str) -> Conversion | None:
@@ -139,11 +144,6 @@ class Converter:
             if branch == SAME
         )
         return Choose(branches=(*rebuilt, *kept))
-
-
-def _may_be_none(field: Field) -> bool:
-    """Return whether the Python value of a field may be None."""
-    return isinstance(field.type, NullableType) or (not field.required and field.default is MISSING)
 
 
 def _inner(type_: DataType) -> DataType:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from toolgen.contract.fields import MISSING, Field, StringType
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.expr import codes
+from toolgen.expr.diagnostics import Related
 from toolgen.expr.source import Source
 
 from ..clauses import Inject
@@ -50,23 +51,31 @@ def inject(
             field = own.get(name) or taken.get(name)
             if field is None:
                 if is_known:
-                    hint = suggestion(name, [*own, *known], "add it to Args, or to the method's Payload")
+                    hint = suggestion(name, [*own, *known], _missing(name))
                     report.add(codes.UNKNOWN_INJECT, clause.source, tool=tool, name=name, hint=hint)
                 is_known = False
                 continue
             if name in own:
-                _check_required(tool, field, written.sources[name], report)
-            _check_type(tool, field, clause.source, report)
+                _check_required(tool, field, written.sources[name], clause, report)
+            source = {**inherited.sources, **written.sources}[name]
+            _check_type(tool, field, source, clause, report)
             found[name] = replace(field, required=True, default=MISSING)
     rest = (field for field in (*written.fields, *inherited.fields) if field.name not in found)
     return Injection(fields=tuple(found.values()), remaining=tuple(rest), is_known=is_known)
 
 
-def _check_required(tool: str, field: Field, source: Source, report: Report) -> None:
+def _missing(name: str) -> str:
+    return f'add Attribute("{name}", String, "…", required=True) to Args, or to the method\'s Payload'
+
+
+def _check_required(tool: str, field: Field, source: Source, clause: Inject, report: Report) -> None:
     if not field.required:
-        report.add(codes.INJECT_REQUIRED, source, name=field.name, tool=tool)
+        related = [Related(message=f"{field.name!r} is injected here", source=clause.source)]
+        report.add(codes.INJECT_REQUIRED, source, related=related, name=field.name, tool=tool)
 
 
-def _check_type(tool: str, field: Field, source: Source, report: Report) -> None:
+def _check_type(tool: str, field: Field, source: Source, clause: Inject, report: Report) -> None:
     if field.name in CALL_META_NAMES and field.type != UNKNOWN and not isinstance(field.type, StringType):
-        report.add(codes.INJECT_TYPE, source, name=field.name, tool=tool, type=type_text(field.type))
+        related = [Related(message=f"{field.name!r} is injected here", source=clause.source)]
+        type_ = type_text(field.type)
+        report.add(codes.INJECT_TYPE, source, related=related, name=field.name, tool=tool, type=type_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 
 from toolgen.contract.fields import Json
@@ -28,3 +29,22 @@ def json_value(value: object) -> Json:
     except (TypeError, ValueError, OverflowError) as error:
         raise NoJsonError(str(error)) from None
     return result
+
+
+def check_aware(value: object) -> None:
+    """Raise for an instant without an offset, which is none to anyone else.
+
+    Raises:
+        NoJsonError: the value, or something inside it, is a datetime without a time zone.
+    """
+    match value:
+        case dt.datetime() if value.utcoffset() is None:
+            raise NoJsonError(f"{value} needs a time zone: datetime(…, tzinfo=UTC)")
+        case list() | tuple():
+            for item in value:
+                check_aware(item)
+        case dict():
+            for item in value.values():
+                check_aware(item)
+        case _:
+            pass

@@ -11,7 +11,7 @@ from toolgen.expr.source import Source
 
 from ..attributes import Attribute, Required
 from .names import Unique
-from .report import Report, suggestion
+from .report import Report, shown, suggestion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ def members(children: Iterable[object], where: str, source: Source, report: Repo
             required.update(child.names)
             for name in child.names:
                 if name not in names:
-                    hint = suggestion(name, names)
+                    hint = suggestion(name, names, f'add Attribute("{name}", …) beside it')
                     report.add(codes.UNKNOWN_REQUIRED, child.source, name=name, where=where, hint=hint)
     return [_member(attribute, attribute.name in required, report) for attribute in attributes]
 
@@ -44,5 +44,10 @@ def members(children: Iterable[object], where: str, source: Source, report: Repo
 def _member(attribute: Attribute, listed: bool, report: Report) -> Member:
     required = attribute.required or listed
     if required and attribute.default is not MISSING:
-        report.add(codes.REQUIRED_DEFAULT, attribute.source, name=attribute.name)
+        report.add(
+            codes.REQUIRED_DEFAULT,
+            attribute.source,
+            name=attribute.name,
+            default=shown(attribute.default),
+        )
     return Member(attribute=attribute, required=required)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolgen.contract import naming
 from toolgen.contract.fields import ObjectType
+from toolgen.expr.source import Source
 from toolgen.expr.tree import Method as CheckedMethod
 
 from ..structure import Method, Payload, Result
@@ -24,12 +25,15 @@ class Operation:
     service: str
     name: str
     description: str
+    source: Source
     payload_clause: Payload | None
     result_clause: Result | None
     payload: str
     result: str
     """Class names."""
     module: Module
+    payload_is_known: bool = True
+    result_is_known: bool = True
 
     @property
     def label(self) -> str:
@@ -68,12 +72,14 @@ def operation(word: Method, service: str, module: Module, types: Types, report: 
         service=service,
         name=word.name,
         description=described(report, what, word.description, word.source),
+        source=word.source,
         payload_clause=single(word, word.children, Payload, report),
         result_clause=single(word, word.children, Result, report),
         payload=naming.class_name(word.name, "payload"),
         result=naming.class_name(word.name, "result"),
         module=module,
     )
+    are_known = []
     for class_name, clause, where in (
         (drafted.payload, drafted.payload_clause, drafted.payload_where),
         (drafted.result, drafted.result_clause, drafted.result_where),
@@ -82,4 +88,5 @@ def operation(word: Method, service: str, module: Module, types: Types, report: 
         drawn = draw(clause, where, module, class_name, types, report)
         object_ = ObjectType(name=class_name, description=drawn.description, fields=drawn.fields)
         module.define(object_, drawn.sources)
-    return drafted
+        are_known.append(drawn.is_known)
+    return replace(drafted, payload_is_known=are_known[0], result_is_known=are_known[1])

@@ -36,7 +36,7 @@ class Module:
     ) -> None:
         """Keep an object; hidden fields are injected into it and take identifiers as well."""
         self.classes[object_.name] = object_
-        attributes = Identifiers(self._report, "one object")
+        attributes = Identifiers(self._report, f"the class {object_.name}")
         for name, source in sources.items():
             self._sources[object_.name, name] = source
             attributes.claim(naming.field_name(name), f"attribute {name!r}", source)

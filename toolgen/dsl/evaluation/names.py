@@ -18,6 +18,12 @@ from .report import Report
 _IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _DESIGN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
+_TAKEN_MODULES: Final = {
+    "types": "the module of the shared types",
+    "self": "the first argument of every method",
+}
+"""By module name, what a service of that name would stand in the place of."""
+
 
 def check_snake(report: Report, what: str, name: str, source: Source) -> None:
     """Check the name of a toolset, a tool, a method or an artifact: `like_this`."""
@@ -32,18 +38,27 @@ def check_identifier(report: Report, what: str, name: str, source: Source) -> No
         return
     check_length(report, what, name, source, "the name")
     if keyword.iskeyword(naming.class_name(name)):
-        report.add(codes.RESERVED_NAME, source, name=name, what=what, taken_by="Python")
+        report.add(
+            codes.RESERVED_NAME,
+            source,
+            name=name,
+            what=what,
+            taken_by="Python",
+            proposal=naming.class_name(name, "value"),
+        )
 
 
 def check_service(report: Report, name: str, source: Source) -> None:
     check_identifier(report, "a service", name, source)
-    if naming.module_name(name) == "types":
+    taken_by = _TAKEN_MODULES.get(naming.module_name(name))
+    if taken_by:
         report.add(
             codes.RESERVED_NAME,
             source,
             name=name,
             what="a service",
-            taken_by="the module of the shared types",
+            taken_by=taken_by,
+            proposal=naming.class_name(name, "service"),
         )
 
 
@@ -67,14 +82,20 @@ def check_key(report: Report, what: str, name: str, source: Source) -> bool:
             name=name,
             what=what,
             fault=fault,
-            hint=_name_hint(name, "write {!r}", None),
+            hint=_name_hint(name, _key(name), "write a JSON key"),
         )
     return not fault
 
 
+def _key(name: str) -> str:
+    """Return a key for a name that is none; empty where nothing of it can be kept."""
+    return naming.snake(name) if name.isascii() and naming.words(name) else ""
+
+
 def check_length(report: Report, what: str, name: str, source: Source, part: str) -> None:
     """Check a name against the longest that every model provider takes."""
-    if len(name) > naming.LONGEST_NAME:
+    excess = len(name) - naming.LONGEST_NAME
+    if excess > 0:
         report.add(
             codes.NAME_TOO_LONG,
             source,
@@ -83,6 +104,8 @@ def check_length(report: Report, what: str, name: str, source: Source, part: str
             length=len(name),
             limit=naming.LONGEST_NAME,
             part=part,
+            excess=excess,
+            plural="s" if excess > 1 else "",
         )
 
 
@@ -109,6 +132,10 @@ class Unique:
             self._first[what, name] = source
             return True
         same = first.place == source.place
+        if first is source:
+            hint = "list it once"
+        elif same:
+            hint = f"this line makes several of them: give each {what} a name of its own"
         self._report.add(
             codes.DUPLICATE_NAME,
             source,
@@ -116,7 +143,7 @@ class Unique:
             what=what,
             name=name,
             where=self._where,
-            hint="use it once" if same else hint,
+            hint=hint,
         )
         return False
 
@@ -130,12 +157,16 @@ class Identifiers:
         self._outer = outer
         self._taken: dict[str, tuple[str, Source]] = {}
 
-    def claim(self, identifier: str, what: str, source: Source) -> bool:
-        """Take an identifier; return whether it was free, and report both names when it was not."""
-        taken = self._taken.get(identifier) or (self._outer and self._outer._taken.get(identifier))
+    def claim(self, identifier: str, what: str, source: Source, *, apart: bool = False) -> None:
+        """Take an identifier; one that is taken is reported with both names.
+
+        `apart` says that it never stands beside those of the outer scope.
+        """
+        outer = None if apart or self._outer is None else self._outer._taken.get(identifier)
+        taken = self._taken.get(identifier) or outer
         if not taken:
             self._taken[identifier] = what, source
-            return True
+            return
         other, place = taken
         self._report.add(
             codes.IDENTIFIER_CLASH,
@@ -146,7 +177,6 @@ class Identifiers:
             identifier=identifier,
             where=self._where,
         )
-        return False
 
 
 def _check_pattern(
@@ -164,12 +194,16 @@ def _check_pattern(
         "is empty" if not name else "holds a space" if re.search(r"\s", name) else f"is not written {form}"
     )
     proposal = repaired(name)
-    hint = _name_hint(name, "write {!r}", proposal if pattern.fullmatch(proposal) else None)
+    hint = _name_hint(
+        name,
+        proposal if name.isascii() and pattern.fullmatch(proposal) else "",
+        "use letters from a to z, digits and underscores, a letter first",
+    )
     report.add(codes.BAD_NAME, source, name=name, what=what, fault=fault, hint=hint)
     return False
 
 
-def _name_hint(name: str, template: str, proposal: str | None) -> str:
+def _name_hint(name: str, proposal: str, otherwise: str) -> str:
     if re.search(r"\s", name):
-        return "is a comma missing?"
-    return template.format(proposal) if proposal else "use letters, digits and underscores, a letter first"
+        return f"is a comma missing? if not, write {proposal!r}" if proposal else "is a comma missing?"
+    return f"write {proposal!r}" if proposal else otherwise

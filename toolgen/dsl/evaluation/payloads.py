@@ -34,15 +34,16 @@ def draw(
     written = [child for child in clause.children if isinstance(child, (TypeWord, str))]
     if not written:
         return types.fields(clause.children, module, class_name, where, clause.source, projection)
-    if len(clause.children) > 1:
+    is_alone = len(clause.children) == 1
+    if not is_alone:
         report.add(codes.MIXED_TYPE_AND_ATTRIBUTES, clause.source, what=where, name=spelled(written[0]))
     subject = Subject(what=where, source=clause.source, report=report)
     found = types.named_type(written[0], subject)
     if isinstance(found, Type):
-        return _taken_over(found, types, projection)
+        return replace(_taken_over(found, types, projection), is_known=is_alone)
     if found is not None and found is not BROKEN:
         _refuse(clause, found, where, report)
-    return Fields()
+    return Fields(is_known=False)
 
 
 def _taken_over(word: Type, types: Types, projection: Projection) -> Fields:
@@ -56,7 +57,8 @@ def _taken_over(word: Type, types: Types, projection: Projection) -> Fields:
     ]
     sources = {name: types.shared.source_of(object_.name, field) or word.source for field, name in kept}
     fields = tuple(_renamed(field, name) for field, name in kept)
-    return Fields(fields=fields, sources=sources, description=object_.description)
+    examples = object_.examples if fields == object_.fields else ()
+    return Fields(fields=fields, sources=sources, description=object_.description, examples=examples)
 
 
 def _renamed(field: Field, name: str) -> Field:

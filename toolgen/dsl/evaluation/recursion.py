@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from toolgen.contract.fields import ArrayType, DataType, Field, MapType, Objects, RefType, UnionType
 from toolgen.expr import codes
+from toolgen.expr.diagnostics import Related
 
 from .modules import Module
 from .report import Report
@@ -68,10 +69,21 @@ def _report_cycle(name: str, finite: set[str], module: Module, reported: set[str
         name = _first_infinite(chain[name].type, finite, objects)
     names = list(chain)[list(chain).index(name) :]
     reported.update(chain)
-    source = module.source_of(name, chain[name])
-    if source is not None:
-        path = ", which requires ".join(repr(chain[each].name) for each in names)
-        report.add(codes.INFINITE_TYPE, source, name=name, path=f"{path}, which is {name!r} again")
+    required = [repr(chain[each].name) for each in names]
+    places = [module.source_of(each, chain[each]) for each in names]
+    if places[0] is not None:
+        report.add(
+            codes.INFINITE_TYPE,
+            places[0],
+            related=[
+                Related(message=f"it requires {attribute} here", source=place)
+                for attribute, place in zip(required[1:], places[1:], strict=True)
+                if place
+            ],
+            name=name,
+            path=f"{', which requires '.join(required)}, which is {name!r} again",
+            attributes=" or ".join(required),
+        )
 
 
 def _first_infinite(type_: DataType, finite: set[str], objects: Objects) -> str:

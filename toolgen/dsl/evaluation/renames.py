@@ -11,10 +11,16 @@ from .report import Report, suggestion
 
 
 class Renames:
-    """Which field fills which: by `rename`, else by name, never one for two."""
+    """Which field fills which: by `rename`, else by name, never one for two.
 
-    def __init__(self, bind_to: BindTo, tool: Tool, operation: Operation, report: Report) -> None:
+    `are_known` says that nothing of the tool and the method was reported and left out.
+    """
+
+    def __init__(
+        self, bind_to: BindTo, tool: Tool, operation: Operation, report: Report, *, are_known: bool
+    ) -> None:
         self._tool = tool.name
+        self._are_known = are_known
         self._bind_to = bind_to
         self._report = report
         self.are_broken = False
@@ -54,10 +60,10 @@ class Renames:
     def _check(self, field: str, attribute: str, fields: set[str], attributes: set[str]) -> None:
         if field not in fields:
             fault = f"names {field!r}, which neither payload nor result of the method has"
-            self._refuse(fault, suggestion(field, sorted(fields)))
+            self._refuse(fault, suggestion(field, sorted(fields), "remove it"))
         elif attribute not in attributes:
             fault = f"leads {field!r} to {attribute!r}, which the tool does not have"
-            self._refuse(fault, suggestion(attribute, sorted(attributes)))
+            self._refuse(fault, suggestion(attribute, sorted(attributes), "remove it"))
 
     def _check_side(self, field: str, attribute: str) -> None:
         if field not in self._to_payload:
@@ -68,4 +74,5 @@ class Renames:
 
     def _refuse(self, fault: str, hint: str) -> None:
         self.are_broken = True
-        self._report.add(codes.BAD_RENAME, self._bind_to.source, tool=self._tool, fault=fault, hint=hint)
+        if self._are_known:
+            self._report.add(codes.BAD_RENAME, self._bind_to.source, tool=self._tool, fault=fault, hint=hint)

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
 
 from toolgen.expr.codes import IDENTIFIER_CLASH, Rule
 from toolgen.expr.diagnostics import Diagnostic, Related
 from toolgen.expr.source import Source
 
+MOST_DIGITS: Final = sys.int_info.default_max_str_digits
+"""Of an integer that Python prints and reads."""
 _LONGEST_VALUE = 60
+_MOST_USERS = 3
+_MOST_NAMES = 8
 
 
 class Report:
@@ -17,6 +24,7 @@ class Report:
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, tuple[str, int, int]], Diagnostic] = {}
+        self._users: dict[int, dict[str, Source]] = {}
 
     def add(self, rule: Rule, source: Source, *, related: Iterable[Related] = (), **facts: object) -> None:
         """Keep a diagnostic whose message and hint are the rule's templates with these facts."""
@@ -31,9 +39,29 @@ class Report:
         key = "" if rule is IDENTIFIER_CLASH else message  # one name becomes several identifiers
         self._found.setdefault((rule.code, key, source.place), diagnostic)
 
+    def has(self, rule: Rule) -> bool:
+        """Return whether the rule was broken somewhere."""
+        return any(code == rule.code for code, _, _ in self._found)
+
+    def used(self, source: Source, owner: str, place: Source) -> None:
+        """Remember who uses a word and where, to be told where the word itself stands elsewhere."""
+        self._users.setdefault(id(source), {})[owner] = place
+
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return everything that was found, by file, line and column."""
-        return tuple(sorted(self._found.values(), key=lambda found: (*found.source.place, found.code)))
+        found = sorted(self._found.values(), key=lambda found: (*found.source.place, found.code))
+        return tuple(self._with_users(diagnostic) for diagnostic in found)
+
+    def _with_users(self, found: Diagnostic) -> Diagnostic:
+        """Return the diagnostic with the users of its word: those that it names, or the first ones."""
+        users = self._users.get(id(found.source), {})
+        elsewhere = {owner: place for owner, place in users.items() if not place.encloses(found.source)}
+        named = [owner for owner in elsewhere if owner.partition(" ")[2] in found.message]
+        related = [
+            Related(message=f"it is used here, in {owner}", source=elsewhere[owner])
+            for owner in (named or list(elsewhere))[:_MOST_USERS]
+        ]
+        return replace(found, related=found.related or tuple(related))
 
 
 def shown(value: object) -> str:
@@ -41,19 +69,31 @@ def shown(value: object) -> str:
     try:
         text = repr(value)
     except Exception:  # any class may stand in a design, and its repr may fail
-        return f"a {type(value).__name__}"
+        return f"a number of more than {MOST_DIGITS} digits" if type(value) is int else kind_of(value)
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
 
 
-def suggestion(name: str, known: Iterable[str], otherwise: str = "") -> str:
-    """Return the hint for a name that is unknown: the closest one, or all there are."""
+def kind_of(value: object) -> str:
+    """Return what kind of value it is, with its article: `an int`."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that may be meant; small and capital letters are alike."""
+    names = {each.lower(): each for each in known}
+    found = difflib.get_close_matches(name.lower(), names, n=1)
+    return names[found[0]] if found else None
+
+
+def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
+    """Return the hint for a name that is unknown: the closest one, or else what to do and all there are."""
     names = list(known)
-    close = difflib.get_close_matches(name, names, n=1)
-    if close:
-        return f"did you mean {close[0]!r}?"
-    if otherwise:
-        return otherwise
-    return f"known are {listed(names)}" if names else "there are none"
+    close = closest(name, names)
+    if close is not None:
+        return f"did you mean {close!r}?"
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{otherwise}; known are {listed(names[:_MOST_NAMES])}{more}" if names else otherwise
 
 
 def listed(values: Iterable[object]) -> str:

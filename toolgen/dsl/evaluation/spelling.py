@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final, assert_never
 
 from toolgen.contract.fields import (
-    MISSING,
     ArrayType,
     DataType,
     EnumType,
@@ -18,12 +17,13 @@ from toolgen.contract.fields import (
     ScalarType,
     StringType,
     UnionType,
+    may_be_absent,
 )
 
 from ..composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
 from ..datatypes import ScalarWord
 from ..word import Word
-from .report import listed
+from .report import kind_of, listed, shown
 
 SCALARS: Final[dict[ScalarKind, str]] = {
     "boolean": "Boolean",
@@ -36,6 +36,9 @@ SCALARS: Final[dict[ScalarKind, str]] = {
     "decimal": "Decimal",
     "any": "Any",
 }
+LENGTHS: Final = ("min_length", "max_length")
+BOUNDS: Final = ("minimum", "maximum", "exclusive_minimum", "exclusive_maximum", "multiple_of")
+PRIMITIVES: Final = ("String", "Int", "Float", *SCALARS.values())
 
 
 def spelled(word: object, depth: int = 3) -> str:
@@ -60,35 +63,43 @@ def spelled(word: object, depth: int = 3) -> str:
         case Word():
             return type(word).__name__.removesuffix("Word")
         case _:
-            return f"a {type(word).__name__}"
+            return kind_of(word)
 
 
-def type_text(type_: DataType) -> str:
-    """Return a type of the field tree as a word, without its constraints."""
+def type_text(type_: DataType, *, constraints: bool = False) -> str:
+    """Return a type of the field tree as a word; with its constraints, or without any."""
+
+    def inner(type_: DataType) -> str:
+        return type_text(type_, constraints=constraints)
+
+    held: list[str] = []
     match type_:
         case StringType():
-            return "String"
+            word = "String"
         case NumberType():
-            return "Int" if type_.integer else "Float"
+            word = "Int" if type_.integer else "Float"
         case EnumType():
             return type_.name or f"enum of {listed(type_.values)}"
         case ScalarType():
             return SCALARS[type_.kind]
         case ArrayType():
-            return f"ArrayOf({type_text(type_.items)})"
+            word, held = "ArrayOf", [inner(type_.items)]
         case MapType():
-            return f"MapOf(String, {type_text(type_.values)})"
+            word, held = "MapOf", [inner(type_.keys), inner(type_.values)]
         case NullableType():
-            return f"Nullable({type_text(type_.inner)})"
+            return f"Nullable({inner(type_.inner)})"
         case UnionType():
             return f"OneOf({type_.tag!r}, {', '.join(value for value, _ in type_.branches)})"
         case RefType():
             return type_.name
         case _:
             assert_never(type_)
+    if constraints:
+        given = {name: getattr(type_, name, None) for name in (*LENGTHS, *BOUNDS, "pattern", "format")}
+        held += [f"{name}={shown(value)}" for name, value in given.items() if value is not None]
+    return f"{word}({', '.join(held)})" if held else word
 
 
 def field_text(field: Field) -> str:
     """Return the field's type, and whether it may be absent."""
-    absent = not field.required and field.default is MISSING
-    return f"optional {type_text(field.type)}" if absent else type_text(field.type)
+    return f"optional {type_text(field.type)}" if may_be_absent(field) else type_text(field.type)

@@ -42,8 +42,8 @@ class Draft:
     bind: BindTo | None
     operation: Operation | None
     """The bound method; None without one, or when it was reported."""
-    fills: bool
-    """Whether everything that the payload is filled from is known."""
+    payload_is_known: bool
+    result_is_known: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,13 +76,19 @@ class Tools:
         module.reserve(payload_class, f"the payload of {what}", word.source)
         arguments, injection = self._payload(word, module, payload_class, bind, operation)
         payload = ObjectType(
-            name=payload_class, description=arguments.description, fields=injection.remaining
+            name=payload_class,
+            description=arguments.description,
+            fields=injection.remaining,
+            examples=arguments.examples if injection.remaining == arguments.fields else (),
         )
         module.define(payload, arguments.sources, injection.fields)
         artifacts = self._artifacts(word, module)
-        result = self._result(word, module, artifacts, bind, operation)
-        window = self._window(word, injection.remaining, result)
-        is_known = bind is None or operation is not None
+        result, result_is_known = self._result(word, module, artifacts, bind, operation)
+        window = self._window(
+            word,
+            injection.remaining if arguments.is_known else None,
+            result.fields if result_is_known else None,
+        )
         tool = CheckedTool(
             id=f"{around.service}.{around.toolset}.{word.name}",
             name=word.name,
@@ -96,7 +102,12 @@ class Tools:
             annotations=self._annotations(word),
             tags=tuple(dict.fromkeys((*around.tags, *tags_of(word, report)))),
             meta={**around.meta, **meta_of(word, report)} or None,
-            examples=self._examples(word, module, payload, result, is_known),
+            examples=self._examples(
+                word,
+                module,
+                RefType(name=payload.name) if injection.is_known else UNKNOWN,
+                RefType(name=result.name) if result_is_known else UNKNOWN,
+            ),
         )
         return Draft(
             tool=tool,
@@ -104,7 +115,8 @@ class Tools:
             source=word.source,
             bind=bind,
             operation=operation,
-            fills=injection.is_known,
+            payload_is_known=injection.is_known,
+            result_is_known=result_is_known,
         )
 
     def _payload(
@@ -138,19 +150,22 @@ class Tools:
                 self._report,
                 projection,
             )
+        is_known = drawn.is_known and inherited.is_known and (bind is None or operation is not None)
         injection = inject(
             word.name,
             clauses,
             drawn,
             inherited,
             known=[field.name for field in operation.payload_type.fields] if operation else [],
-            is_known=bind is None or operation is not None,
+            is_known=is_known,
             report=self._report,
         )
         fields = Fields(
             fields=(*drawn.fields, *inherited.fields),
             sources={**inherited.sources, **drawn.sources},
             description=drawn.description if args else inherited.description,
+            examples=drawn.examples if args else inherited.examples,
+            is_known=is_known,
         )
         return fields, injection
 
@@ -161,7 +176,8 @@ class Tools:
         artifacts: tuple[CheckedArtifact, ...],
         bind: BindTo | None,
         operation: Operation | None,
-    ) -> ObjectType:
+    ) -> tuple[ObjectType, bool]:
+        """Return the written or inherited result, and whether it is known."""
         class_name = naming.class_name(word.name, "result")
         where = f"the result of tool {word.name!r}"
         module.reserve(class_name, where, word.source)
@@ -193,10 +209,16 @@ class Tools:
         if window:
             sources = dict(drawn.sources)
             fields = with_bounds(word.name, fields, sources, word.source, self._report)
-        result = ObjectType(name=class_name, description=drawn.description, fields=fields)
+        result = ObjectType(
+            name=class_name,
+            description=drawn.description,
+            fields=fields,
+            examples=drawn.examples if fields == drawn.fields else (),
+        )
         added = {field.name: word.source for field in fields if field.name not in drawn.sources}
         module.define(result, {**drawn.sources, **added})
-        return result
+        is_unbound = written is None and bind is not None and operation is None
+        return result, drawn.is_known and not is_unbound
 
     def _artifacts(self, word: Tool, module: Module) -> tuple[CheckedArtifact, ...]:
         unique = Unique(self._report, f"tool {word.name!r}")
@@ -212,9 +234,11 @@ class Tools:
                 found.append(CheckedArtifact(kind=artifact.kind, description=description, type=type_))
         return tuple(found)
 
-    def _window(self, word: Tool, payload: tuple[Field, ...], result: ObjectType) -> Bounded | None:
+    def _window(
+        self, word: Tool, payload: tuple[Field, ...] | None, result: tuple[Field, ...] | None
+    ) -> Bounded | None:
         clause = single(word, word.children, BoundedResult, self._report)
-        return bounded(word.name, clause, payload, result.fields, self._report) if clause else None
+        return bounded(word.name, clause, payload, result, self._report) if clause else None
 
     def _annotations(self, word: Tool) -> Mapping[Hint, bool] | None:
         clause = single(word, word.children, Annotations, self._report)
@@ -230,18 +254,16 @@ class Tools:
         return hints
 
     def _examples(
-        self, word: Tool, module: Module, payload: ObjectType, given: ObjectType, is_known: bool
+        self, word: Tool, module: Module, payload: RefType, result: RefType
     ) -> tuple[CheckedExample, ...]:
         found = []
         for example in every(word.children, Example):
-            args = self._example(word, "arguments", example.args, payload, module, is_known, example.source)
-            result = None
+            args = self._example(word, "arguments", example.args, payload, module, example.source)
+            given = None
             if example.result is not None:
-                result = self._example(
-                    word, "result", example.result, given, module, is_known, example.source
-                )
+                given = self._example(word, "result", example.result, result, module, example.source)
             if args is not None:
-                found.append(CheckedExample(args=args, result=result))
+                found.append(CheckedExample(args=args, result=given))
         return tuple(found)
 
     def _example(
@@ -249,12 +271,10 @@ class Tools:
         word: Tool,
         side: str,
         value: Mapping[str, object],
-        object_: ObjectType,
+        type_: RefType,
         module: Module,
-        is_known: bool,
         source: Source,
     ) -> dict[str, Json] | None:
-        type_ = RefType(name=object_.name) if is_known else UNKNOWN
         example = self._values.example(dict(value), type_, module, f"tool {word.name!r} ({side})", source)
         return example if isinstance(example, dict) else None
 

@@ -14,6 +14,7 @@ from toolgen.contract.fields import (
     DataType,
     EnumType,
     Field,
+    Json,
     MapType,
     NullableType,
     ObjectType,
@@ -23,6 +24,7 @@ from toolgen.contract.fields import (
     UnionType,
 )
 from toolgen.expr import codes
+from toolgen.expr.diagnostics import Related
 from toolgen.expr.source import Source
 
 from ..composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
@@ -33,8 +35,8 @@ from .constraints import Subject, constraints_of, enum_type, lengths, number_typ
 from .members import Member, members
 from .modules import UNKNOWN, Module
 from .names import Unique, check_identifier, check_key, described
-from .report import Report, suggestion
-from .spelling import spelled
+from .report import Report, closest, suggestion
+from .spelling import PRIMITIVES, spelled
 from .values import ValueChecks
 
 WordType: TypeAlias = TypeWord[Anything, Anything, Anything, Anything, Anything]
@@ -63,11 +65,14 @@ WHOLE: Final = Projection()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fields:
-    """The fields of one object, and where each was written."""
+    """The fields of one object, where each was written, and what its type says about it."""
 
     fields: tuple[Field, ...] = ()
     sources: Mapping[str, Source] = dataclass_field(default_factory=dict)
     description: str = ""
+    examples: tuple[Json, ...] = ()
+    is_known: bool = True
+    """Whether these are all that its author meant; else something was reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,9 +143,13 @@ class Types:
         class_name = naming.class_name(word.name)
         description = described(self._report, f"type {word.name!r}", word.description, word.source)
         drawn = self.fields(word.children, self.shared, class_name, f"type {word.name!r}", word.source)
-        object_ = ObjectType(name=class_name, description=description, fields=drawn.fields)
+        object_ = ObjectType(
+            name=class_name,
+            description=description,
+            fields=drawn.fields,
+            examples=self._values.type_examples(word, class_name, self.shared),
+        )
         self.shared.define(object_, drawn.sources)
-        self._values.type_examples(word, class_name, self.shared)
 
     def finish(self) -> None:
         """Fill the branches of unions, now that the fields of every named type are known."""
@@ -149,7 +158,8 @@ class Types:
             if source is None:
                 continue
             if source.field(branch.tag):
-                self.refuse_tag(branch.value, branch.tag, branch.subject)
+                place = self.shared.source_of(source.name, branch.tag)
+                self.refuse_tag(branch.value, branch.tag, place, branch.subject)
             sources = {
                 field.name: self.shared.source_of(source.name, field) or branch.subject.source
                 for field in source.fields
@@ -157,10 +167,16 @@ class Types:
             self._define_branch(branch, source.description, source.fields, sources)
         self._branches.clear()
 
-    def refuse_tag(self, branch: str, tag: str, subject: Subject) -> None:
+    def refuse_tag(self, branch: str, tag: str, place: Source | None, subject: Subject) -> None:
         fault = f"has the branch {branch!r} with an attribute of the tag's name {tag!r}"
-        hint = "rename the attribute or the tag"
-        self._report.add(codes.BAD_UNION, subject.source, what=subject.what, fault=fault, hint=hint)
+        self._report.add(
+            codes.BAD_UNION,
+            subject.source,
+            related=[Related(message=f"attribute {tag!r} stands here", source=place)] if place else [],
+            what=subject.what,
+            fault=fault,
+            hint=f'remove the attribute, which the tag writes for you, or name the tag: OneOf("{tag}_of", …)',
+        )
 
     def fields(
         self,
@@ -217,10 +233,10 @@ class Types:
             type_ = self.type_(found, place, {})
             return type_.name if isinstance(type_, RefType) else UNKNOWN.name
         if found is not None and found is not BROKEN:
-            hint = "wrap it: Object(Attribute('value', …, required=True))"
-            self._report.add(
-                codes.NOT_AN_OBJECT, subject.source, what=subject.what, type=spelled(found), hint=hint
-            )
+            text = spelled(found)
+            name = "items" if isinstance(found, ArrayOf) else "value"
+            hint = f'write Object(Attribute("{name}", {text}, "…", required=True))'
+            self._report.add(codes.NOT_AN_OBJECT, subject.source, what=subject.what, type=text, hint=hint)
         return UNKNOWN.name
 
     def shared_object(self, word: Type) -> ObjectType | None:
@@ -233,11 +249,16 @@ class Types:
             return word
         found: WordType | None = self._by_name.get(word)
         if found is None:
-            hint = suggestion(
-                word, self._by_name, "use it somewhere without quotes, or list it in the Design"
-            )
+            hint = self._meant(word)
             self._report.add(codes.UNKNOWN_TYPE, subject.source, what=subject.what, name=word, hint=hint)
         return found
+
+    def _meant(self, name: str) -> str:
+        """Return the hint for the name of an unknown type: it may be a primitive in quotes."""
+        primitive = closest(name, PRIMITIVES)
+        if primitive is not None and closest(name, self._by_name) is None:
+            return f"did you mean {primitive}, without quotes?"
+        return suggestion(name, self._by_name, f'add Type("{name}", "…", …)')
 
     def type_(self, word: AnyType, place: _Place, outer: dict[str, object]) -> DataType:
         """Return the type of the field tree; `UNKNOWN` when it was reported."""
@@ -278,7 +299,7 @@ class Types:
                 return UNKNOWN
 
     def _inline(self, word: Object, place: _Place) -> DataType:
-        where = f"the object {place.subject.what}"
+        where = f"the object of {place.subject.what}"
         place.module.reserve(place.class_name, where, place.subject.source)
         drawn = self.fields(word.children, place.module, place.class_name, where, word.source)
         object_ = ObjectType(
@@ -303,7 +324,7 @@ class Types:
     def _union(self, word: OneOf, place: _Place) -> DataType:
         subject = place.subject
         if not word.branches:
-            hint = "name its branches: OneOf('kind', stop=Stop, pause=Pause)"
+            hint = f'name its branches: OneOf("{word.tag}", stop=Stop, pause=Pause)'
             self._report.add(
                 codes.BAD_UNION, subject.source, what=subject.what, fault="has no branches", hint=hint
             )
@@ -330,7 +351,7 @@ class Types:
                 subject.source,
                 what=subject.what,
                 fault=f"has the branch {name!r} of {spelled(found)}, which is not an object",
-                hint=f"wrap it: {name}=Object(Attribute('value', {spelled(found)}, …))",
+                hint=f'write {name}=Object(Attribute("value", {spelled(found)}, "…", required=True))',
             )
             return None
         place.module.reserve(class_name, f"branch {name!r} of {subject.what}", subject.source)
@@ -352,7 +373,7 @@ class Types:
         where = f"branch {value!r} of {place.subject.what}"
         drawn = self.fields(word.children, place.module, class_name, where, word.source)
         if any(field.name == tag for field in drawn.fields):
-            self.refuse_tag(value, tag, place.subject)
+            self.refuse_tag(value, tag, drawn.sources.get(tag), place.subject)
         branch = _Branch(
             module=place.module,
             class_name=class_name,

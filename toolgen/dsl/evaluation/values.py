@@ -5,7 +5,7 @@ They are read when their field is made and checked when all types are known.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any as Anything
 from typing import Final
@@ -28,14 +28,16 @@ from toolgen.contract.fields import (
 from toolgen.contract.issues import FieldIssue
 from toolgen.contract.validators import Validator
 from toolgen.expr import codes
+from toolgen.expr.diagnostics import Related
 from toolgen.expr.source import Source
 
 from ..attributes import Attribute
 from ..clauses import Example
 from ..composites import Type
-from .jsonvalues import NoJsonError, json_value
+from .clauses import every
+from .jsonvalues import NoJsonError, check_aware, json_value
 from .modules import UNKNOWN, Module
-from .report import Report, listed, shown
+from .report import Report, closest, listed, shown
 
 _BOUNDS: Final[tuple[tuple[str, Callable[[Anything, Anything], bool], str, str], ...]] = (
     ("maximum", lambda value, limit: value > limit, "above", "lower the default or raise the maximum"),
@@ -62,8 +64,8 @@ class _Check:
     value: Json
     type: DataType
     module: Module
-    report: Callable[[str], None]
-    """Takes the issues as text."""
+    report: Callable[[str, Sequence[Related]], None]
+    """Takes the issues as text, and where what they are about was written."""
 
 
 class ValueChecks:
@@ -90,18 +92,22 @@ class ValueChecks:
     def _default(self, field: Field, attribute: Attribute, module: Module) -> Json:
         """Return the default as JSON; a wrong one is reported, and still a default."""
 
-        def report(issues: str) -> None:
+        def report(issues: str, related: Sequence[Related] = ()) -> None:
             self._report.add(
                 codes.DEFAULT_MISMATCH,
                 attribute.source,
+                related=related,
                 default=shown(attribute.default),
                 name=attribute.name,
                 issues=issues,
-                hint="write a default that its type accepts, or leave it out",
+                hint="remove default=None: without required the attribute may be absent"
+                if attribute.default is None
+                else "write a default that its type accepts, or remove it",
             )
 
         try:
             value = json_value(attribute.default)
+            check_aware(attribute.default)
         except NoJsonError as error:
             report(str(error))
             return None
@@ -138,13 +144,18 @@ class ValueChecks:
             return False
         if value in type_.values:
             return False
+        meant = (
+            closest(value, [each for each in type_.values if isinstance(each, str)])
+            if isinstance(value, str)
+            else None
+        )
         self._report.add(
             codes.DEFAULT_NOT_IN_ENUM,
             attribute.source,
             default=shown(value),
             name=attribute.name,
             values=listed(type_.values),
-            hint="use one of the values, or add it to the enum",
+            hint=f"did you mean {meant!r}?" if meant else "write one of the values, or add it to the enum",
         )
         return True
 
@@ -153,27 +164,30 @@ class ValueChecks:
     ) -> Json | Missing:
         """Return an example as JSON, `MISSING` if it is none, and check it later against the type."""
 
-        def report(issues: str) -> None:
-            self._report.add(codes.EXAMPLE_MISMATCH, source, what=what, issues=issues)
+        def report(issues: str, related: Sequence[Related] = ()) -> None:
+            self._report.add(codes.EXAMPLE_MISMATCH, source, related=related, what=what, issues=issues)
 
         try:
             value = json_value(example)
+            check_aware(example)
         except NoJsonError as error:
             report(str(error))
             return MISSING
         self._checks.append(_Check(value=value, type=type_, module=module, report=report))
         return value
 
-    def type_examples(self, word: Type, class_name: str, module: Module) -> None:
-        """Check the examples that stand in a named type."""
-        for child in word.children:
-            if isinstance(child, Example):
-                what = f"type {word.name!r}"
-                self.example(child.args, RefType(name=class_name), module, what, child.source)
-                if child.result is not None:
-                    self._report.add(
-                        codes.EXAMPLE_MISMATCH, child.source, what=what, issues="a type has no result"
-                    )
+    def type_examples(self, word: Type, class_name: str, module: Module) -> tuple[Json, ...]:
+        """Return the examples that stand in a named type, and check them later."""
+        what = f"type {word.name!r}"
+        found = []
+        for child in every(word.children, Example):
+            value = self.example(dict(child.args), RefType(name=class_name), module, what, child.source)
+            if not isinstance(value, Missing):
+                found.append(value)
+            if child.result is not None:
+                issues = "a type has no result"
+                self._report.add(codes.EXAMPLE_MISMATCH, child.source, what=what, issues=issues)
+        return tuple(found)
 
     def run(self) -> None:
         """Check everything that was collected."""
@@ -182,7 +196,7 @@ class ValueChecks:
                 continue
             issues = self._validator(check).issues(check.value)
             if issues:
-                check.report("; ".join(_text(issue) for issue in issues))
+                check.report("; ".join(_text(issue) for issue in issues), _attributes(check, issues))
 
     def _validator(self, check: _Check) -> Validator:
         if not _is_closed(check.type):
@@ -190,6 +204,19 @@ class ValueChecks:
         if check.type not in self._validators:
             self._validators[check.type] = Validator(check.type, {})
         return self._validators[check.type]
+
+
+def _attributes(check: _Check, issues: Iterable[FieldIssue]) -> list[Related]:
+    """Return where the outermost attributes stand that the issues are about."""
+    if not isinstance(check.type, RefType):
+        return []
+    names = dict.fromkeys(str(issue.keys[0]) for issue in issues if issue.keys)
+    places = {name: check.module.source_of(check.type.name, name) for name in names}
+    return [
+        Related(message=f"attribute {name!r} stands here", source=place)
+        for name, place in places.items()
+        if place
+    ]
 
 
 def _text(issue: FieldIssue) -> str:

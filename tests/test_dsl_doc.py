@@ -1,0 +1,110 @@
+"""Each word explains itself: in the editor, in docs/dsl.md, and to those who come from Goa-AI."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import itertools
+import re
+import runpy
+import typing
+from pathlib import Path
+
+import pytest
+
+import toolgen.dsl
+from toolgen.cli.explain import blocks
+from toolgen.contract.fields import Json
+from toolgen.dsl import attributes, build, clauses, composites, datatypes, structure
+from toolgen.dsl.evaluation.arguments import CHILDREN
+from toolgen.expr import RULES
+
+DOCS = Path(__file__).parent.parent / "docs"
+WORDS = toolgen.dsl.__all__
+SECTION = re.compile(r"^### `(\w+)`\n(.*?)(?=^##)", re.MULTILINE | re.DOTALL)
+SECTIONS = dict(SECTION.findall((DOCS / "dsl.md").read_text("utf-8") + "##"))
+EXAMPLE = re.compile(r"\A(?P<meaning>.+?)\n\nExample: `(?P<code>[^\n]+)`\Z", re.DOTALL)
+
+
+def docstrings() -> dict[str, str]:
+    """Return what an editor shows: the docstring of a class, or the one below a primitive."""
+    found = {name: inspect.getdoc(getattr(toolgen.dsl, name)) or "" for name in WORDS}
+    body = ast.parse(inspect.getsource(datatypes)).body
+    for statement, below in itertools.pairwise(body):
+        match statement, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                found[name] = inspect.cleandoc(text)
+            case _:
+                pass
+    return found
+
+
+DOCSTRINGS = docstrings()
+
+
+def shown(word: str) -> tuple[str, str]:
+    """Return the meaning and the example of a word's docstring."""
+    match = EXAMPLE.match(DOCSTRINGS[word])
+    assert match, f"{word}: {DOCSTRINGS[word]}"
+    return " ".join(match["meaning"].split()), match["code"]
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_word_shows_an_example_that_evaluates(word: str) -> None:
+    """The example uses the word, and is a piece of a design as it stands."""
+    _, code = shown(word)
+    names = dict(vars(toolgen.dsl))
+    exec('Device = Type("Device", "A device.", Attribute("id", String, "Identifier."))', names)
+    exec(code, names)
+    assert word in code
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_the_documentation_says_what_the_editor_says(word: str) -> None:
+    """Meaning and example are those of the docstring; then comes the result."""
+    meaning, code = shown(word)
+    assert SECTIONS[word].startswith(f"\n{meaning}\n\n```python\n{code}\n```\n\n**Result:** ")
+
+
+def test_every_section_is_of_a_word() -> None:
+    assert set(SECTIONS) == set(WORDS)
+
+
+def causes(word: str) -> list[str]:
+    return re.findall(r"\(diagnostics\.md#([\w-]+)\)", SECTIONS[word])
+
+
+def test_every_code_stands_with_a_word() -> None:
+    """And no word names a code that is gone, or one twice."""
+    assert {code for word in WORDS for code in causes(word)} == set(RULES)
+    assert all(len(set(causes(word))) == len(causes(word)) for word in WORDS)
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_a_code_stands_with_the_word_that_it_points_to(code: str, tmp_path: Path) -> None:
+    file = tmp_path / "design.py"
+    file.write_text(blocks(code)["python"], "utf-8")
+    (diagnostic,) = build(runpy.run_path(str(file))["design"]).diagnostics
+    line = file.read_text("utf-8").splitlines()[diagnostic.source.line - 1]
+    word = re.match(r"\w+", line[diagnostic.source.column - 1 :])
+    assert word
+    assert code in causes(word[0])
+
+
+def test_every_word_stands_in_the_comparison_with_goa_ai() -> None:
+    """In the column of toolgen."""
+    text = (DOCS / "from-goa-ai.md").read_text("utf-8")
+    column = " ".join(row.split("|")[2] for row in text.splitlines() if row.count("|") > 3)
+    assert set(WORDS) <= set(re.findall(r"`(\w+)`", column))
+
+
+@pytest.mark.parametrize("word", CHILDREN, ids=lambda word: word.__name__)
+def test_an_editor_offers_the_children_that_the_build_takes(word: type) -> None:
+    """The annotation of a word's children and the table of the build say the same."""
+    names: dict[str, object] = {"Json": Json}
+    for module in (datatypes, attributes, composites, clauses, structure):
+        names |= vars(module)
+    hint = typing.get_type_hints(word.__init__, names)["children"]  # type: ignore[misc]  # of any word
+    offered = {typing.get_origin(child) or child for child in typing.get_args(hint) or (hint,)}
+    taken = {toolgen.dsl.Type if kind is datatypes.DataType else kind for kind in CHILDREN[word]}
+    assert offered - {str} == taken

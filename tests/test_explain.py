@@ -1,0 +1,80 @@
+"""`toolgen explain`: each code with a design that has it, its diagnostic, and a repair that works.
+
+`UPDATE=1` rewrites the diagnostics.
+"""
+
+import os
+import runpy
+from pathlib import Path
+
+import pytest
+
+from toolgen.cli import main
+from toolgen.cli.explain import EXPLANATIONS, blocks, explain
+from toolgen.dsl import Evaluation, build
+from toolgen.expr import RULES, render
+
+
+def evaluate(design: str, folder: Path) -> Evaluation:
+    file = folder / "design.py"
+    file.write_text(design, encoding="utf-8")
+    return build(runpy.run_path(str(file))["design"])
+
+
+def repaired(design: str, diff: str) -> str:
+    """Return the design after each hunk of the diff; an empty line stands between two hunks."""
+    for hunk in diff.strip("\n").split("\n\n"):
+        lines = [(line[0], f"{line[1:]}\n") for line in hunk.splitlines()]
+        old = "".join(line for sign, line in lines if sign in " -")
+        assert design.count(old) == 1, old
+        design = design.replace(old, "".join(line for sign, line in lines if sign in " +"))
+    return design
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_the_design_has_this_one_mistake(code: str, tmp_path: Path) -> None:
+    """One cause gives one diagnostic, and it reads as shown."""
+    shown = blocks(code)
+    diagnostics = evaluate(shown["python"], tmp_path).diagnostics
+    assert [(diagnostic.code, bool(diagnostic.hint)) for diagnostic in diagnostics] == [(code, True)]
+    text = render(diagnostics, "text", str(tmp_path)) + "\n"
+    if os.environ.get("UPDATE"):
+        file = EXPLANATIONS / f"{code}.md"
+        file.write_text(file.read_text("utf-8").replace(shown["text"], text), encoding="utf-8")
+        shown = blocks(code)
+    assert text == shown["text"]
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_the_repair_repairs_it(code: str, tmp_path: Path) -> None:
+    """What remains is a design without a mistake."""
+    shown = blocks(code)
+    assert evaluate(repaired(shown["python"], shown["diff"]), tmp_path).diagnostics == ()
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_an_explanation_has_cause_example_and_repair(code: str) -> None:
+    """Everything that the documentation has stands in the terminal too."""
+    assert list(blocks(code)) == ["python", "text", "diff"]
+    words = explain(code).split()
+    for part in (RULES[code].explanation, *blocks(code).values()):
+        assert " ".join(part.split()) in " ".join(words)
+
+
+def test_no_explanation_is_left_over() -> None:
+    """Nothing stands there for a code that is gone."""
+    assert {file.name for file in EXPLANATIONS.iterdir()} == {f"{code}.md" for code in RULES}
+
+
+def test_the_command_explains_lists_and_suggests(capsys: pytest.CaptureFixture[str]) -> None:
+    """A code is explained, all are listed without one, and a misspelt one is an error of usage."""
+    assert main(["explain", "bad-name"]) == 0
+    assert capsys.readouterr().out == explain("bad-name") + "\n"
+    assert main(["explain"]) == 0
+    assert capsys.readouterr().out.splitlines() == list(RULES)
+    assert main(["explain", "bad-nam"]) == 2
+    assert capsys.readouterr().err == (
+        "error: there is no diagnostic 'bad-nam'\n  hint: did you mean bad-name?\n"
+    )
+    assert main(["explain", "?"]) == 2
+    assert "run toolgen explain to see all codes" in capsys.readouterr().err

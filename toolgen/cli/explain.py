@@ -1,0 +1,49 @@
+"""`toolgen explain`: why a diagnostic is a mistake, a design that has it, and what repairs it.
+
+The cause stands in the table of codes; the designs stand in `explanations`, one file a code. Both are
+printed in docs/diagnostics.md too, and the tests run each design before and after its repair.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import textwrap
+from pathlib import Path
+from typing import Final
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.expr import RULES
+
+EXPLANATIONS: Final = Path(__file__).with_name("explanations")
+
+_BLOCK: Final = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_INTRODUCTIONS: Final = {
+    "python": "A design that has it:",
+    "text": "What toolgen says:",
+    "diff": "What repairs it:",
+}
+
+
+def explain(code: str | None) -> str:
+    """Return what there is to know about a code; without one, all codes.
+
+    Raises:
+        ToolgenError: there is no such code.
+    """
+    if code is None:
+        return "\n".join(RULES)
+    if code not in RULES:
+        near = difflib.get_close_matches(code, RULES, n=1)
+        hint = f"did you mean {near[0]}?" if near else "run toolgen explain to see all codes"
+        raise ToolgenError(f"there is no diagnostic {code!r}", hint=hint)
+    parts = [code, textwrap.fill(RULES[code].explanation, 100)]
+    for language, block in blocks(code).items():
+        parts += [_INTRODUCTIONS[language], textwrap.indent(block.rstrip("\n"), "    ")]
+    return "\n\n".join(parts)
+
+
+def blocks(code: str) -> dict[str, str]:
+    """Return the broken design (`python`), its diagnostic (`text`) and its repair (`diff`)."""
+    text = (EXPLANATIONS / f"{code}.md").read_text("utf-8")
+    return {block[1]: block[2] for block in _BLOCK.finditer(text)}
