@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,21 +10,10 @@ import pytest
 
 from toolgen.cli import main
 
-from .conftest import DESIGN, ProjectFolder
+from .conftest import DESIGN, ProjectFolder, in_a_process
 
 TYPES = "app/gen/hall/toolsets/people/types.py"
 STUB = "executors/hall/people.py"
-
-
-def in_a_process(folder: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    paths = {"PYTHONPATH": str(Path(__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(
-        [sys.executable, *command],
-        cwd=folder,
-        env={**os.environ, **paths, **environment},
-        capture_output=True,
-        text=True,
-    )
 
 
 def without(package: str, folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
@@ -63,6 +50,44 @@ def test_the_working_directory_and_the_hash_seed_do_not_matter(project: ProjectF
         for name in written[-1]:
             (project.path / name).unlink()
     assert written[0] == written[1]
+
+
+def test_the_working_directory_may_be_the_output(
+    project: ProjectFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.run("gen")
+    for folder in ("app/gen", "app/gen/hall"):
+        project.write(TYPES, "mine\n")
+        monkeypatch.chdir(project.path / folder)
+        assert project.run("gen").code == 0
+        assert project.run("gen", "--check").code == 0
+
+
+def test_names_that_differ_by_case_are_refused_before_anything_is_written(project: ProjectFolder) -> None:
+    """Their folders would be one on many disks; what is generated is lower case throughout."""
+    project.write(
+        "app/design.py",
+        DESIGN.replace(", people))", ', people), Service("HALL", "Another.", people))'),
+    )
+    before = project.files()
+    done = project.run("gen")
+    assert done.code == 1
+    assert "[identifier-clash]" in done.err
+    assert project.files() == before
+
+
+def test_the_longest_names_fit_every_file_system(project: ProjectFolder) -> None:
+    project.write(
+        "app/design.py",
+        DESIGN.replace('"hall"', f'"{"A1" * 32}"')
+        .replace('"people"', f'"{"a1" * 32}"')
+        .replace('"greet"', f'"{"b2" * 32}"'),
+    )
+    assert project.run("gen").code == 0
+    files = [name for name in project.files() if name.startswith(("app/gen/", "executors/"))]
+    assert max(len(part) for name in files for part in name.split("/")) > 64
+    assert all(len(part) <= 143 for name in files for part in name.split("/"))  # eCryptfs takes the least
+    assert all(name == name.lower() for name in files)
 
 
 def test_config_names_another_project(project: ProjectFolder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,16 +152,39 @@ def test_a_wrong_design_prints_every_diagnostic_and_writes_nothing(project: Proj
     assert project.files() == before
 
 
-def test_a_stub_is_never_touched_again_and_lists_what_it_lacks(project: ProjectFolder) -> None:
+def test_a_stub_gains_what_it_lacks_and_the_line_says_so(project: ProjectFolder) -> None:
     project.run("gen")
     text = f"# mine\n{(project.path / STUB).read_text()}"
     project.write(STUB, text)
     project.add_tool()
     done = project.run("gen")
-    number = next(n for n, line in enumerate(text.splitlines(), 1) if line.startswith("class "))
     assert done.code == 0
-    assert f"{STUB}:{number}: class People has no method 'leave' (tool hall.people.leave)" in done.err
-    assert (project.path / STUB).read_text() == text
+    assert f"{STUB}:" in done.err
+    assert done.err.endswith(" written, 1 stub extended\n")
+    assert (project.path / STUB).read_text().startswith(text)
+    assert "async def leave(" in (project.path / STUB).read_text()
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("a", "b"), "new stubs executors/hall/a.py, executors/hall/b.py"),
+        (("a", "b", "c", "d"), "4 new stubs in executors"),
+    ],
+)
+def test_the_line_names_new_stubs_only_when_they_are_few(
+    project: ProjectFolder, names: tuple[str, ...], said: str
+) -> None:
+    toolsets = "".join(
+        f"{name} = Toolset('{name}', 'Some.', Tool('{name}_tool', 'Does it.', Args(), Return()))\n"
+        for name in names
+    )
+    project.write(
+        "app/design.py",
+        "from toolgen.dsl import Args, Design, Return, Service, Tool, Toolset\n"
+        f"{toolsets}design = Design('app', 'Small.', Service('hall', 'All.', {', '.join(names)}))\n",
+    )
+    assert project.run("gen").err.endswith(f" written, {said}\n")
 
 
 def test_a_design_that_does_not_import_shows_the_authors_traceback(project: ProjectFolder) -> None:

@@ -51,13 +51,13 @@ def toolset_lines(tools: int) -> int:
     )
 
 
-def test_a_further_tool_adds_at_most_forty_lines() -> None:
-    assert toolset_lines(4) - toolset_lines(3) <= 40
+def test_a_further_tool_adds_less_than_forty_lines() -> None:
+    assert toolset_lines(4) - toolset_lines(3) <= 36
 
 
 def test_a_further_tool_of_a_large_toolset_adds_its_own_types_module() -> None:
     # The header, the docstring and the imports of the module come on top.
-    assert toolset_lines(23) - toolset_lines(22) <= 60
+    assert toolset_lines(23) - toolset_lines(22) <= 52
 
 
 @pytest.mark.parametrize("seed", ["0", "1", "4711"])
@@ -101,11 +101,13 @@ def test_a_header_names_the_design_and_nothing_else() -> None:
 
 def test_the_stub_of_a_bound_toolset_holds_what_is_not_bound() -> None:
     checked = design("binding")
-    (toolset,) = checked.service("assistant").toolsets
+    (toolset,) = checked.services[2].toolsets
     assert (
         formatted({"stub.py": stub(checked, toolset, "acme.gen")})["stub.py"]
         == '''\
 """Executes the tools of assistant.devices in binding."""
+
+from __future__ import annotations
 
 from toolgen.runtime import ToolContext, ToolReturn
 
@@ -126,11 +128,13 @@ class Devices(devices.BoundDevicesExecutor):
 
 def test_the_stub_of_an_unbound_toolset_holds_every_tool() -> None:
     checked = design("recursive")
-    (toolset,) = checked.service("library").toolsets
+    (toolset,) = checked.services[0].toolsets
     assert (
         formatted({"stub.py": stub(checked, toolset, "gen")})["stub.py"]
         == '''\
 """Executes the tools of library.documents in recursive."""
+
+from __future__ import annotations
 
 from toolgen.runtime import ToolContext
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from toolgen.codegen.write import Report, compare, write
+from toolgen.codegen.write import Change, Edit, Report, compare, preview, write
 from toolgen.contract.errors import ToolgenError
 
 TEXTS = {"__init__.py": "", "a/types.py": "x = {  'a':1 }\n", "a/schemas.json": '{ "a":1}\n'}
@@ -237,13 +237,48 @@ def test_a_full_disk_changes_nothing(out: Path) -> None:
     assert state(out) == before
 
 
-def test_a_kill_between_two_moves_is_repaired_by_the_next_run(out: Path) -> None:
-    manifest = (out / ".toolgen.json").read_bytes()
-    texts = {"a/types.py": "y=2\n", "b/new.py": "z=3\n"}
-    put(out, texts)
-    (out / ".toolgen.json").write_bytes(manifest)
-    assert put(out, texts) == Report()
-    assert compare(out, texts).is_current
+def test_a_preview_says_what_would_move_and_touches_nothing(out: Path) -> None:
+    (out / "a/types.py").write_text("mine")
+    mine, stub = out.parent / "mine.py", out.parent / "stub.py"
+    mine.write_text("mine")
+    before = state(out.parent)
+    changes = preview(
+        out,
+        {"__init__.py": "", "a/types.py": "x=2\n", "b.py": "y=1\n"},
+        beside={stub: "z=1\n"},
+        edits={mine: Edit(old=b"mine", new=b"more")},
+    )
+    assert changes == [
+        Change(file=out / "a/types.py", old=b"mine", new=b"x = 2\n"),
+        Change(file=out / "b.py", new=b"y = 1\n"),
+        Change(file=out / "a/schemas.json", old=b'{ "a":1}\n'),
+        Change(file=stub, new=b"z = 1\n"),
+        Change(file=mine, old=b"mine", new=b"more"),
+    ]
+    assert state(out.parent) == before
+    assert preview(out, TEXTS) == [Change(file=out / "a/types.py", old=b"mine", new=b'x = {"a": 1}\n')]
+
+
+def test_what_an_author_wrote_meanwhile_is_not_lost(out: Path) -> None:
+    """Both places were seen differently when the run was planned."""
+    mine, stub = out.parent / "mine.py", out.parent / "stub.py"
+    mine.write_text("newer")
+    stub.write_text("mine")
+    before = state(out.parent)
+    with pytest.raises(ToolgenError, match=r"stub\.py changed while"):
+        put(out, TEXTS | {"b.py": ""}, beside={stub: "z=1\n"})
+    with pytest.raises(ToolgenError, match=r"mine\.py changed while"):
+        write(out, TEXTS | {"b.py": ""}, design="app.design", edits={mine: Edit(old=b"older", new=b"more")})
+    assert state(out.parent) == before
+
+
+def test_a_name_that_the_disk_cannot_hold_changes_nothing(out: Path) -> None:
+    before = state(out)
+    with pytest.raises(ToolgenError, match=r"File name too long\n  hint: use shorter names"):
+        put(out, TEXTS | {f"{'x' * 260}.py": ""})
+    assert state(out) == before
+    with pytest.raises(ToolgenError, match="use shorter names"):
+        compare(out.parent / ("x" * 300), TEXTS)
 
 
 def test_the_first_run_appears_at_once(tmp_path: Path) -> None:

@@ -96,8 +96,8 @@ def test_the_whole_catalogue_holds_those_of_the_toolsets(case: str) -> None:
 
 def test_an_entry_says_what_the_design_says_in_a_fixed_order() -> None:
     tools = catalogue(CASES / "bounded/gen/tool_schemas.json")["tools"]
-    assert [tool["name"] for tool in tools] == ["carried", "counted", "free", "paged"]
-    assert list(tools[3]) == [
+    assert [tool["name"] for tool in tools] == ["carried", "counted", "endless", "free", "paged"]
+    assert list(tools[4]) == [
         "id",
         "name",
         "service",
@@ -111,13 +111,13 @@ def test_an_entry_says_what_the_design_says_in_a_fixed_order() -> None:
         "result",
         "bind_to",
     ]
-    assert tools[3]["annotations"] == {
+    assert tools[4]["annotations"] == {
         "readOnlyHint": False,
         "destructiveHint": True,
         "idempotentHint": False,
         "openWorldHint": True,
     }
-    assert tools[3]["bounded"] == {"cursor": "cursor", "next_cursor": "nextCursor"}
+    assert tools[4]["bounded"] == {"cursor": "cursor", "next_cursor": "nextCursor"}
     assert tools[0]["bounded"] == {}
 
 

@@ -119,6 +119,11 @@ def test_bounds_follow_from_the_next_cursor(cursor: str | None, total: int | Non
     assert (result.returned, result.truncated) == (1, truncated)
 
 
+def test_a_next_cursor_that_is_always_there_leaves_it_to_the_total() -> None:
+    result = rows.to_endless_result(store.EndlessResult(rows=["a"], next_cursor="n", total=1))
+    assert (result.returned, result.truncated) == (1, False)
+
+
 class Devices:
     """A device service without devices."""
 

@@ -48,7 +48,7 @@ def test_any_key_is_read_and_written_as_the_design_spells_it() -> None:
         "_private": "k",
     }
     payload = codec.decode(json.dumps(document))
-    assert (payload.class_, payload.copy_, payload.foo_bar, payload.id, payload.field) == tuple("abfgj")
+    assert (payload.class_, payload.copy_, payload.foo_bar, payload.id, payload.日本) == tuple("abfgj")
     assert json.loads(codec.encode(payload)) == document
     assert payload == from_.ImportPayload(
         class_="a",
@@ -61,7 +61,7 @@ def test_any_key_is_read_and_written_as_the_design_spells_it() -> None:
         id="g",
         field_2_fa="h",
         content_type="i",
-        field="j",
+        日本="j",
         private="k",
     )
 
@@ -82,7 +82,7 @@ def test_descriptions_come_out_as_they_were_written() -> None:
     assert inspect.getdoc(from_.FromExecutor.import_) == tool.description
     assert inspect.getdoc(from_.FromExecutor) == names.description
     assert from_.IMPORT.description == tool.description
-    field = from_.ImportPayload.model_fields["field"]
+    field = from_.ImportPayload.model_fields["日本"]
     assert field.description == from_.IMPORT.payload.schema["properties"]["日本"]["description"]
 
 

@@ -1,104 +1,130 @@
-"""`toolgen gen`: load, build, generate, write, and say in one line what happened."""
+"""`toolgen gen`: load, build, generate, write; or say what that would change."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from toolgen.cli.config import Project
+from toolgen.cli.findings import findings, kept, render_findings
 from toolgen.cli.load import load_design
-from toolgen.codegen import generate, stub
-from toolgen.codegen.stubs import stub_path, unimplemented
-from toolgen.codegen.write import Comparison, Report, compare, write
+from toolgen.cli.lock import reading, writing
+from toolgen.cli.outcome import Outcome
+from toolgen.cli.patch import patch
+from toolgen.cli.stubs import StubPlan, plan_stubs
+from toolgen.cli.terminal import has_colours
+from toolgen.codegen import generate
+from toolgen.codegen.write import Report, compare, preview, write
 from toolgen.dsl import build
-from toolgen.expr.tree import Design, Toolset
+from toolgen.expr import Diagnostic, Format, render
+
+_MOST_NAMES: Final = 3
+"""New stubs that the summary names; of more it only gives the number."""
 
 
-def generate_output(project: Project) -> int:
-    """Bring the generated code and missing stubs to disk; return the exit code."""
-    design = _checked_design(project)
-    if design is None:
-        return 1
-    out, stubs = _shown(project, project.out), _shown(project, project.stubs)
-    new = dict(_new_stubs(project, design, stubs))
-    report = write(out, generate(design, module=project.design), design=project.design, beside=new)
-    for path in report.edited:
-        _say(f"{out / path}: was edited; written again")
-    for path in report.kept:
-        _say(f"{out / path}: is no longer generated, but was edited; delete it if you do not need it")
-    for toolset in _toolsets(design):
-        file = stubs / stub_path(toolset)
-        for line in unimplemented(file.read_bytes(), str(file), toolset):
-            _say(line)
-    _say(_summary(out, report, list(new)))
-    return 0
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """What a design stands for on disk; paths as seen from the working directory."""
+
+    out: Path
+    texts: dict[str, str]
+    stub_folder: Path
+    stubs: StubPlan
 
 
-def check_output(project: Project) -> int:
-    """Say what `toolgen gen` would change; return 1 if that is anything."""
-    design = _checked_design(project)
-    if design is None:
-        return 1
-    out = _shown(project, project.out)
-    lines = _differences(out, compare(out, generate(design, module=project.design)))
-    for line in lines:
-        _say(line)
-    _say("to bring it up to date, run: toolgen gen" if lines else f"{out}: up to date")
-    return 1 if lines else 0
+def generate_output(project: Project, format: Format = "text") -> Outcome:
+    """Bring the generated code and missing stubs to disk."""
+    with writing(project):
+        plan = _plan(project, format)
+        if isinstance(plan, Outcome):
+            return plan
+        report = write(
+            plan.out, plan.texts, design=project.design, beside=plan.stubs.new, edits=plan.stubs.edits
+        )
+        notes = [f"{plan.out / path}: was edited; written again" for path in report.edited]
+        notes += [render_findings([kept(plan.out / path)], "text") for path in report.kept]
+        notes += plan.stubs.notes
+        if done := _done(plan, report):
+            return Outcome(code=0, notes=tuple(notes), summary=f"{plan.out}: {', '.join(done)}")
+        return _current(plan, *notes)
 
 
-def _checked_design(project: Project) -> Design | None:
-    """Return the checked design, or None after its diagnostics were printed."""
+def check_output(project: Project, format: Format = "text") -> Outcome:
+    """Say which files are not as the design wants them; the code is 1 if there are any."""
+    with reading(project):
+        plan = _plan(project, format)
+        if isinstance(plan, Outcome):
+            return plan
+        found = findings(plan.out, compare(plan.out, plan.texts))
+        if not found:
+            return _current(plan)
+        repair = (
+            "run: toolgen gen" if any(one.is_repaired_by_gen for one in found) else "delete what was kept"
+        )
+        return _problems(render_findings(found, format), format, f"to bring it up to date, {repair}")
+
+
+def diff_output(project: Project, format: Format = "text") -> Outcome:
+    """Show what `generate_output` would change, line by line; the code is 1 if that is anything."""
+    with reading(project):
+        plan = _plan(project, format)
+        if isinstance(plan, Outcome):
+            return plan
+        changes = preview(plan.out, plan.texts, beside=plan.stubs.new, edits=plan.stubs.edits)
+        if not changes:
+            return _current(plan)
+        return Outcome(
+            code=1,
+            output=patch(changes, colour=has_colours(sys.stdout)),
+            summary=f"{_count(len(changes), 'file')} would change; nothing was written",
+        )
+
+
+def _current(plan: _Plan, *notes: str) -> Outcome:
+    return Outcome(code=0, notes=notes, summary=f"{plan.out}: up to date", is_current=True)
+
+
+def _plan(project: Project, format: Format) -> _Plan | Outcome:
+    """Return the plan, or what is wrong with the design."""
     evaluation = build(load_design(project))
-    for diagnostic in evaluation.diagnostics:
-        _say(diagnostic.render(os.getcwd()))
-    if evaluation.diagnostics:
-        count = len(evaluation.diagnostics)
-        _say(f"{count} error{'s' if count > 1 else ''}; nothing was generated")
-    return evaluation.design
+    if evaluation.design is None:
+        return _wrong(evaluation.diagnostics, format)
+    stub_folder = project.shown(project.stubs)
+    return _Plan(
+        out=project.shown(project.out),
+        texts=generate(evaluation.design, module=project.design),
+        stub_folder=stub_folder,
+        stubs=plan_stubs(project, evaluation.design, stub_folder),
+    )
 
 
-def _new_stubs(project: Project, design: Design, stubs: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the stubs and their packages' `__init__.py` that are missing; what is there is the author's."""
-    for toolset in _toolsets(design):
-        file = stubs / stub_path(toolset)
-        for package in (stubs, file.parent):
-            if not os.path.lexists(package / "__init__.py"):
-                yield package / "__init__.py", ""
-        if not os.path.lexists(file):
-            yield file, stub(design, toolset, project.package)
+def _wrong(diagnostics: tuple[Diagnostic, ...], format: Format) -> Outcome:
+    text = render(diagnostics, format, os.getcwd(), has_colours(sys.stderr))
+    return _problems(text, format, f"{_count(len(diagnostics), 'error')}; nothing was generated")
 
 
-def _differences(out: Path, comparison: Comparison) -> list[str]:
-    reasons = {
-        "is missing": comparison.missing,
-        "is not what the design says now": comparison.changed,
-        "was edited": comparison.edited,
-        "is there, but not in the manifest": comparison.unrecorded,
-        "is no longer generated": comparison.stale,
-        "is no longer generated, but was edited; delete it if you do not need it": comparison.kept,
-    }
-    return [f"{out / path}: {reason}" for reason, paths in reasons.items() for path in paths]
+def _problems(text: str, format: Format, summary: str) -> Outcome:
+    """Return an outcome of code 1; the text goes to people or to programs, as its format says."""
+    if format == "text":
+        return Outcome(code=1, notes=(text,), summary=summary)
+    return Outcome(code=1, output=text, summary=summary)
 
 
-def _summary(out: Path, report: Report, new: list[Path]) -> str:
+def _done(plan: _Plan, report: Report) -> list[str]:
+    """Return what a run did, in a few words each."""
     done = [f"{len(report.written)} written"] if report.written else []
     done += [f"{len(report.deleted)} deleted"] if report.deleted else []
-    done += [f"new stub {file}" for file in new if file.name != "__init__.py"]
-    return f"{out}: {', '.join(done) or 'up to date'}"
+    new = [str(file) for file in plan.stubs.new if file.name != "__init__.py"]
+    if len(new) > _MOST_NAMES:
+        done.append(f"{len(new)} new stubs in {plan.stub_folder}")
+    elif new:
+        done.append(f"new stub{'s' if len(new) > 1 else ''} {', '.join(new)}")
+    done += [f"{_count(len(plan.stubs.edits), 'stub')} extended"] if plan.stubs.edits else []
+    return done
 
 
-def _toolsets(design: Design) -> Iterator[Toolset]:
-    for service in design.services:
-        yield from service.toolsets
-
-
-def _shown(project: Project, folder: str) -> Path:
-    """Return the folder as seen from the working directory, which is how people read paths."""
-    return Path(os.path.relpath(project.directory / folder))
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -38,6 +38,7 @@ def entry(toolset: Toolset, tool: Tool, objects: Objects) -> Entry:
         "name": names.wire(toolset, tool),
         "service": toolset.service,
         "toolset": toolset.name,
+        "toolset_title": toolset.title,
         "title": tool.title,
         "description": tool.description,
         "tags": list(tool.tags),

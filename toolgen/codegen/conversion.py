@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Protocol, assert_never
 
-from toolgen.contract.fields import MISSING, Field, NullableType, null_is_a_value
+from toolgen.contract.fields import MISSING, Field, may_be_absent, may_be_none, null_is_a_value
 from toolgen.contract.naming import field_name
 from toolgen.expr.tree import Assignment, Choose, Conversion, Each, OrNone, Rebuild, Same
 
@@ -85,15 +85,6 @@ class Converter:
         # A splat of `Any` values: the other parameters of the class are of other types.
         any_ = self._imports.name("typing", "Any")
         return f"**(dict[str, {any_}]({name}={value}) if {condition} else {{}})"
-
-
-def may_be_absent(field: Field) -> bool:
-    return not field.required and field.default is MISSING
-
-
-def may_be_none(field: Field) -> bool:
-    """Return whether the attribute of a present object may be None."""
-    return may_be_absent(field) or isinstance(field.type, NullableType)
 
 
 def _present(conversion: Conversion) -> Conversion:

@@ -39,6 +39,11 @@ def toolset_package(toolset: Toolset) -> Module:
     return (*service_package(toolset.service), "toolsets", module_name(toolset.name))
 
 
+def toolset_path(toolset: Toolset, package: str) -> str:
+    """Return the import path of the toolset's package; `package` is that of the generated tree."""
+    return ".".join([package, *toolset_package(toolset)])
+
+
 def is_large(toolset: Toolset) -> bool:
     return len(toolset.tools) > MOST_TOOLS
 

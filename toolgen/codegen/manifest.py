@@ -23,6 +23,15 @@ class Written:
     """Of the text before formatting."""
     written: str
     """Of the file."""
+    coming: str = ""
+    """Of what a run is about to put there; it stays where the run was killed."""
+
+    def is_ours(self, found: str) -> bool:
+        return found in (self.written, self.coming)
+
+    def document(self) -> dict[str, str]:
+        coming = {"coming": self.coming} if self.coming else {}
+        return {"source": self.source, "written": self.written, **coming}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +42,7 @@ class Manifest:
     """By path inside the folder."""
 
     def text(self) -> str:
-        files = {
-            path: {"source": file.source, "written": file.written}
-            for path, file in sorted(self.files.items())
-        }
+        files = {path: file.document() for path, file in sorted(self.files.items())}
         return json.dumps({"format": FORMAT, "design": self.design, "files": files}, indent=2) + "\n"
 
 
@@ -59,7 +65,11 @@ def read_manifest(text: str, name: str) -> Manifest:
                 hint="pip install --upgrade 'toolgen[gen]'",
             )
         files = {
-            path: Written(source=str(entry["source"]), written=str(entry["written"]))
+            path: Written(
+                source=str(entry["source"]),
+                written=str(entry["written"]),
+                coming=str(entry.get("coming", "")),
+            )
             for path, entry in document["files"].items()
         }
         manifest = Manifest(design=str(document["design"]), files=files)

@@ -37,6 +37,14 @@ def bound_executor(toolset: Toolset) -> str:
     return class_name("bound", toolset.name, "executor")
 
 
+def stub_module(toolset: Toolset) -> str:
+    """Return the name under which a stub imports the toolset; a method of this name would hide it."""
+    name, methods = module_name(toolset.name), {method_name(tool.name) for tool in toolset.tools}
+    while name in methods:
+        name += "_toolset"
+    return name
+
+
 def to_method_payload(tool: Tool) -> str:
     return f"to_{tool.name}_method_payload"
 

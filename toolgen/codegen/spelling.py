@@ -140,10 +140,15 @@ class Speller:
             return ""
         if isinstance(field.default, Missing):
             return " = None"
+        if isinstance(field.type, EnumType) and len(field.type.values) == 1:
+            # A plain default would make it the tag of a union, which takes no null.
+            maker = self._imports.name("pydantic", "Field")
+            return f" = {maker}(default_factory=lambda: {literal(field.default)})"
         if not isinstance(field.default, (list, dict)):
             return f" = {self.value(field.type, field.default)}"
         factory = f"lambda: {self._mutable(field.type, field.default)}"
-        if not field.default and not isinstance(field.type, (RefType, UnionType)):
+        inner = field.type.inner if isinstance(field.type, NullableType) else field.type
+        if not field.default and not isinstance(inner, (RefType, UnionType)):
             factory = "list" if isinstance(field.default, list) else "dict"
         return f" = {self._imports.name('pydantic', 'Field')}(default_factory={factory})"
 

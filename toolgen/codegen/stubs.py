@@ -1,13 +1,61 @@
-"""Executor stubs: where they lie, and what an author's copy does not implement yet. Reads texts only."""
+"""Executor stubs: where they lie, how an author's copy stands to the design, and what it is to gain.
+
+Reads and makes bytes only. Nothing of the author's ever changes: methods are added at the end of a class.
+"""
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Literal
 
-from toolgen.contract.naming import class_name, method_name, module_name
+from toolgen.contract.naming import method_name, module_name
 from toolgen.expr.tree import Toolset
+
+from . import names
+from .authored import Executor, find_executors, functions
+from .insertions import Insertions
+from .layout import toolset_path
+from .scopes import module_names
+from .signatures import could_be_a_tool, is_changed, is_unimplemented
+from .source_edit import Insertion, Source, UnreadableSourceError, apply, read_source
+
+State = Literal["implemented", "unimplemented", "missing", "changed", "orphaned"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    line: int
+    state: State
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stub:
+    """An author's file, held against the design."""
+
+    data: bytes
+    findings: tuple[Finding, ...] = ()
+    """By line."""
+    insertions: tuple[Insertion, ...] = ()
+    """What the file is to gain, by line."""
+    lacks: tuple[str, ...] = ()
+    """Imports that the insertions name and the file does not have."""
+
+    @property
+    def followed(self) -> bytes:
+        """The file with the methods that it lacked."""
+        return apply(self.data, self.insertions)
+
+    @property
+    def added_lines(self) -> frozenset[int]:
+        """The lines of `followed` that the author did not write."""
+        lines: set[int] = set()
+        for one in self.insertions:
+            start = one.line + len(lines)
+            lines.update(range(start, start + one.count))
+        return frozenset(lines)
 
 
 def stub_path(toolset: Toolset) -> PurePosixPath:
@@ -15,49 +63,81 @@ def stub_path(toolset: Toolset) -> PurePosixPath:
     return PurePosixPath(module_name(toolset.service), f"{module_name(toolset.name)}.py")
 
 
-def unimplemented(text: str | bytes, file: str, toolset: Toolset) -> list[str]:
-    """Return `file:line: …` for each tool that an executor class of the file has no method for.
-
-    A class with a base that the file does not show is left out: the methods may stand there.
-    """
+def read_stub(data: bytes, toolset: Toolset, package: str) -> Stub:
+    """Return how the file stands; `package` is the import path of the generated tree."""
     try:
-        module = ast.parse(text)
-    except SyntaxError as error:
-        return [f"{file}:{error.lineno}: does not parse: {error.msg}"]
-    classes = {node.name: node for node in ast.walk(module) if isinstance(node, ast.ClassDef)}
-    every = class_name(toolset.name, "executor")
-    bound = class_name("bound", toolset.name, "executor")
-    found: list[str] = []
-    for node in classes.values():
-        bases = set(_bases(node, classes))
-        if not bases & {every, bound} or not bases <= {every, bound, *classes}:
-            continue
-        methods = {name for base in (node.name, *bases) if base in classes for name in _names(classes[base])}
-        found += [
-            f"{file}:{node.lineno}: class {node.name} has no method {method!r} (tool {tool.id})"
-            for tool in toolset.tools
-            if (method := method_name(tool.name)) not in methods and not (bound in bases and tool.binding)
-        ]
-    return found
+        return _stub(read_source(data), toolset, package)
+    except UnreadableSourceError as error:
+        line, text = error.line, f"does not parse: {error}; correct it and run: toolgen gen"
+    except RecursionError:  # Python reads what the walks over its tree cannot
+        line, text = 1, "is nested too deeply to be followed; make its longest expression several"
+    return Stub(data=data, findings=(Finding(line=line, state="missing", text=text),))
 
 
-def _bases(
-    node: ast.ClassDef, classes: dict[str, ast.ClassDef], seen: frozenset[str] = frozenset()
-) -> Iterator[str]:
-    """Yield the last names of all bases, those of bases in the same file included."""
-    for base in node.bases:
-        name = ast.unparse(base).split("[")[0].rpartition(".")[2]
-        yield name
-        if name in classes and name not in seen:
-            yield from _bases(classes[name], classes, seen | {name})
+def _stub(source: Source, toolset: Toolset, package: str) -> Stub:
+    imported = module_names(source.tree)
+    executors = find_executors(source.tree, imported, toolset, package)
+    insertions = Insertions(source=source, names=imported, module=toolset_path(toolset, package))
+    found = [] if executors else list(_without_class(toolset))
+    for executor in executors:
+        found += _missing(executor, toolset, insertions)
+        found += _defined(executor, toolset, insertions)
+    return Stub(
+        data=source.data,
+        findings=tuple(sorted(dict.fromkeys(found), key=lambda finding: finding.line)),
+        insertions=tuple(insertions.made),
+        lacks=tuple(insertions.lacks),
+    )
 
 
-def _names(node: ast.ClassDef) -> Iterator[str]:
-    for statement in node.body:
-        match statement:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                yield name
-            case ast.Assign(targets=targets):
-                yield from (target.id for target in targets if isinstance(target, ast.Name))
-            case _:
-                pass
+def _without_class(toolset: Toolset) -> Iterator[Finding]:
+    if not all(tool.binding for tool in toolset.tools):
+        base = f"{module_name(toolset.name)}.{names.executor(toolset)}"
+        text = f"no class derives from {base}; derive one, or delete the file and run: toolgen gen"
+        yield Finding(line=1, state="missing", text=text)
+
+
+def _missing(executor: Executor, toolset: Toolset, insertions: Insertions) -> Iterator[Finding]:
+    """Yield what the class lacks; what can be inserted is."""
+    plain, bound = names.executor(toolset), names.bound_executor(toolset)
+    line, name = executor.node.lineno, executor.node.name
+    if executor.is_bound and not any(tool.binding for tool in toolset.tools):
+        text = f"class {name} derives from {bound}, but no tool of it is bound; derive it from {plain}"
+        yield Finding(line=line, state="missing", text=text)
+        return
+    open_tools = [
+        tool
+        for tool in toolset.tools
+        if method_name(tool.name) not in executor.defined and not (tool.binding and executor.is_bound)
+    ]
+    given = [tool for tool in open_tools if not tool.binding and not executor.hidden]
+    fix = insertions.add(executor, given) if given else ""
+    for tool in open_tools:
+        method = method_name(tool.name)
+        text = f"class {name} has no method {method!r} (tool {tool.id})"
+        if executor.hidden:
+            base = executor.hidden[0]
+            text += f", and its base {base} is not in this file; add it, or {method} = {base}.{method}"
+        elif tool.binding:
+            text += f"; derive the class from {bound}, or add the method"
+        else:
+            text += f"; {fix}"
+        yield Finding(line=line, state="missing", text=text)
+
+
+def _defined(executor: Executor, toolset: Toolset, insertions: Insertions) -> Iterator[Finding]:
+    """Yield how the methods of tools stand, and which methods are no tool's."""
+    tools = {method_name(tool.name): tool for tool in toolset.tools}
+    for node in dict.fromkeys((*executor.family, *executor.heirs)):
+        for method in functions(node.body):
+            name, line, tool = f"{node.name}.{method.name}", method.lineno, tools.get(method.name)
+            if tool is not None:
+                is_open = is_unimplemented(method)
+                text = f"{name} is {'not ' if is_open else ''}implemented (tool {tool.id})"
+                yield Finding(line=line, state="unimplemented" if is_open else "implemented", text=text)
+                if is_changed(method, tool, insertions.names):
+                    text = f"{name} is not as the design has it: {insertions.signature(tool, executor)}"
+                    yield Finding(line=line, state="changed", text=text)
+            elif executor.is_sole and node not in executor.family[1:] and could_be_a_tool(method):
+                text = f"{name} is the method of no tool; delete it, or start its name with '_'"
+                yield Finding(line=line, state="orphaned", text=text)

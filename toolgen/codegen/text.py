@@ -44,7 +44,7 @@ def literal(value: Json) -> str:
 
 def strings(values: tuple[str, ...]) -> str:
     """Return a tuple literal of strings."""
-    return f"({', '.join(map(quote, values))},)" if values else "()"
+    return f"({', '.join(map(quote, values))}{',' * (len(values) == 1)})"
 
 
 def _escaped(text: str) -> str:

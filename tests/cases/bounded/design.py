@@ -52,6 +52,16 @@ design = Design(
             Payload(Attribute("query", String, "What.", required=True), CURSOR),
             Result(ROWS, NEXT, Attribute("total", Int, "Of how many.")),
         ),
+        Method(
+            "endless",
+            "Return a page, and where to ask for more, even after the last one.",
+            Payload(CURSOR),
+            Result(
+                ROWS,
+                Attribute("nextCursor", String, "Where to go on.", required=True),
+                Attribute("total", Int, "Of how many.", required=True),
+            ),
+        ),
         Toolset(
             "rows",
             "Find rows.",
@@ -61,6 +71,13 @@ design = Design(
                 "paged",
                 "Return a page.",
                 BindTo("paged"),
+                BoundedResult(cursor="cursor", next_cursor="nextCursor"),
+            ),
+            Tool(
+                "endless",
+                "Return a page.",
+                Return(ROWS, NEXT),
+                BindTo("endless"),
                 BoundedResult(cursor="cursor", next_cursor="nextCursor"),
             ),
             Tool(

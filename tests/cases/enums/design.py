@@ -58,6 +58,8 @@ design = Design(
                 "Choose.",
                 Args(
                     Attribute("state", State, "A state.", default="online"),
+                    Attribute("only", String, "There is no choice.", enum=("this",), default="this"),
+                    Attribute("single", Int, "Nor here.", enum=(1,), default=1),
                     Attribute("level", Level, "A level.", default=2),
                     Attribute("inline", String(enum=["a", "b"]), "One of two.", default="b"),
                     Attribute("number", Int, "One of three.", enum=[1, 2, 3]),

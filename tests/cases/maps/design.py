@@ -58,6 +58,7 @@ design = Design(
                 ),
                 Return(Attribute("points", ArrayOf(MapOf(String, Point)), "Points.", required=True)),
             ),
+            title="Atlas of maps",
         ),
     ),
 )

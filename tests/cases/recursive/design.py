@@ -5,6 +5,7 @@ from toolgen.dsl import (
     ArrayOf,
     Attribute,
     Design,
+    Example,
     Int,
     MapOf,
     Nullable,
@@ -25,6 +26,7 @@ Node = Type(
     Attribute("by_name", MapOf(String, "Node"), "Subsections by name."),
     Attribute("parent", Nullable("Node"), "The section above."),
     Attribute("place", Object(Attribute("page", Int, "Page.", required=True)), "Where it stands."),
+    Example({"title": "Wiring", "children": [{"title": "Fuses", "place": {"page": 3}}]}),
 )
 Person = Type("Person", "Somebody.", Attribute("team", "Team", "Their team."))
 Team = Type(

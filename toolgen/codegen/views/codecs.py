@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from toolgen.contract.fields import Json
-from toolgen.contract.naming import method_name
 from toolgen.expr.tree import Tool, Toolset
 
 from .. import names
 from ..catalog import Entry, compact
 from ..imports import Imports
-from ..layout import SHARED, Module, Scope, is_large, relative, toolset_package
+from ..layout import SHARED, Module, Scope, relative, toolset_package
 from ..spelling import RUNTIME
 from ..text import docstring, quote
 
@@ -31,7 +30,6 @@ class CodecView:
     name: str
     type: str
     module: str
-    class_name: str
     schema: str
 
 
@@ -56,12 +54,11 @@ def codecs_view(toolset: Toolset, scope: Scope, entries: tuple[Entry, ...]) -> C
     for tool, entry in zip(toolset.tools, entries, strict=True):
         for name, class_, schema in _types(tool, entry):
             module = scope.modules[class_]
-            maker = modules.setdefault(module, _maker(toolset, module, tool))
+            maker = modules.setdefault(_home(toolset, module), _maker(toolset, module))
             found[name] = CodecView(
                 name=name,
                 type=type_name(toolset, module, class_, typing_imports),
                 module=maker.name,
-                class_name=quote(class_),
                 schema=quote(compact(schema)),
             )
     return CodecsView(
@@ -88,8 +85,11 @@ def _types(tool: Tool, entry: Entry) -> Iterator[tuple[str, str, Json]]:
         yield names.codec(artifact.type), artifact.type, schema
 
 
-def _maker(toolset: Toolset, module: Module, tool: Tool) -> ModuleView:
-    path = quote(relative(toolset_package(toolset), module))
-    if module == SHARED:
-        return ModuleView(name="_shared", module=path)
-    return ModuleView(name=method_name(tool.name) if is_large(toolset) else "codec", module=path)
+def _home(toolset: Toolset, module: Module) -> Module:
+    """Return the module that a codec imports; a package of types finds the tool's own module by itself."""
+    return module if module == SHARED else (*toolset_package(toolset), "types")
+
+
+def _maker(toolset: Toolset, module: Module) -> ModuleView:
+    path = quote(relative(toolset_package(toolset), _home(toolset, module)))
+    return ModuleView(name="shared_codec" if module == SHARED else "codec", module=path)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from toolgen.contract.fields import may_be_none
 from toolgen.contract.names import FORMAT
 from toolgen.contract.naming import class_name, method_name, module_name, snake
 from toolgen.expr.tree import Binding, Tool, Toolset
 
 from .. import names
-from ..conversion import may_be_none
 from ..imports import Imports
 from ..layout import relative, service_module, toolset_package
 from ..spelling import RUNTIME

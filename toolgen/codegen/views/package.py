@@ -9,7 +9,6 @@ from toolgen.expr.tree import Toolset
 
 from .. import names
 from ..imports import Imports, sorted_names
-from ..layout import is_large
 from ..spelling import RUNTIME
 from ..text import docstring, quote
 
@@ -28,8 +27,6 @@ class ToolsetView:
     typing_imports: str
     names: tuple[str, ...]
     """`__all__`, as literals."""
-    lazy_types: bool
-    """The types are a package that finds its own names."""
 
 
 def package_view(text: str) -> PackageView:
@@ -39,10 +36,7 @@ def package_view(text: str) -> PackageView:
 def toolset_view(of: Toolset) -> ToolsetView:
     imports, typing_imports = Imports(), Imports()
     imports.name("typing", "TYPE_CHECKING")
-    if is_large(of):
-        imports.name("importlib", "import_module")
-    else:
-        imports.name(RUNTIME, "lazy_attribute")
+    imports.name(RUNTIME, "lazy_attribute")
     executors = [names.executor(of), "registration"]
     if any(tool.binding for tool in of.tools):
         executors.append(names.bound_executor(of))
@@ -65,5 +59,4 @@ def toolset_view(of: Toolset) -> ToolsetView:
         imports=imports.text(),
         typing_imports=typing_imports.text(4),
         names=tuple(map(quote, sorted_names(["calls", *executors, *specs, *types]))),
-        lazy_types=is_large(of),
     )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from toolgen.contract.fields import Json
-from toolgen.contract.naming import method_name
+from toolgen.contract.naming import method_name, title
 from toolgen.expr.tree import Bounded, Tool, Toolset
 
 from .. import names
+from ..catalog import compact
 from ..imports import Imports
 from ..layout import Scope
 from ..spelling import RUNTIME
@@ -83,8 +83,10 @@ def _facts(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
     """Return the keyword arguments of the spec; what is empty is left out."""
     wire, method = names.wire(toolset, tool), method_name(tool.name)
     yield f"id={quote(tool.id)}"
-    yield f"name={quote(wire)}"
-    yield f"title={quote(tool.title)}"
+    if wire != tool.name:
+        yield f"name={quote(wire)}"
+    if tool.title != title(tool.name):
+        yield f"title={quote(tool.title)}"
     yield f"description={quote(tool.description)}"
     yield f"payload=codecs.{names.payload_codec(tool)}"
     yield f"result=codecs.{names.result_codec(tool)}"
@@ -104,7 +106,7 @@ def _facts(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
     if tool.meta:
         yield f"meta={literal(dict(tool.meta))}"
     if tool.examples:
-        yield f"example={quote(json.dumps(tool.examples[0].args, ensure_ascii=False))}"
+        yield f"example={quote(compact(tool.examples[0].args))}"
 
 
 def _cursors(bounded: Bounded) -> str:

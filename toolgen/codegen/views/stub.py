@@ -1,27 +1,37 @@
-"""The executor stub that an author starts from."""
+"""The executor stub that an author starts from, and the methods that are inserted into it later."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from toolgen.contract.naming import class_name, method_name
 from toolgen.expr.tree import Design, Tool, Toolset
 
 from .. import names
 from ..imports import Imports
-from ..layout import toolset_package
+from ..layout import toolset_package, toolset_path
+from ..scopes import Spelling
 from ..spelling import RUNTIME
 from ..text import docstring, quote
 
+_WIDTH: Final = 100
+"""Of generated code; an inserted method looks as if it had been there from the start."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StubToolView:
+class StubMethodView:
     name: str
-    payload: str
+    parameters: tuple[str, ...]
     returns: str
     docstring: str
+    """Without indent."""
     error: str
+
+    @property
+    def signature(self) -> str:
+        return f"async def {self.name}({', '.join(self.parameters)}) -> {self.returns}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +39,12 @@ class StubView:
     template: ClassVar[str] = "stub.py.jinja"
     docstring: str
     imports: str
-    parent: str
-    """The package of the toolset's package."""
-    module: str
+    own_import: str
+    """Of the toolset; apart from the others, because the project's own come last."""
     name: str
     base: str
     class_docstring: str
-    tools: tuple[StubToolView, ...]
+    methods: tuple[str, ...]
 
 
 def stub_view(design: Design, toolset: Toolset, package: str) -> StubView:
@@ -46,33 +55,72 @@ def stub_view(design: Design, toolset: Toolset, package: str) -> StubView:
     *parents, module = toolset_package(toolset)
     open_tools = [tool for tool in toolset.tools if not tool.binding]
     is_bound = len(open_tools) < len(toolset.tools)
-    imports = Imports()
-    if open_tools:
-        imports.name(RUNTIME, "ToolContext")
-    if any(tool.artifacts for tool in open_tools):
-        imports.name(RUNTIME, "ToolReturn")
-    base = names.bound_executor(toolset) if is_bound else names.executor(toolset)
+    imports, own_import = Imports(), Imports()
+    imports.name("__future__", "annotations")
+    alias = own_import.name(".".join([package, *parents]), module, names.stub_module(toolset))
+
+    def spell(path: str) -> Spelling:
+        origin, _, name = path.rpartition(".")
+        own = imports.name(origin, name) if origin == RUNTIME else f"{alias}.{name}"
+        return Spelling(text=own, is_sure=True)
+
+    methods = [stub_method(tool, toolset_path(toolset, package), spell) for tool in open_tools]
     return StubView(
         docstring=docstring(f"Executes the tools of {toolset.service}.{toolset.name} in {design.name}."),
         imports=imports.text(),
-        parent=".".join([package, *parents]),
-        module=module,
+        own_import=own_import.text(),
         name=class_name(toolset.name),
-        base=f"{module}.{base}",
+        base=f"{alias}.{names.bound_executor(toolset) if is_bound else names.executor(toolset)}",
         class_docstring=docstring(toolset.description or f"Executes {toolset.name}.", 4),
-        tools=tuple(_tool(tool, module) for tool in open_tools),
+        methods=tuple("\n".join(method_lines(method, "    ", "    ")) for method in methods),
     )
 
 
-def _tool(tool: Tool, module: str) -> StubToolView:
-    result = f"{module}.{tool.result.name}"
-    return StubToolView(
+def stub_method(tool: Tool, module: str, spell: Callable[[str], Spelling]) -> StubMethodView:
+    """Return the method of a tool; `module` is the toolset's path, `spell` says how a path is written."""
+    result = [spell(f"{module}.{tool.result.name}")]
+    if tool.artifacts:
+        result.insert(0, spell(f"{RUNTIME}.ToolReturn"))
+    return StubMethodView(
         name=method_name(tool.name),
-        payload=f"{module}.{tool.payload.name}",
-        returns=f"ToolReturn[{result}]" if tool.artifacts else result,
-        docstring=docstring(tool.description or f"Run {tool.name}.", 8),
+        parameters=(
+            "self",
+            f"payload: {_annotation(spell(f'{module}.{tool.payload.name}'))}",
+            f"ctx: {_annotation(spell(f'{RUNTIME}.ToolContext'))}",
+        ),
+        returns=_annotation(*result),
+        docstring=docstring(tool.description or f"Run {tool.name}."),
         error=quote(_sentence(tool)),
     )
+
+
+def method_lines(method: StubMethodView, indent: str, step: str) -> list[str]:
+    """Return the method as ruff formats it, in the indents of the class that it goes to."""
+    inner = indent + step
+    head = f"{indent}{method.signature}:"
+    body = f"{inner}raise NotImplementedError({method.error})"
+    end = f"{indent}) -> {method.returns}:"
+    parameters = f"{inner}{', '.join(method.parameters)}"
+    if _fits(head):
+        lines = [head]
+    elif _fits(parameters):
+        lines = [f"{indent}async def {method.name}(", parameters, end]
+    else:
+        lines = [f"{indent}async def {method.name}(", *(f"{inner}{one}," for one in method.parameters), end]
+    lines += [f"{inner}{line}" if line else "" for line in method.docstring.split("\n")]
+    if _fits(body):
+        return [*lines, body]
+    return [*lines, f"{inner}raise NotImplementedError(", f"{inner}{step}{method.error}", f"{inner})"]
+
+
+def _annotation(*parts: Spelling) -> str:
+    """Return a class, or a generic and its argument; in a string where evaluating it could fail."""
+    text = parts[0].text if len(parts) == 1 else f"{parts[0].text}[{parts[1].text}]"
+    return text if all(part.is_sure for part in parts) else quote(text)
+
+
+def _fits(line: str) -> bool:
+    return len(line.expandtabs(4)) <= _WIDTH
 
 
 def _sentence(tool: Tool) -> str:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from toolgen.contract.fields import ArrayType, Field
+from toolgen.contract.fields import ArrayType, Field, may_be_none
 from toolgen.contract.naming import field_name, snake
 from toolgen.expr.tree import ArtifactSource, Binding, Choose, ObjectMapping, Rebuild, Tool, Toolset
 
 from .. import names
-from ..conversion import Converter, may_be_none
+from ..conversion import Converter
 from ..imports import Imports
 from ..layout import SHARED, Scope, relative, service_package, toolset_package
 from ..spelling import Speller
@@ -207,10 +207,10 @@ def _returned(mapping: ObjectMapping) -> str:
 
 
 def _truncated(mapping: ObjectMapping, tool: Tool) -> str:
-    """Return whether there is more: a next cursor where the tool has pages, else what the total says."""
+    """Return whether there is more: a next cursor that the last page lacks, else what the total says."""
     next_cursor = tool.bounded.next_cursor if tool.bounded else None
     sources = {one.target.name: one.source for one in mapping.assignments if one.source is not None}
-    if cursor := sources.get(next_cursor or ""):
+    if (cursor := sources.get(next_cursor or "")) and may_be_none(cursor):
         return f"result.{field_name(cursor.name)} is not None"
     total = sources["total"]
     more = f"result.{field_name(total.name)} > {_returned(mapping)}"

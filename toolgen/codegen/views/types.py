@@ -68,7 +68,7 @@ def types_package_view(toolset: Toolset) -> TypesPackageView:
         imports=imports.text(),
         typing_imports=typing_imports.text(4),
         names=tuple(map(quote, sorted_names(modules))),
-        modules=tuple((quote(name), quote(module)) for name, module in modules.items()),
+        modules=tuple((quote(name), quote(f".{module}")) for name, module in modules.items()),
     )
 
 

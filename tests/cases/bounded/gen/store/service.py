@@ -61,6 +61,27 @@ class PagedResult(ToolModel):
     total: Annotated[int | None, Field(description="Of how many.")] = None
 
 
+class EndlessPayload(ToolModel):
+    """Payload of store.endless."""
+
+    cursor: Annotated[str | None, Field(description="Where to go on.")] = None
+
+
+class EndlessResult(ToolModel):
+    """Result of store.endless."""
+
+    rows: Annotated[list[str], Field(description="What was found.")]
+    next_cursor: Annotated[
+        str,
+        Field(
+            validation_alias="nextCursor",
+            serialization_alias="nextCursor",
+            description="Where to go on.",
+        ),
+    ]
+    total: Annotated[int, Field(description="Of how many.")]
+
+
 class Store(Protocol):
     """Rows."""
 
@@ -75,3 +96,7 @@ class Store(Protocol):
     @abstractmethod
     async def paged(self, payload: PagedPayload) -> PagedResult:
         """Return a page."""
+
+    @abstractmethod
+    async def endless(self, payload: EndlessPayload) -> EndlessResult:
+        """Return a page, and where to ask for more, even after the last one."""

@@ -2,8 +2,9 @@
 # Design: tests.cases.big_toolset.design
 """Many tools."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from toolgen.runtime import lazy_attribute
 
 from . import calls
 from .executor import BoundManyExecutor, ManyExecutor, registration
@@ -184,4 +185,4 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        return getattr(import_module(".types", __name__), name)
+        return lazy_attribute(__name__, name, ".types" if name in __all__ else None)

@@ -11,233 +11,158 @@ from toolgen.runtime import Codec, CodecModule
 if TYPE_CHECKING:
     from . import types
 
-get_1 = CodecModule(__package__, ".types.get_1")
-get_2 = CodecModule(__package__, ".types.get_2")
-get_3 = CodecModule(__package__, ".types.get_3")
-get_4 = CodecModule(__package__, ".types.get_4")
-get_5 = CodecModule(__package__, ".types.get_5")
-get_6 = CodecModule(__package__, ".types.get_6")
-get_7 = CodecModule(__package__, ".types.get_7")
-get_8 = CodecModule(__package__, ".types.get_8")
-get_9 = CodecModule(__package__, ".types.get_9")
-get_10 = CodecModule(__package__, ".types.get_10")
-get_11 = CodecModule(__package__, ".types.get_11")
-get_12 = CodecModule(__package__, ".types.get_12")
-get_13 = CodecModule(__package__, ".types.get_13")
-get_14 = CodecModule(__package__, ".types.get_14")
-get_15 = CodecModule(__package__, ".types.get_15")
-get_16 = CodecModule(__package__, ".types.get_16")
-get_17 = CodecModule(__package__, ".types.get_17")
-get_18 = CodecModule(__package__, ".types.get_18")
-get_19 = CodecModule(__package__, ".types.get_19")
-get_20 = CodecModule(__package__, ".types.get_20")
-get_21 = CodecModule(__package__, ".types.get_21")
-get_22 = CodecModule(__package__, ".types.get_22")
-put = CodecModule(__package__, ".types.put")
-list = CodecModule(__package__, ".types.list")
-import_ = CodecModule(__package__, ".types.import_")
+codec = CodecModule(__package__, ".types")
 
-GET_1_PAYLOAD: Codec[types.Get1Payload] = get_1(
-    "Get1Payload",
-    '{"type":"object","title":"Get1Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_1_PAYLOAD: Codec[types.Get1Payload] = codec(
+    '{"type":"object","title":"Get1Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_1_RESULT: Codec[types.Get1Result] = get_1(
-    "Get1Result",
-    '{"type":"object","title":"Get1Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_1_RESULT: Codec[types.Get1Result] = codec(
+    '{"type":"object","title":"Get1Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_2_PAYLOAD: Codec[types.Get2Payload] = get_2(
-    "Get2Payload",
-    '{"type":"object","title":"Get2Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_2_PAYLOAD: Codec[types.Get2Payload] = codec(
+    '{"type":"object","title":"Get2Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_2_RESULT: Codec[types.Get2Result] = get_2(
-    "Get2Result",
-    '{"type":"object","title":"Get2Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_2_RESULT: Codec[types.Get2Result] = codec(
+    '{"type":"object","title":"Get2Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_3_PAYLOAD: Codec[types.Get3Payload] = get_3(
-    "Get3Payload",
-    '{"type":"object","title":"Get3Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_3_PAYLOAD: Codec[types.Get3Payload] = codec(
+    '{"type":"object","title":"Get3Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_3_RESULT: Codec[types.Get3Result] = get_3(
-    "Get3Result",
-    '{"type":"object","title":"Get3Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_3_RESULT: Codec[types.Get3Result] = codec(
+    '{"type":"object","title":"Get3Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_4_PAYLOAD: Codec[types.Get4Payload] = get_4(
-    "Get4Payload",
-    '{"type":"object","title":"Get4Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_4_PAYLOAD: Codec[types.Get4Payload] = codec(
+    '{"type":"object","title":"Get4Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_4_RESULT: Codec[types.Get4Result] = get_4(
-    "Get4Result",
-    '{"type":"object","title":"Get4Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_4_RESULT: Codec[types.Get4Result] = codec(
+    '{"type":"object","title":"Get4Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_5_PAYLOAD: Codec[types.Get5Payload] = get_5(
-    "Get5Payload",
-    '{"type":"object","title":"Get5Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_5_PAYLOAD: Codec[types.Get5Payload] = codec(
+    '{"type":"object","title":"Get5Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_5_RESULT: Codec[types.Get5Result] = get_5(
-    "Get5Result",
-    '{"type":"object","title":"Get5Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_5_RESULT: Codec[types.Get5Result] = codec(
+    '{"type":"object","title":"Get5Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_6_PAYLOAD: Codec[types.Get6Payload] = get_6(
-    "Get6Payload",
-    '{"type":"object","title":"Get6Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_6_PAYLOAD: Codec[types.Get6Payload] = codec(
+    '{"type":"object","title":"Get6Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_6_RESULT: Codec[types.Get6Result] = get_6(
-    "Get6Result",
-    '{"type":"object","title":"Get6Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_6_RESULT: Codec[types.Get6Result] = codec(
+    '{"type":"object","title":"Get6Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_7_PAYLOAD: Codec[types.Get7Payload] = get_7(
-    "Get7Payload",
-    '{"type":"object","title":"Get7Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_7_PAYLOAD: Codec[types.Get7Payload] = codec(
+    '{"type":"object","title":"Get7Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_7_RESULT: Codec[types.Get7Result] = get_7(
-    "Get7Result",
-    '{"type":"object","title":"Get7Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_7_RESULT: Codec[types.Get7Result] = codec(
+    '{"type":"object","title":"Get7Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_8_PAYLOAD: Codec[types.Get8Payload] = get_8(
-    "Get8Payload",
-    '{"type":"object","title":"Get8Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_8_PAYLOAD: Codec[types.Get8Payload] = codec(
+    '{"type":"object","title":"Get8Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_8_RESULT: Codec[types.Get8Result] = get_8(
-    "Get8Result",
-    '{"type":"object","title":"Get8Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_8_RESULT: Codec[types.Get8Result] = codec(
+    '{"type":"object","title":"Get8Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_9_PAYLOAD: Codec[types.Get9Payload] = get_9(
-    "Get9Payload",
-    '{"type":"object","title":"Get9Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_9_PAYLOAD: Codec[types.Get9Payload] = codec(
+    '{"type":"object","title":"Get9Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_9_RESULT: Codec[types.Get9Result] = get_9(
-    "Get9Result",
-    '{"type":"object","title":"Get9Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_9_RESULT: Codec[types.Get9Result] = codec(
+    '{"type":"object","title":"Get9Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_10_PAYLOAD: Codec[types.Get10Payload] = get_10(
-    "Get10Payload",
-    '{"type":"object","title":"Get10Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_10_PAYLOAD: Codec[types.Get10Payload] = codec(
+    '{"type":"object","title":"Get10Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_10_RESULT: Codec[types.Get10Result] = get_10(
-    "Get10Result",
-    '{"type":"object","title":"Get10Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_10_RESULT: Codec[types.Get10Result] = codec(
+    '{"type":"object","title":"Get10Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_11_PAYLOAD: Codec[types.Get11Payload] = get_11(
-    "Get11Payload",
-    '{"type":"object","title":"Get11Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_11_PAYLOAD: Codec[types.Get11Payload] = codec(
+    '{"type":"object","title":"Get11Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_11_RESULT: Codec[types.Get11Result] = get_11(
-    "Get11Result",
-    '{"type":"object","title":"Get11Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_11_RESULT: Codec[types.Get11Result] = codec(
+    '{"type":"object","title":"Get11Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_12_PAYLOAD: Codec[types.Get12Payload] = get_12(
-    "Get12Payload",
-    '{"type":"object","title":"Get12Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_12_PAYLOAD: Codec[types.Get12Payload] = codec(
+    '{"type":"object","title":"Get12Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_12_RESULT: Codec[types.Get12Result] = get_12(
-    "Get12Result",
-    '{"type":"object","title":"Get12Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_12_RESULT: Codec[types.Get12Result] = codec(
+    '{"type":"object","title":"Get12Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_13_PAYLOAD: Codec[types.Get13Payload] = get_13(
-    "Get13Payload",
-    '{"type":"object","title":"Get13Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_13_PAYLOAD: Codec[types.Get13Payload] = codec(
+    '{"type":"object","title":"Get13Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_13_RESULT: Codec[types.Get13Result] = get_13(
-    "Get13Result",
-    '{"type":"object","title":"Get13Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_13_RESULT: Codec[types.Get13Result] = codec(
+    '{"type":"object","title":"Get13Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_14_PAYLOAD: Codec[types.Get14Payload] = get_14(
-    "Get14Payload",
-    '{"type":"object","title":"Get14Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_14_PAYLOAD: Codec[types.Get14Payload] = codec(
+    '{"type":"object","title":"Get14Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_14_RESULT: Codec[types.Get14Result] = get_14(
-    "Get14Result",
-    '{"type":"object","title":"Get14Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_14_RESULT: Codec[types.Get14Result] = codec(
+    '{"type":"object","title":"Get14Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_15_PAYLOAD: Codec[types.Get15Payload] = get_15(
-    "Get15Payload",
-    '{"type":"object","title":"Get15Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_15_PAYLOAD: Codec[types.Get15Payload] = codec(
+    '{"type":"object","title":"Get15Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_15_RESULT: Codec[types.Get15Result] = get_15(
-    "Get15Result",
-    '{"type":"object","title":"Get15Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_15_RESULT: Codec[types.Get15Result] = codec(
+    '{"type":"object","title":"Get15Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_16_PAYLOAD: Codec[types.Get16Payload] = get_16(
-    "Get16Payload",
-    '{"type":"object","title":"Get16Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_16_PAYLOAD: Codec[types.Get16Payload] = codec(
+    '{"type":"object","title":"Get16Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_16_RESULT: Codec[types.Get16Result] = get_16(
-    "Get16Result",
-    '{"type":"object","title":"Get16Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_16_RESULT: Codec[types.Get16Result] = codec(
+    '{"type":"object","title":"Get16Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_17_PAYLOAD: Codec[types.Get17Payload] = get_17(
-    "Get17Payload",
-    '{"type":"object","title":"Get17Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_17_PAYLOAD: Codec[types.Get17Payload] = codec(
+    '{"type":"object","title":"Get17Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_17_RESULT: Codec[types.Get17Result] = get_17(
-    "Get17Result",
-    '{"type":"object","title":"Get17Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_17_RESULT: Codec[types.Get17Result] = codec(
+    '{"type":"object","title":"Get17Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_18_PAYLOAD: Codec[types.Get18Payload] = get_18(
-    "Get18Payload",
-    '{"type":"object","title":"Get18Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_18_PAYLOAD: Codec[types.Get18Payload] = codec(
+    '{"type":"object","title":"Get18Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_18_RESULT: Codec[types.Get18Result] = get_18(
-    "Get18Result",
-    '{"type":"object","title":"Get18Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_18_RESULT: Codec[types.Get18Result] = codec(
+    '{"type":"object","title":"Get18Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_19_PAYLOAD: Codec[types.Get19Payload] = get_19(
-    "Get19Payload",
-    '{"type":"object","title":"Get19Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_19_PAYLOAD: Codec[types.Get19Payload] = codec(
+    '{"type":"object","title":"Get19Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_19_RESULT: Codec[types.Get19Result] = get_19(
-    "Get19Result",
-    '{"type":"object","title":"Get19Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_19_RESULT: Codec[types.Get19Result] = codec(
+    '{"type":"object","title":"Get19Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_20_PAYLOAD: Codec[types.Get20Payload] = get_20(
-    "Get20Payload",
-    '{"type":"object","title":"Get20Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_20_PAYLOAD: Codec[types.Get20Payload] = codec(
+    '{"type":"object","title":"Get20Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_20_RESULT: Codec[types.Get20Result] = get_20(
-    "Get20Result",
-    '{"type":"object","title":"Get20Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_20_RESULT: Codec[types.Get20Result] = codec(
+    '{"type":"object","title":"Get20Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_21_PAYLOAD: Codec[types.Get21Payload] = get_21(
-    "Get21Payload",
-    '{"type":"object","title":"Get21Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_21_PAYLOAD: Codec[types.Get21Payload] = codec(
+    '{"type":"object","title":"Get21Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_21_RESULT: Codec[types.Get21Result] = get_21(
-    "Get21Result",
-    '{"type":"object","title":"Get21Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_21_RESULT: Codec[types.Get21Result] = codec(
+    '{"type":"object","title":"Get21Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-GET_22_PAYLOAD: Codec[types.Get22Payload] = get_22(
-    "Get22Payload",
-    '{"type":"object","title":"Get22Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}',
+GET_22_PAYLOAD: Codec[types.Get22Payload] = codec(
+    '{"type":"object","title":"Get22Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
 )
-GET_22_RESULT: Codec[types.Get22Result] = get_22(
-    "Get22Result",
-    '{"type":"object","title":"Get22Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+GET_22_RESULT: Codec[types.Get22Result] = codec(
+    '{"type":"object","title":"Get22Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-PUT_PAYLOAD: Codec[types.PutPayload] = put(
-    "PutPayload",
-    '{"type":"object","title":"PutPayload","properties":{"item":{"type":"object","title":"Item","description":"It.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}},"required":["item"],"additionalProperties":false}',
+PUT_PAYLOAD: Codec[types.PutPayload] = codec(
+    '{"type":"object","title":"PutPayload","properties":{"item":{"type":"object","title":"Item","description":"It.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}},"required":["item"],"additionalProperties":false}'
 )
-PUT_RESULT: Codec[types.PutResult] = put(
-    "PutResult",
-    '{"type":"object","title":"PutResult","properties":{"count":{"type":"integer","title":"Count","description":"How many there are."}},"required":["count"],"additionalProperties":false}',
+PUT_RESULT: Codec[types.PutResult] = codec(
+    '{"type":"object","title":"PutResult","properties":{"count":{"type":"integer","title":"Count","description":"How many there are."}},"required":["count"],"additionalProperties":false}'
 )
-LIST_PAYLOAD: Codec[types.ListPayload] = list(
-    "ListPayload",
-    '{"type":"object","title":"ListPayload","properties":{},"additionalProperties":false}',
+LIST_PAYLOAD: Codec[types.ListPayload] = codec(
+    '{"type":"object","title":"ListPayload","properties":{},"additionalProperties":false}'
 )
-LIST_RESULT: Codec[types.ListResult] = list(
-    "ListResult",
-    '{"type":"object","title":"ListResult","properties":{},"additionalProperties":false}',
+LIST_RESULT: Codec[types.ListResult] = codec(
+    '{"type":"object","title":"ListResult","properties":{},"additionalProperties":false}'
 )
-LIST_ALL: Codec[types.ListAll] = list(
-    "ListAll",
-    '{"type":"object","title":"ListAll","description":"All.","properties":{"count":{"type":"integer","title":"Count","description":"How many."}},"additionalProperties":false}',
+LIST_ALL: Codec[types.ListAll] = codec(
+    '{"type":"object","title":"ListAll","description":"All.","properties":{"count":{"type":"integer","title":"Count","description":"How many."}},"additionalProperties":false}'
 )
-IMPORT_PAYLOAD: Codec[types.ImportPayload] = import_(
-    "ImportPayload",
-    '{"type":"object","title":"ImportPayload","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}',
+IMPORT_PAYLOAD: Codec[types.ImportPayload] = codec(
+    '{"type":"object","title":"ImportPayload","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
 )
-IMPORT_RESULT: Codec[types.ImportResult] = import_(
-    "ImportResult",
-    '{"type":"object","title":"ImportResult","properties":{},"additionalProperties":false}',
+IMPORT_RESULT: Codec[types.ImportResult] = codec(
+    '{"type":"object","title":"ImportResult","properties":{},"additionalProperties":false}'
 )

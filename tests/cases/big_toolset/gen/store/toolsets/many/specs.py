@@ -43,8 +43,6 @@ ToolId = Literal[
 
 GET_1: ToolSpec[types.Get1Payload, types.Get1Result] = ToolSpec(
     id="store.many.get_1",
-    name="get_1",
-    title="Get 1",
     description="Return item 1.",
     payload=codecs.GET_1_PAYLOAD,
     result=codecs.GET_1_RESULT,
@@ -52,8 +50,6 @@ GET_1: ToolSpec[types.Get1Payload, types.Get1Result] = ToolSpec(
 
 GET_2: ToolSpec[types.Get2Payload, types.Get2Result] = ToolSpec(
     id="store.many.get_2",
-    name="get_2",
-    title="Get 2",
     description="Return item 2.",
     payload=codecs.GET_2_PAYLOAD,
     result=codecs.GET_2_RESULT,
@@ -61,8 +57,6 @@ GET_2: ToolSpec[types.Get2Payload, types.Get2Result] = ToolSpec(
 
 GET_3: ToolSpec[types.Get3Payload, types.Get3Result] = ToolSpec(
     id="store.many.get_3",
-    name="get_3",
-    title="Get 3",
     description="Return item 3.",
     payload=codecs.GET_3_PAYLOAD,
     result=codecs.GET_3_RESULT,
@@ -70,8 +64,6 @@ GET_3: ToolSpec[types.Get3Payload, types.Get3Result] = ToolSpec(
 
 GET_4: ToolSpec[types.Get4Payload, types.Get4Result] = ToolSpec(
     id="store.many.get_4",
-    name="get_4",
-    title="Get 4",
     description="Return item 4.",
     payload=codecs.GET_4_PAYLOAD,
     result=codecs.GET_4_RESULT,
@@ -79,8 +71,6 @@ GET_4: ToolSpec[types.Get4Payload, types.Get4Result] = ToolSpec(
 
 GET_5: ToolSpec[types.Get5Payload, types.Get5Result] = ToolSpec(
     id="store.many.get_5",
-    name="get_5",
-    title="Get 5",
     description="Return item 5.",
     payload=codecs.GET_5_PAYLOAD,
     result=codecs.GET_5_RESULT,
@@ -88,8 +78,6 @@ GET_5: ToolSpec[types.Get5Payload, types.Get5Result] = ToolSpec(
 
 GET_6: ToolSpec[types.Get6Payload, types.Get6Result] = ToolSpec(
     id="store.many.get_6",
-    name="get_6",
-    title="Get 6",
     description="Return item 6.",
     payload=codecs.GET_6_PAYLOAD,
     result=codecs.GET_6_RESULT,
@@ -97,8 +85,6 @@ GET_6: ToolSpec[types.Get6Payload, types.Get6Result] = ToolSpec(
 
 GET_7: ToolSpec[types.Get7Payload, types.Get7Result] = ToolSpec(
     id="store.many.get_7",
-    name="get_7",
-    title="Get 7",
     description="Return item 7.",
     payload=codecs.GET_7_PAYLOAD,
     result=codecs.GET_7_RESULT,
@@ -106,8 +92,6 @@ GET_7: ToolSpec[types.Get7Payload, types.Get7Result] = ToolSpec(
 
 GET_8: ToolSpec[types.Get8Payload, types.Get8Result] = ToolSpec(
     id="store.many.get_8",
-    name="get_8",
-    title="Get 8",
     description="Return item 8.",
     payload=codecs.GET_8_PAYLOAD,
     result=codecs.GET_8_RESULT,
@@ -115,8 +99,6 @@ GET_8: ToolSpec[types.Get8Payload, types.Get8Result] = ToolSpec(
 
 GET_9: ToolSpec[types.Get9Payload, types.Get9Result] = ToolSpec(
     id="store.many.get_9",
-    name="get_9",
-    title="Get 9",
     description="Return item 9.",
     payload=codecs.GET_9_PAYLOAD,
     result=codecs.GET_9_RESULT,
@@ -124,8 +106,6 @@ GET_9: ToolSpec[types.Get9Payload, types.Get9Result] = ToolSpec(
 
 GET_10: ToolSpec[types.Get10Payload, types.Get10Result] = ToolSpec(
     id="store.many.get_10",
-    name="get_10",
-    title="Get 10",
     description="Return item 10.",
     payload=codecs.GET_10_PAYLOAD,
     result=codecs.GET_10_RESULT,
@@ -133,8 +113,6 @@ GET_10: ToolSpec[types.Get10Payload, types.Get10Result] = ToolSpec(
 
 GET_11: ToolSpec[types.Get11Payload, types.Get11Result] = ToolSpec(
     id="store.many.get_11",
-    name="get_11",
-    title="Get 11",
     description="Return item 11.",
     payload=codecs.GET_11_PAYLOAD,
     result=codecs.GET_11_RESULT,
@@ -142,8 +120,6 @@ GET_11: ToolSpec[types.Get11Payload, types.Get11Result] = ToolSpec(
 
 GET_12: ToolSpec[types.Get12Payload, types.Get12Result] = ToolSpec(
     id="store.many.get_12",
-    name="get_12",
-    title="Get 12",
     description="Return item 12.",
     payload=codecs.GET_12_PAYLOAD,
     result=codecs.GET_12_RESULT,
@@ -151,8 +127,6 @@ GET_12: ToolSpec[types.Get12Payload, types.Get12Result] = ToolSpec(
 
 GET_13: ToolSpec[types.Get13Payload, types.Get13Result] = ToolSpec(
     id="store.many.get_13",
-    name="get_13",
-    title="Get 13",
     description="Return item 13.",
     payload=codecs.GET_13_PAYLOAD,
     result=codecs.GET_13_RESULT,
@@ -160,8 +134,6 @@ GET_13: ToolSpec[types.Get13Payload, types.Get13Result] = ToolSpec(
 
 GET_14: ToolSpec[types.Get14Payload, types.Get14Result] = ToolSpec(
     id="store.many.get_14",
-    name="get_14",
-    title="Get 14",
     description="Return item 14.",
     payload=codecs.GET_14_PAYLOAD,
     result=codecs.GET_14_RESULT,
@@ -169,8 +141,6 @@ GET_14: ToolSpec[types.Get14Payload, types.Get14Result] = ToolSpec(
 
 GET_15: ToolSpec[types.Get15Payload, types.Get15Result] = ToolSpec(
     id="store.many.get_15",
-    name="get_15",
-    title="Get 15",
     description="Return item 15.",
     payload=codecs.GET_15_PAYLOAD,
     result=codecs.GET_15_RESULT,
@@ -178,8 +148,6 @@ GET_15: ToolSpec[types.Get15Payload, types.Get15Result] = ToolSpec(
 
 GET_16: ToolSpec[types.Get16Payload, types.Get16Result] = ToolSpec(
     id="store.many.get_16",
-    name="get_16",
-    title="Get 16",
     description="Return item 16.",
     payload=codecs.GET_16_PAYLOAD,
     result=codecs.GET_16_RESULT,
@@ -187,8 +155,6 @@ GET_16: ToolSpec[types.Get16Payload, types.Get16Result] = ToolSpec(
 
 GET_17: ToolSpec[types.Get17Payload, types.Get17Result] = ToolSpec(
     id="store.many.get_17",
-    name="get_17",
-    title="Get 17",
     description="Return item 17.",
     payload=codecs.GET_17_PAYLOAD,
     result=codecs.GET_17_RESULT,
@@ -196,8 +162,6 @@ GET_17: ToolSpec[types.Get17Payload, types.Get17Result] = ToolSpec(
 
 GET_18: ToolSpec[types.Get18Payload, types.Get18Result] = ToolSpec(
     id="store.many.get_18",
-    name="get_18",
-    title="Get 18",
     description="Return item 18.",
     payload=codecs.GET_18_PAYLOAD,
     result=codecs.GET_18_RESULT,
@@ -205,8 +169,6 @@ GET_18: ToolSpec[types.Get18Payload, types.Get18Result] = ToolSpec(
 
 GET_19: ToolSpec[types.Get19Payload, types.Get19Result] = ToolSpec(
     id="store.many.get_19",
-    name="get_19",
-    title="Get 19",
     description="Return item 19.",
     payload=codecs.GET_19_PAYLOAD,
     result=codecs.GET_19_RESULT,
@@ -214,8 +176,6 @@ GET_19: ToolSpec[types.Get19Payload, types.Get19Result] = ToolSpec(
 
 GET_20: ToolSpec[types.Get20Payload, types.Get20Result] = ToolSpec(
     id="store.many.get_20",
-    name="get_20",
-    title="Get 20",
     description="Return item 20.",
     payload=codecs.GET_20_PAYLOAD,
     result=codecs.GET_20_RESULT,
@@ -223,8 +183,6 @@ GET_20: ToolSpec[types.Get20Payload, types.Get20Result] = ToolSpec(
 
 GET_21: ToolSpec[types.Get21Payload, types.Get21Result] = ToolSpec(
     id="store.many.get_21",
-    name="get_21",
-    title="Get 21",
     description="Return item 21.",
     payload=codecs.GET_21_PAYLOAD,
     result=codecs.GET_21_RESULT,
@@ -232,8 +190,6 @@ GET_21: ToolSpec[types.Get21Payload, types.Get21Result] = ToolSpec(
 
 GET_22: ToolSpec[types.Get22Payload, types.Get22Result] = ToolSpec(
     id="store.many.get_22",
-    name="get_22",
-    title="Get 22",
     description="Return item 22.",
     payload=codecs.GET_22_PAYLOAD,
     result=codecs.GET_22_RESULT,
@@ -241,8 +197,6 @@ GET_22: ToolSpec[types.Get22Payload, types.Get22Result] = ToolSpec(
 
 PUT: ToolSpec[types.PutPayload, types.PutResult] = ToolSpec(
     id="store.many.put",
-    name="put",
-    title="Put",
     description="Put something.",
     payload=codecs.PUT_PAYLOAD,
     result=codecs.PUT_RESULT,
@@ -252,8 +206,6 @@ LIST_ALL: ArtifactSpec[types.ListAll] = ArtifactSpec("all", codecs.LIST_ALL)
 
 LIST: ToolSpec[types.ListPayload, types.ListResult] = ToolSpec(
     id="store.many.list",
-    name="list",
-    title="List",
     description="Called as a builtin.",
     payload=codecs.LIST_PAYLOAD,
     result=codecs.LIST_RESULT,
@@ -262,8 +214,6 @@ LIST: ToolSpec[types.ListPayload, types.ListResult] = ToolSpec(
 
 IMPORT: ToolSpec[types.ImportPayload, types.ImportResult] = ToolSpec(
     id="store.many.import",
-    name="import",
-    title="Import",
     description="Called as a keyword.",
     payload=codecs.IMPORT_PAYLOAD,
     result=codecs.IMPORT_RESULT,

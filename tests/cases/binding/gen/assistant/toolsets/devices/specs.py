@@ -24,21 +24,14 @@ ToolId = Literal[
 
 FIND: ToolSpec[types.FindPayload, types.FindResult] = ToolSpec(
     id="assistant.devices.find",
-    name="find",
-    title="Find",
     description="Find devices.",
     payload=codecs.FIND_PAYLOAD,
     result=codecs.FIND_RESULT,
-    injected=(
-        "session_id",
-        "tenant",
-    ),
+    injected=("session_id", "tenant"),
 )
 
 COMMAND: ToolSpec[types.CommandPayload, types.CommandResult] = ToolSpec(
     id="assistant.devices.command",
-    name="command",
-    title="Command",
     description="Send a command.",
     payload=codecs.COMMAND_PAYLOAD,
     result=codecs.COMMAND_RESULT,
@@ -52,8 +45,6 @@ TIME_SERIES_RAW: ArtifactSpec[types.TimeSeriesRaw] = ArtifactSpec("raw", codecs.
 
 TIME_SERIES: ToolSpec[types.TimeSeriesPayload, types.TimeSeriesResult] = ToolSpec(
     id="assistant.devices.time_series",
-    name="time_series",
-    title="Time series",
     description="Summarize measurements.",
     payload=codecs.TIME_SERIES_PAYLOAD,
     result=codecs.TIME_SERIES_RESULT,
@@ -62,8 +53,6 @@ TIME_SERIES: ToolSpec[types.TimeSeriesPayload, types.TimeSeriesResult] = ToolSpe
 
 WHOAMI: ToolSpec[types.WhoamiPayload, types.WhoamiResult] = ToolSpec(
     id="assistant.devices.whoami",
-    name="whoami",
-    title="Whoami",
     description="Return the user.",
     payload=codecs.WHOAMI_PAYLOAD,
     result=codecs.WHOAMI_RESULT,
@@ -74,8 +63,6 @@ PING_TRACE: ArtifactSpec[types.PingTrace] = ArtifactSpec("trace", codecs.PING_TR
 
 PING: ToolSpec[types.PingPayload, types.PingResult] = ToolSpec(
     id="assistant.devices.ping",
-    name="ping",
-    title="Ping",
     description="Answer.",
     payload=codecs.PING_PAYLOAD,
     result=codecs.PING_RESULT,

@@ -8,7 +8,7 @@ from toolgen.runtime import lazy_attribute
 
 from . import calls
 from .executor import BoundRowsExecutor, RowsExecutor, registration
-from .specs import CARRIED, COUNTED, FREE, PAGED, SPECS, ToolId
+from .specs import CARRIED, COUNTED, ENDLESS, FREE, PAGED, SPECS, ToolId
 
 if TYPE_CHECKING:
     from .types import (
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
         CarriedResult,
         CountedPayload,
         CountedResult,
+        EndlessPayload,
+        EndlessResult,
         FreePayload,
         FreeResult,
         PagedPayload,
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CARRIED",
     "COUNTED",
+    "ENDLESS",
     "FREE",
     "PAGED",
     "SPECS",
@@ -33,6 +36,8 @@ __all__ = [
     "CarriedResult",
     "CountedPayload",
     "CountedResult",
+    "EndlessPayload",
+    "EndlessResult",
     "FreePayload",
     "FreeResult",
     "PagedPayload",
@@ -46,4 +51,4 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        return lazy_attribute(__name__, name, ("types",))
+        return lazy_attribute(__name__, name, ".types" if name in __all__ else None)

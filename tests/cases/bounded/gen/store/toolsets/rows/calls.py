@@ -9,4 +9,5 @@ from . import specs
 carried = CallBuilder(specs.CARRIED)
 counted = CallBuilder(specs.COUNTED)
 paged = CallBuilder(specs.PAGED)
+endless = CallBuilder(specs.ENDLESS)
 free = CallBuilder(specs.FREE)

@@ -40,6 +40,12 @@ class RowsExecutor(Protocol):
         """Return a page."""
 
     @abstractmethod
+    async def endless(
+        self, payload: types.EndlessPayload, ctx: ToolContext
+    ) -> ToolReturn[types.EndlessResult]:
+        """Return a page."""
+
+    @abstractmethod
     async def free(
         self, payload: types.FreePayload, ctx: ToolContext
     ) -> ToolReturn[types.FreeResult]:
@@ -69,6 +75,12 @@ class BoundRowsExecutor(RowsExecutor):
     ) -> ToolReturn[types.PagedResult]:
         result = await self._store.paged(transforms.to_paged_method_payload(payload))
         return transforms.to_paged_result(result)
+
+    async def endless(
+        self, payload: types.EndlessPayload, ctx: ToolContext
+    ) -> ToolReturn[types.EndlessResult]:
+        result = await self._store.endless(transforms.to_endless_method_payload(payload))
+        return transforms.to_endless_result(result)
 
 
 def registration(executor: RowsExecutor | RawExecutor) -> ToolsetRegistration:

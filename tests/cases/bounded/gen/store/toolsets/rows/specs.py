@@ -17,13 +17,12 @@ ToolId = Literal[
     "store.rows.carried",
     "store.rows.counted",
     "store.rows.paged",
+    "store.rows.endless",
     "store.rows.free",
 ]
 
 CARRIED: ToolSpec[types.CarriedPayload, types.CarriedResult] = ToolSpec(
     id="store.rows.carried",
-    name="carried",
-    title="Carried",
     description="Return rows.",
     payload=codecs.CARRIED_PAYLOAD,
     result=codecs.CARRIED_RESULT,
@@ -32,8 +31,6 @@ CARRIED: ToolSpec[types.CarriedPayload, types.CarriedResult] = ToolSpec(
 
 COUNTED: ToolSpec[types.CountedPayload, types.CountedResult] = ToolSpec(
     id="store.rows.counted",
-    name="counted",
-    title="Counted",
     description="Count rows.",
     payload=codecs.COUNTED_PAYLOAD,
     result=codecs.COUNTED_RESULT,
@@ -42,18 +39,22 @@ COUNTED: ToolSpec[types.CountedPayload, types.CountedResult] = ToolSpec(
 
 PAGED: ToolSpec[types.PagedPayload, types.PagedResult] = ToolSpec(
     id="store.rows.paged",
-    name="paged",
-    title="Paged",
     description="Return a page.",
     payload=codecs.PAGED_PAYLOAD,
     result=codecs.PAGED_RESULT,
     bounded=BoundedSpec(cursor="cursor", next_cursor="nextCursor"),
 )
 
+ENDLESS: ToolSpec[types.EndlessPayload, types.EndlessResult] = ToolSpec(
+    id="store.rows.endless",
+    description="Return a page.",
+    payload=codecs.ENDLESS_PAYLOAD,
+    result=codecs.ENDLESS_RESULT,
+    bounded=BoundedSpec(cursor="cursor", next_cursor="nextCursor"),
+)
+
 FREE: ToolSpec[types.FreePayload, types.FreeResult] = ToolSpec(
     id="store.rows.free",
-    name="free",
-    title="Free",
     description="Return rows without a method.",
     payload=codecs.FREE_PAYLOAD,
     result=codecs.FREE_RESULT,
@@ -64,5 +65,6 @@ SPECS: tuple[ToolSpec[Any, Any], ...] = (
     CARRIED,
     COUNTED,
     PAGED,
+    ENDLESS,
     FREE,
 )

@@ -49,3 +49,19 @@ def to_paged_result(result: store.PagedResult) -> types.PagedResult:
         truncated=result.next_cursor is not None,
         total=result.total,
     )
+
+
+def to_endless_method_payload(payload: types.EndlessPayload) -> store.EndlessPayload:
+    """Return the payload of store.endless."""
+    return store.EndlessPayload(cursor=payload.cursor)
+
+
+def to_endless_result(result: store.EndlessResult) -> types.EndlessResult:
+    """Return what endless returns of store.endless."""
+    return types.EndlessResult(
+        rows=result.rows,
+        next_cursor=result.next_cursor,
+        returned=len(result.rows),
+        truncated=result.total > len(result.rows),
+        total=result.total,
+    )

@@ -98,6 +98,41 @@ class PagedResult(ToolModel):
         )
 
 
+class EndlessPayload(ToolModel):
+    """Arguments of endless."""
+
+    cursor: Annotated[str | None, Field(description="Where to go on.")] = None
+
+
+class EndlessResult(ToolModel):
+    """Result of endless."""
+
+    rows: Annotated[list[str], Field(description="What was found.")]
+    next_cursor: Annotated[
+        str | None,
+        Field(
+            validation_alias="nextCursor",
+            serialization_alias="nextCursor",
+            description="Where to go on the next time.",
+        ),
+    ] = None
+    returned: Annotated[int, Field(description="How many are in this result.")]
+    truncated: Annotated[bool, Field(description="Whether there are more than these.")]
+    total: Annotated[int | None, Field(description="How many there are in all, if known.")] = None
+    refinement_hint: Annotated[
+        str | None, Field(description="How to ask for less, if that helps.")
+    ] = None
+
+    def result_bounds(self) -> Bounds:
+        return Bounds(
+            returned=self.returned,
+            truncated=self.truncated,
+            total=self.total,
+            refinement_hint=self.refinement_hint,
+            next_cursor=self.next_cursor,
+        )
+
+
 class FreePayload(ToolModel):
     """Arguments of free."""
 

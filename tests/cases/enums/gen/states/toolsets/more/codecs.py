@@ -14,10 +14,8 @@ if TYPE_CHECKING:
 codec = CodecModule(__package__, ".types")
 
 SET_PAYLOAD: Codec[types.SetPayload] = codec(
-    "SetPayload",
-    '{"type":"object","title":"SetPayload","properties":{"level":{"type":"integer","enum":[1,2,10],"title":"Level","description":"A level."}},"required":["level"],"additionalProperties":false}',
+    '{"type":"object","title":"SetPayload","properties":{"level":{"type":"integer","enum":[1,2,10],"title":"Level","description":"A level."}},"required":["level"],"additionalProperties":false}'
 )
 SET_RESULT: Codec[types.SetResult] = codec(
-    "SetResult",
-    '{"type":"object","title":"SetResult","properties":{},"additionalProperties":false}',
+    '{"type":"object","title":"SetResult","properties":{},"additionalProperties":false}'
 )

@@ -17,8 +17,6 @@ ToolId = Literal["states.more.set",]
 
 SET: ToolSpec[types.SetPayload, types.SetResult] = ToolSpec(
     id="states.more.set",
-    name="set",
-    title="Set",
     description="Set a level.",
     payload=codecs.SET_PAYLOAD,
     result=codecs.SET_RESULT,

@@ -20,8 +20,6 @@ ToolId = Literal[
 
 SET: ToolSpec[types.SetPayload, types.SetResult] = ToolSpec(
     id="states.states.set",
-    name="set",
-    title="Set",
     description="Set states.",
     payload=codecs.SET_PAYLOAD,
     result=codecs.SET_RESULT,
@@ -29,8 +27,6 @@ SET: ToolSpec[types.SetPayload, types.SetResult] = ToolSpec(
 
 CHOOSE: ToolSpec[types.ChoosePayload, types.ChooseResult] = ToolSpec(
     id="states.states.choose",
-    name="choose",
-    title="Choose",
     description="Choose.",
     payload=codecs.CHOOSE_PAYLOAD,
     result=codecs.CHOOSE_RESULT,

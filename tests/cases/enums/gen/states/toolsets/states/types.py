@@ -30,6 +30,10 @@ class ChoosePayload(ToolModel):
     """Arguments of choose."""
 
     state: Annotated[State, Field(description="A state.")] = "online"
+    only: Annotated[Literal["this"], Field(description="There is no choice.")] = Field(
+        default_factory=lambda: "this"
+    )
+    single: Annotated[Literal[1], Field(description="Nor here.")] = Field(default_factory=lambda: 1)
     level: Annotated[Level, Field(description="A level.")] = 2
     inline: Annotated[Literal["a", "b"], Field(description="One of two.")] = "b"
     number: Annotated[Literal[1, 2, 3] | None, Field(description="One of three.")] = None

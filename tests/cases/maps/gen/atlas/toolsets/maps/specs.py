@@ -17,8 +17,6 @@ ToolId = Literal["atlas.maps.look",]
 
 LOOK: ToolSpec[types.LookPayload, types.LookResult] = ToolSpec(
     id="atlas.maps.look",
-    name="look",
-    title="Look",
     description="Look.",
     payload=codecs.LOOK_PAYLOAD,
     result=codecs.LOOK_RESULT,

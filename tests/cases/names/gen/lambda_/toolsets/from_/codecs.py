@@ -14,34 +14,26 @@ if TYPE_CHECKING:
 codec = CodecModule(__package__, ".types")
 
 IMPORT_PAYLOAD: Codec[types.ImportPayload] = codec(
-    "ImportPayload",
-    '{"type":"object","title":"ImportPayload","properties":{"class":{"type":"string","title":"Class","description":"A keyword."},"copy":{"type":"string","title":"Copy","description":"A method of pydantic\'s models."},"json":{"type":"string","title":"Json","description":"Another one."},"model_config":{"type":"string","title":"Model config","description":"pydantic\'s settings."},"model_fields_set":{"type":"integer","title":"Model fields set","description":"What pydantic remembers."},"str":{"type":"string","title":"Str","description":"A builtin that annotations name."},"list":{"type":"array","items":{"type":"string"},"title":"List","description":"Another one.","default":["a"]},"dt":{"type":"string","title":"Dt","description":"The alias of datetime."},"fooBar":{"type":"string","title":"FooBar","description":"Camel case.","default":"x"},"@id":{"type":"string","title":"@id","description":"No identifier at all."},"2fa":{"type":"string","title":"2fa","description":"Starts with a digit."},"content-type":{"type":"string","title":"Content type","description":"A dash."},"日本":{"type":"string","title":"日本","description":"Not ASCII: 日本語, émoji 🎉, a zero width\u200bspace, and \\u0007."},"_private":{"type":"string","title":"Private","description":"A leading underscore."}},"required":["class"],"additionalProperties":false}',
+    '{"type":"object","title":"ImportPayload","properties":{"class":{"type":"string","title":"Class","description":"A keyword."},"copy":{"type":"string","title":"Copy","description":"A method of pydantic\'s models."},"json":{"type":"string","title":"Json","description":"Another one."},"model_config":{"type":"string","title":"Model config","description":"pydantic\'s settings."},"model_fields_set":{"type":"integer","title":"Model fields set","description":"What pydantic remembers."},"str":{"type":"string","title":"Str","description":"A builtin that annotations name."},"list":{"type":"array","items":{"type":"string"},"title":"List","description":"Another one.","default":["a"]},"dt":{"type":"string","title":"Dt","description":"The alias of datetime."},"fooBar":{"type":"string","title":"FooBar","description":"Camel case.","default":"x"},"@id":{"type":"string","title":"@id","description":"No identifier at all."},"2fa":{"type":"string","title":"2fa","description":"Starts with a digit."},"content-type":{"type":"string","title":"Content type","description":"A dash."},"日本":{"type":"string","title":"日本","description":"Not ASCII: 日本語, émoji 🎉, a zero width\u200bspace, and \\u0007."},"_private":{"type":"string","title":"Private","description":"A leading underscore."}},"required":["class"],"additionalProperties":false}'
 )
 IMPORT_RESULT: Codec[types.ImportResult] = codec(
-    "ImportResult",
-    '{"type":"object","title":"ImportResult","properties":{"result_bounds":{"type":"integer","title":"Result bounds","description":"A method of bounded results."}},"required":["result_bounds"],"additionalProperties":false}',
+    '{"type":"object","title":"ImportResult","properties":{"result_bounds":{"type":"integer","title":"Result bounds","description":"A method of bounded results."}},"required":["result_bounds"],"additionalProperties":false}'
 )
 TYPES_PAYLOAD: Codec[types.TypesPayload] = codec(
-    "TypesPayload",
-    '{"type":"object","title":"TypesPayload","properties":{},"additionalProperties":false}',
+    '{"type":"object","title":"TypesPayload","properties":{},"additionalProperties":false}'
 )
 TYPES_RESULT: Codec[types.TypesResult] = codec(
-    "TypesResult",
-    '{"type":"object","title":"TypesResult","properties":{"annotated":{"$ref":"#/$defs/Annotated","title":"Annotated","description":"It."}},"required":["annotated"],"additionalProperties":false,"$defs":{"Annotated":{"type":"object","title":"Annotated","description":"A type called as typing\'s Annotated.","properties":{"field":{"$ref":"#/$defs/Field","title":"Field","description":"A field of that type."},"amount":{"type":"string","pattern":"^-?[0-9]+(?:\\\\.[0-9]+)?$","title":"Amount","description":"An amount.","default":"1.50"}},"required":["field"],"additionalProperties":false},"Field":{"type":"object","title":"Field","description":"A type called as pydantic\'s Field.","properties":{"value":{"type":"string","title":"Value","description":"What it holds."}},"required":["value"],"additionalProperties":false}}}',
+    '{"type":"object","title":"TypesResult","properties":{"annotated":{"$ref":"#/$defs/Annotated","title":"Annotated","description":"It."}},"required":["annotated"],"additionalProperties":false,"$defs":{"Annotated":{"type":"object","title":"Annotated","description":"A type called as typing\'s Annotated.","properties":{"field":{"$ref":"#/$defs/Field","title":"Field","description":"A field of that type."},"amount":{"type":"string","pattern":"^-?[0-9]+(?:\\\\.[0-9]+)?$","title":"Amount","description":"An amount.","default":"1.50"}},"required":["field"],"additionalProperties":false},"Field":{"type":"object","title":"Field","description":"A type called as pydantic\'s Field.","properties":{"value":{"type":"string","title":"Value","description":"What it holds."}},"required":["value"],"additionalProperties":false}}}'
 )
 REGISTRATION_PAYLOAD: Codec[types.RegistrationPayload] = codec(
-    "RegistrationPayload",
-    '{"type":"object","title":"RegistrationPayload","properties":{"self":{"type":"string","title":"Self","description":"The first parameter."}},"additionalProperties":false}',
+    '{"type":"object","title":"RegistrationPayload","properties":{"self":{"type":"string","title":"Self","description":"The first parameter."}},"additionalProperties":false}'
 )
 REGISTRATION_RESULT: Codec[types.RegistrationResult] = codec(
-    "RegistrationResult",
-    '{"type":"object","title":"RegistrationResult","properties":{},"additionalProperties":false}',
+    '{"type":"object","title":"RegistrationResult","properties":{},"additionalProperties":false}'
 )
 SPECS_PAYLOAD: Codec[types.SpecsPayload] = codec(
-    "SpecsPayload",
-    '{"type":"object","title":"SpecsPayload","properties":{},"additionalProperties":false}',
+    '{"type":"object","title":"SpecsPayload","properties":{},"additionalProperties":false}'
 )
 SPECS_RESULT: Codec[types.SpecsResult] = codec(
-    "SpecsResult",
-    '{"type":"object","title":"SpecsResult","properties":{},"additionalProperties":false}',
+    '{"type":"object","title":"SpecsResult","properties":{},"additionalProperties":false}'
 )

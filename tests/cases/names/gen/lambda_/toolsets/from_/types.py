@@ -88,13 +88,9 @@ class ImportPayload(ToolModel):
             description="A dash.",
         ),
     ] = None
-    field: _Annotated[
+    日本: _Annotated[
         str | None,
-        _Field(
-            validation_alias="日本",
-            serialization_alias="日本",
-            description="Not ASCII: 日本語, émoji 🎉, a zero width\u200bspace, and \x07.",
-        ),
+        _Field(description="Not ASCII: 日本語, émoji 🎉, a zero width\u200bspace, and \x07."),
     ] = None
     private: _Annotated[
         str | None,

@@ -20,8 +20,6 @@ ToolId = Literal[
 
 UPDATE: ToolSpec[types.UpdatePayload, types.UpdateResult] = ToolSpec(
     id="notes.notes.update",
-    name="update",
-    title="Update",
     description="Change a note.",
     payload=codecs.UPDATE_PAYLOAD,
     result=codecs.UPDATE_RESULT,
@@ -29,8 +27,6 @@ UPDATE: ToolSpec[types.UpdatePayload, types.UpdateResult] = ToolSpec(
 
 ALL: ToolSpec[types.AllPayload, types.AllResult] = ToolSpec(
     id="notes.notes.all",
-    name="all",
-    title="All",
     description="Every kind of field.",
     payload=codecs.ALL_PAYLOAD,
     result=codecs.ALL_RESULT,

@@ -20,8 +20,6 @@ ToolId = Literal[
 
 TABLE_OF_CONTENTS: ToolSpec[types.TableOfContentsPayload, types.TableOfContentsResult] = ToolSpec(
     id="library.documents.table_of_contents",
-    name="table_of_contents",
-    title="Table of contents",
     description="Return the sections of a document.",
     payload=codecs.TABLE_OF_CONTENTS_PAYLOAD,
     result=codecs.TABLE_OF_CONTENTS_RESULT,
@@ -29,8 +27,6 @@ TABLE_OF_CONTENTS: ToolSpec[types.TableOfContentsPayload, types.TableOfContentsR
 
 TEAM: ToolSpec[types.TeamPayload, types.TeamResult] = ToolSpec(
     id="library.documents.team",
-    name="team",
-    title="Team",
     description="Return a team.",
     payload=codecs.TEAM_PAYLOAD,
     result=codecs.TEAM_RESULT,

@@ -21,8 +21,6 @@ ToolId = Literal[
 
 REQUIRED: ToolSpec[types.RequiredPayload, types.RequiredResult] = ToolSpec(
     id="forms.scalars.required",
-    name="required",
-    title="Required",
     description="All required.",
     payload=codecs.REQUIRED_PAYLOAD,
     result=codecs.REQUIRED_RESULT,
@@ -30,18 +28,14 @@ REQUIRED: ToolSpec[types.RequiredPayload, types.RequiredResult] = ToolSpec(
 
 DEFAULTS: ToolSpec[types.DefaultsPayload, types.DefaultsResult] = ToolSpec(
     id="forms.scalars.defaults",
-    name="defaults",
-    title="Defaults",
     description="All with a default.",
     payload=codecs.DEFAULTS_PAYLOAD,
     result=codecs.DEFAULTS_RESULT,
-    example='{"string": "x", "date": "2026-02-03"}',
+    example='{"string":"x","date":"2026-02-03"}',
 )
 
 CONSTRAINTS: ToolSpec[types.ConstraintsPayload, types.ConstraintsResult] = ToolSpec(
     id="forms.scalars.constraints",
-    name="constraints",
-    title="Constraints",
     description="All that can be narrowed.",
     payload=codecs.CONSTRAINTS_PAYLOAD,
     result=codecs.CONSTRAINTS_RESULT,

@@ -17,8 +17,6 @@ ToolId = Literal["art.shapes.draw",]
 
 DRAW: ToolSpec[types.DrawPayload, types.DrawResult] = ToolSpec(
     id="art.shapes.draw",
-    name="draw",
-    title="Draw",
     description="Draw one shape.",
     payload=codecs.DRAW_PAYLOAD,
     result=codecs.DRAW_RESULT,

@@ -1,0 +1,246 @@
+"""A run that is killed, or that the disk refuses, at any of its writes; and runs that meet each other."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from toolgen.codegen.write import STAGING, Edit, Report, compare, write
+from toolgen.contract.errors import ToolgenError
+
+from .conftest import DESIGN, ProjectFolder, in_a_process, surroundings
+
+OLD = {"__init__.py": "", "a/types.py": "x=1\n", "b/gone.py": "y=1\n", "b/also.json": "{}\n"}
+NEW = {"__init__.py": "", "a/types.py": "x=2\n", "c/d/new.py": "z=1\n", "e.json": "[]\n"}
+OTHER = {"__init__.py": "", "a/types.py": "x=3\n", "c/other.py": "z=2\n"}
+PLANS = {"old": OLD, "new": NEW, "other": OTHER}
+MINE, FOLLOWED = b"# mine\n", b"# mine\n# followed\n"
+WRITES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.utime", "subprocess.Popen"}
+
+
+def run(project: Path, texts: dict[str, str]) -> Report:
+    """Write the tree, a stub where it is missing, and what an author's file gains where it lacks it."""
+    stub, mine = project / "stubs/new/stub.py", project / "stubs/mine.py"
+    return write(
+        project / "gen",
+        texts,
+        design="app.design",
+        beside={} if stub.exists() else {stub: "s=1\n"},
+        edits={mine: Edit(old=MINE, new=FOLLOWED)} if mine.read_bytes() == MINE else {},
+    )
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {
+        str(file.relative_to(folder)): file.read_bytes() if file.is_file() else b"a folder"
+        for file in sorted(folder.rglob("*"))
+        if STAGING not in str(file)
+    }
+
+
+def files(tree: dict[str, bytes]) -> dict[str, bytes]:
+    return {path: content for path, content in tree.items() if content != b"a folder"}
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Path:
+    """A project before its first run; the author's file has not followed yet."""
+    project = tmp_path / "before"
+    (project / "stubs").mkdir(parents=True)
+    (project / "stubs/mine.py").write_bytes(MINE)
+    return project
+
+
+@pytest.fixture
+def before(empty: Path) -> Path:
+    """The same project, with code that was generated from `OLD`."""
+    write(empty / "gen", OLD, design="app.design")
+    return empty
+
+
+def copies(before: Path) -> Iterator[tuple[int, Path]]:
+    for number in itertools.count(1):
+        yield number, Path(shutil.copytree(before, before.parent / f"copy-{number}"))
+
+
+def after(before: Path, name: str) -> dict[str, bytes]:
+    """Return the tree that an undisturbed run makes of the project."""
+    project = Path(shutil.copytree(before, before.parent / f"after-{name}"))
+    run(project, PLANS[name])
+    return tree(project)
+
+
+def stopped(at: int, happens: Callable[[], None], action: Callable[[], object]) -> int:
+    """Return how a child ended in which something happens before its write number `at`; 0 if it has fewer.
+
+    Python's own audit events are the seam: nothing of the code that runs is replaced.
+    """
+    child = os.fork()
+    if child == 0:
+        count = itertools.count(1)
+
+        def note(event: str, arguments: tuple[object, ...]) -> None:
+            opens = event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+")
+            if (opens or event in WRITES) and next(count) == at:
+                happens()
+
+        sys.addaudithook(note)
+        code = 4
+        try:
+            action()
+            code = 0 if next(count) <= at else 1
+        except ToolgenError:
+            code = 3
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def disk_is_full() -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_after_a_kill_at_any_write_each_file_is_whole_and_the_next_run_repairs(before: Path) -> None:
+    assert kill_everywhere(before) > 10
+
+
+def test_after_a_kill_at_any_write_of_the_first_run_the_next_one_repairs(empty: Path) -> None:
+    assert kill_everywhere(empty) > 3
+
+
+def kill_everywhere(before: Path) -> int:
+    """Kill runs of `NEW` and repair each by a run of every plan; return how many states they left."""
+    wanted = {name: after(before, name) for name in PLANS}
+    old, new = tree(before), wanted["new"]
+    whole = {path: {old.get(path), new.get(path)} for path in {*old, *new} - {"gen/.toolgen.json"}}
+    seen: list[dict[str, bytes]] = []
+    for at, project in copies(before):
+        end = stopped(at, kill, partial(run, project, NEW))
+        killed = tree(project)
+        assert killed.keys() <= {*whole, "gen/.toolgen.json"}, at
+        assert all(killed.get(path) in contents for path, contents in whole.items()), at
+        if end == 0:
+            assert killed == new
+            break
+        assert end == -signal.SIGKILL
+        if killed in seen:
+            continue
+        seen.append(killed)
+        for name, texts in PLANS.items():
+            repaired = Path(shutil.copytree(project, project.parent / f"repaired-{at}-{name}"))
+            report = run(repaired, texts)
+            assert (report.edited, report.kept) == ((), ()), at
+            assert tree(repaired) == wanted[name], (at, name)
+            assert compare(repaired / "gen", texts).is_current
+    return len(seen)
+
+
+def test_a_disk_that_is_full_at_any_write_changes_nothing(before: Path) -> None:
+    """A folder that cannot be removed is no more than an empty folder."""
+    old, new = files(tree(before)), files(after(before, "new"))
+    for at, project in copies(before):
+        end = stopped(at, disk_is_full, partial(run, project, NEW))
+        assert end in (0, 1, 3), at
+        assert files(tree(project)) == (old if end == 3 else new), at
+        if end == 0:
+            assert at > 60
+            return
+
+
+def test_a_read_only_output_changes_nothing() -> None:
+    """In a folder of its own, since root, who may write everywhere, becomes nobody for it."""
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder)
+        (project / "stubs").mkdir()
+        (project / "stubs/mine.py").write_bytes(MINE)
+        run(project, OLD)
+        old = tree(project)
+        read_only = [project / "gen/a", project / "gen", project]
+        for place in read_only:
+            place.chmod(0o555)
+
+        def as_nobody() -> None:
+            if os.getuid() == 0:
+                os.setuid(65534)
+            run(project, NEW)
+
+        for place in reversed(read_only):
+            assert stopped(0, kill, as_nobody) == 3
+            assert tree(project) == old
+            place.chmod(0o777)
+        run(project, NEW)
+        assert tree(project) != old
+
+
+def test_the_next_run_removes_what_a_killed_one_left(project: ProjectFolder) -> None:
+    left = [project.path / f"{folder}/{STAGING}abc" for folder in (".", "app")]
+    for folder in left:
+        (folder / "tree").mkdir(parents=True)
+    project.run("gen", "--check")
+    assert all(folder.exists() for folder in left)
+    project.run("gen")
+    assert not any(folder.exists() for folder in left)
+
+
+def toolgen(project: ProjectFolder, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "toolgen", "gen", *arguments],
+        cwd=project.path,
+        env=surroundings(),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_runs_at_the_same_time_come_one_after_the_other(project: ProjectFolder) -> None:
+    runs = [toolgen(project) for _ in range(4)]
+    said = [run.communicate(timeout=60)[1].splitlines()[-1] for run in runs]
+    assert [run.returncode for run in runs] == [0] * 4
+    assert sorted(line == "app/gen: up to date" for line in said) == [False, True, True, True]
+    assert project.run("gen", "--check").code == 0
+
+
+@pytest.mark.parametrize("arguments", [(), ("--check",), ("--diff",)])
+def test_a_run_waits_for_one_that_writes_and_says_so(
+    project: ProjectFolder, arguments: tuple[str, ...]
+) -> None:
+    project.run("gen")
+    folder = os.open(project.path, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    waiting = toolgen(project, *arguments)
+    assert waiting.stderr is not None
+    assert waiting.stderr.readline() == f"waiting for another toolgen in {project.path}\n"
+    assert waiting.poll() is None
+    os.close(folder)
+    assert waiting.communicate(timeout=60)[1] == "app/gen: up to date\n"
+    assert waiting.returncode == 0
+
+
+def test_a_killed_run_keeps_nobody_waiting(project: ProjectFolder) -> None:
+    project.write(
+        "app/design.py", f"import sys, time\nprint('here', file=sys.stderr)\ntime.sleep(60)\n{DESIGN}"
+    )
+    hanging = toolgen(project)
+    assert hanging.stderr is not None
+    assert hanging.stderr.readline() == "here\n"
+    hanging.kill()
+    hanging.communicate()
+    project.write("app/design.py", DESIGN)
+    done = in_a_process(project.path, "-m", "toolgen", "gen")
+    assert (done.returncode, "waiting" in done.stderr) == (0, False)

@@ -1,0 +1,131 @@
+"""`toolgen gen --watch`: a round whenever something that the design was read from changes.
+
+Each round is a process of its own: it imports everything anew, and a design that dies or hangs takes
+nothing with it.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from toolgen.cli.config import read_project
+from toolgen.cli.gen import generate_output
+from toolgen.cli.outcome import Outcome, show
+from toolgen.cli.reads import Mark, mark, report_reads
+from toolgen.contract.errors import ToolgenError
+from toolgen.expr import Format
+
+_POLL_S: Final = 0.1
+_PATIENCE_S: Final = 10.0
+"""How long a round may take before a change ends it."""
+_GRACE_S: Final = 3.0
+"""How long a process may live after its outcome, or after Ctrl-C."""
+
+
+def watch_project(file: Path, format: Format) -> int:
+    """Generate the project of a pyproject.toml until Ctrl-C, which is success."""
+    last: Outcome | None = None
+    with suppress(KeyboardInterrupt):
+        while True:
+            outcome, reads = _round(file, format)
+            if (news := _news(outcome, last)) is not None:
+                show(news)
+            if last is None:
+                print(f"watching {file.parent}; Ctrl-C stops", file=sys.stderr)
+            last = outcome
+            _wait_for_change(reads)
+    return 0
+
+
+def _news(outcome: Outcome, last: Outcome | None) -> Outcome | None:
+    """Return what the last round did not say already."""
+    if last is None:
+        return outcome
+    if outcome == last and (outcome.code or outcome.is_current):
+        return None
+    notes = tuple(note for note in outcome.notes if note not in last.notes)
+    if outcome.is_current and not notes and not last.code:
+        return None
+    return replace(outcome, notes=notes)
+
+
+def _round(file: Path, format: Format) -> tuple[Outcome, Mapping[str, Mark]]:
+    """Return what a fresh process says, and what it read."""
+    reads = {str(file): mark(str(file))}
+    patience_ends = time.monotonic() + _PATIENCE_S
+    with _process(file, format) as messages:
+        while True:
+            if messages.poll(_POLL_S):
+                try:
+                    message: Outcome | tuple[str, Mark] = messages.recv()
+                except EOFError:
+                    return Outcome(code=2, summary="error: the design ended the process"), reads
+                if isinstance(message, Outcome):
+                    return message, reads
+                path, state = message
+                reads.setdefault(path, state)
+            elif time.monotonic() > patience_ends and _has_changed(reads):
+                return Outcome(code=2, summary="error: the design took too long"), reads
+
+
+@contextmanager
+def _process(file: Path, format: Format) -> Iterator[Connection]:
+    """Yield what a new round says; it ends with the block. Ctrl-C does not reach it."""
+    context = get_context("spawn")
+    messages, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_generate, args=(file, format, theirs), daemon=True)
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process.start()
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    theirs.close()
+    try:
+        yield messages
+    finally:
+        try:
+            process.join(_GRACE_S)
+        finally:
+            process.kill()
+            process.join()
+
+
+def _wait_for_change(reads: Mapping[str, Mark]) -> None:
+    """Return when something has changed, and nothing does any more."""
+    while not _has_changed(reads):
+        time.sleep(_POLL_S)
+    states = None
+    while states != (states := [mark(path) for path in reads]):
+        time.sleep(_POLL_S)
+
+
+def _has_changed(reads: Mapping[str, Mark]) -> bool:
+    return any(mark(path) != state for path, state in reads.items())
+
+
+def _generate(file: Path, format: Format, messages: Connection) -> None:
+    """Be a round."""
+    sys.dont_write_bytecode = True  # of a file saved twice in a second, it would hide the second version
+    sending = Lock()
+
+    def report(path: str, state: Mark) -> None:
+        with sending:
+            messages.send((path, state))
+
+    try:
+        project = read_project(file)
+        report_reads(project, report)
+        outcome = generate_output(project, format)
+    except ToolgenError as error:
+        outcome = Outcome(code=2, summary=f"error: {error}")
+    messages.send(outcome)

@@ -1,0 +1,87 @@
+"""The methods that an author's file is to gain, written in the names that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from toolgen.contract.naming import method_name
+from toolgen.expr.tree import Tool
+
+from .authored import Executor
+from .scopes import ModuleNames, Spelling, dotted, has_lazy_annotations
+from .source_edit import Insertion, Source, append, class_end
+from .views.stub import StubMethodView, method_lines, stub_method
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Insertions:
+    """Collects what one file is to gain."""
+
+    source: Source
+    names: ModuleNames
+    module: str
+    """Import path of the toolset's package."""
+    made: list[Insertion] = field(default_factory=list)
+    lacks: dict[str, None] = field(default_factory=dict)
+    """Imports that the methods name and the file does not have."""
+
+    def add(self, executor: Executor, tools: Sequence[Tool]) -> str:
+        """Collect the methods of the tools, and return what brings them into the file."""
+        end = class_end(self.source, executor.node)
+        if end is None:
+            return "give the body of the class lines of its own and run: toolgen gen"
+        taken = executor.taken.union(method_name(tool.name) for tool in tools)
+        lacks: dict[str, None] = {}
+        views = [self._view(tool, executor, taken, lacks) for tool in tools]
+        methods = {view.name: method_lines(view, end.indent, end.step) for view in views}
+        insertion = append(self.source, end, methods)
+        if insertion is None:
+            return f"no place after line {end.line} is sure; write the method there"
+        self.made.append(insertion)
+        self.lacks.update(lacks)
+        return "run: toolgen gen"
+
+    def signature(self, tool: Tool, executor: Executor) -> str:
+        """Return the signature that the design gives to a tool's method."""
+        return self._view(tool, executor, executor.taken, {}, never_quoted=True).signature
+
+    def _view(
+        self,
+        tool: Tool,
+        executor: Executor,
+        taken: frozenset[str],
+        lacks: dict[str, None],
+        *,
+        never_quoted: bool = False,
+    ) -> StubMethodView:
+        is_sure = never_quoted or has_lazy_annotations(self.source.tree)
+
+        def spell(path: str) -> Spelling:
+            found = self.names.spell(path, line=executor.node.lineno, taken=taken)
+            if found is not None:
+                return Spelling(text=found.text, is_sure=is_sure or found.is_sure)
+            text = self._beside_the_base(path, executor) or self._as_if_imported(path, taken, lacks)
+            return Spelling(text=text, is_sure=is_sure)
+
+        return stub_method(tool, self.module, spell)
+
+    def _beside_the_base(self, path: str, executor: Executor) -> str:
+        """Return the path through the module in which the author found the base; nothing if there is none."""
+        module, _, name = path.rpartition(".")
+        found = dotted(executor.base).rpartition(".")[0]
+        is_package = found and found.rpartition(".")[2] != "executor"
+        return f"{found}.{name}" if is_package and module == self.module else ""
+
+    def _as_if_imported(self, path: str, taken: frozenset[str], lacks: dict[str, None]) -> str:
+        """Return the path as it would be written after an import, and note the import."""
+        module, _, name = path.rpartition(".")
+        parent, _, last = module.rpartition(".")
+        origin, first, text = (
+            (parent, last, f"{last}.{name}") if module == self.module else (module, name, name)
+        )
+        if first in self.names.local | {one.root for one in self.names.imports} | taken:
+            lacks[f"import {module}"] = None
+            return path
+        lacks[f"from {origin} import {first}"] = None
+        return text

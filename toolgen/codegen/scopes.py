@@ -1,0 +1,165 @@
+"""What the names of an author's module stand for, as far as its syntax tree tells; nothing is imported."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """One import of the module's own scope."""
+
+    spelling: str
+    """What the module writes for it: `docs`, or `gen.x.toolsets.documents` after a plain import."""
+    target: str
+    """Dotted path; a relative one starts with its dots."""
+    line: int
+    is_top: bool
+    """It runs whenever the module is imported; not so under an `if` or a `try`."""
+
+    @property
+    def root(self) -> str:
+        return self.spelling.partition(".")[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spelling:
+    """How a module writes a dotted path."""
+
+    text: str
+    is_sure: bool
+    """Evaluating it while the module is imported cannot fail."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleNames:
+    imports: tuple[Imported, ...]
+    local: frozenset[str]
+    """Names that something other than an import binds as well, or alone."""
+    has_star: bool
+
+    def resolve(self, expression: ast.expr) -> set[str]:
+        """Return the dotted paths that a name or an attribute of a name may stand for; empty when unknown."""
+        chain = dotted(expression)
+        root, _, _ = chain.partition(".")
+        if not chain or root in self.local:
+            return set()
+        found = {
+            one.target + chain.removeprefix(one.spelling)
+            for one in self.imports
+            if f"{chain}.".startswith(f"{one.spelling}.")
+        }
+        return found or {chain}
+
+    def spell(self, path: str, *, line: int, taken: Iterable[str]) -> Spelling | None:
+        """Return how code at a line writes the path, the surest way first; None when no import leads there.
+
+        `taken` are the names of the scopes between the module and the code.
+        """
+        found = [
+            Spelling(text=one.spelling + rest, is_sure=self._is_sure(one, rest, line, frozenset(taken)))
+            for one in self.imports
+            if f"{path}.".startswith(f"{one.target}.")
+            for rest in [path.removeprefix(one.target)]
+        ]
+        return next((one for one in found if one.is_sure), found[0] if found else None)
+
+    def _is_sure(self, one: Imported, rest: str, line: int, taken: frozenset[str]) -> bool:
+        targets = {other.target for other in self.imports if other.spelling == one.spelling}
+        roots = {"." in other.spelling for other in self.imports if other.root == one.root}
+        return (
+            one.is_top
+            and one.line < line
+            and rest.count(".") <= 1  # a module of a package may not be loaded
+            and len(targets) == len(roots) == 1
+            and not self.has_star
+            and one.root not in self.local | taken
+            and not one.root.startswith("__")  # mangled inside a class
+        )
+
+
+def module_names(tree: ast.Module) -> ModuleNames:
+    imports = [one for top in tree.body for one in _imports(top, top)]
+    own = set(bound_names(tree.body, imports=False))
+    own.update(name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names)
+    return ModuleNames(
+        imports=tuple(one for one in imports if one.spelling != "*"),
+        local=frozenset(own),
+        has_star=any(one.spelling == "*" for one in imports),
+    )
+
+
+def has_lazy_annotations(tree: ast.Module) -> bool:
+    """Return whether the module's annotations are never evaluated (PEP 563)."""
+    return any(
+        isinstance(node, ast.ImportFrom)
+        and node.module == "__future__"
+        and any(alias.name == "annotations" for alias in node.names)
+        for node in tree.body
+    )
+
+
+def dotted(expression: ast.expr) -> str:
+    """Return `a.b.c` of a name or of attributes of a name, and nothing of all else."""
+    match expression:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=value, attr=name):
+            start = dotted(value)
+            return f"{start}.{name}" if start else ""
+        case _:
+            return ""
+
+
+def bound_names(nodes: Iterable[ast.AST], *, imports: bool = True) -> Iterator[str]:
+    """Yield the names that code binds in its own scope; those of comprehensions count as well."""
+    for node in nodes:
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+                continue
+            case ast.Lambda() | ast.AnnAssign(value=None):
+                continue
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                yield name
+            case ast.Import(names=names) | ast.ImportFrom(names=names) if imports:
+                yield from (alias.asname or alias.name.partition(".")[0] for alias in names)
+            case (
+                ast.ExceptHandler(name=str(name))
+                | ast.MatchAs(name=str(name))
+                | ast.MatchStar(name=str(name))
+            ):
+                yield name
+            case ast.MatchMapping(rest=str(name)):
+                yield name
+            case _:
+                pass
+        yield from bound_names(ast.iter_child_nodes(node), imports=imports)
+
+
+def _imports(node: ast.AST, top: ast.stmt) -> Iterator[Imported]:
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Lambda():
+            return
+        case ast.Import(names=names):
+            for alias in names:
+                yield Imported(
+                    spelling=alias.asname or alias.name,
+                    target=alias.name,
+                    line=node.lineno,
+                    is_top=node is top,
+                )
+        case ast.ImportFrom(module=module, names=names, level=level):
+            start = "." * level + (f"{module}." if module else "")
+            for alias in names:
+                yield Imported(
+                    spelling=alias.asname or alias.name,
+                    target=start + alias.name,
+                    line=node.lineno,
+                    is_top=node is top,
+                )
+        case _:
+            for child in ast.iter_child_nodes(node):
+                yield from _imports(child, top)

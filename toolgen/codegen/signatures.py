@@ -1,0 +1,86 @@
+"""Whether an author's method still takes and returns what the design says. In doubt it does."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from toolgen.expr.tree import Tool
+
+from .authored import Function
+from .scopes import ModuleNames, dotted
+
+_ANYTHING: Final = frozenset(["Any", "object", "Never", "NoReturn"])
+_TRANSPARENT: Final = frozenset(["final", "override"])
+"""Decorators that leave a signature as it is written."""
+
+
+def is_unimplemented(method: Function) -> bool:
+    """Return whether the body only raises NotImplementedError; a docstring may stand before it."""
+    body = method.body[1:] if ast.get_docstring(method, clean=False) is not None else method.body
+    match body:
+        case [ast.Raise(exc=ast.Call(func=ast.Name(id="NotImplementedError")))]:
+            return True
+        case [ast.Raise(exc=ast.Name(id="NotImplementedError"))]:
+            return True
+        case _:
+            return False
+
+
+def could_be_a_tool(method: Function) -> bool:
+    """Return whether a runtime could call the method as a tool: public, asynchronous, of two arguments."""
+    is_public = isinstance(method, ast.AsyncFunctionDef) and not method.name.startswith("_")
+    return is_public and _takes_two(method.args)
+
+
+def is_changed(method: Function, tool: Tool, names: ModuleNames) -> bool:
+    """Return whether the parameters or an annotation contradict the design.
+
+    A method without annotations, with ones that are not looked through, or under a decorator that may
+    change it is not judged.
+    """
+    decorators = {dotted(one).rpartition(".")[2] for one in method.decorator_list}
+    if not decorators <= _TRANSPARENT:
+        return False
+    if isinstance(method, ast.FunctionDef) or not _takes_two(method.args):
+        return True
+    positional = [*method.args.posonlyargs, *method.args.args]
+    payload = positional[1].annotation if len(positional) > 1 else None
+    outcome = ("ToolReturn", "ToolOutcome") if tool.artifacts else ()
+    return (
+        _contradicts(payload, names, tool.payload.name)
+        or _contradicts(method.returns, names, tool.result.name)
+        or _contradicts(method.returns, names, *outcome)
+    )
+
+
+def _takes_two(arguments: ast.arguments) -> bool:
+    """Return whether two arguments after `self` fit."""
+    positional = len(arguments.posonlyargs) + len(arguments.args)
+    is_enough = positional >= 3 or arguments.vararg is not None
+    is_filled = all(default is not None for default in arguments.kw_defaults)
+    return is_enough and is_filled and positional - len(arguments.defaults) <= 3
+
+
+def _contradicts(annotation: ast.expr | None, names: ModuleNames, *wanted: str) -> bool:
+    """Return whether the annotation names none of the wanted classes, nor anything that may hold them."""
+    if annotation is None or not wanted:
+        return False
+    found = {path.rpartition(".")[2] for path in _named(annotation, names)}
+    return "" not in found and not found & {*wanted, *_ANYTHING}
+
+
+def _named(annotation: ast.AST, names: ModuleNames) -> Iterator[str]:
+    """Yield the dotted paths that an annotation names; an empty one where they are not known."""
+    match annotation:
+        case ast.Name() | ast.Attribute():
+            yield from names.resolve(annotation) or {""}
+        case ast.Constant(value=str(text)):
+            try:
+                yield from _named(ast.parse(text.strip(), mode="eval").body, names)
+            except (SyntaxError, ValueError):
+                yield ""
+        case _:
+            for child in ast.iter_child_nodes(annotation):
+                yield from _named(child, names)

@@ -1,0 +1,162 @@
+"""Adds lines to an author's Python file. Everything that stood there stays, byte for byte.
+
+An insertion is accepted only when the syntax tree of the result, without what was added, is the old one.
+"""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import re
+import tokenize
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+"""A line with its end, as Python counts lines: form feeds and Unicode's separators end none."""
+
+
+class UnreadableSourceError(Exception):
+    """The file is not Python that this interpreter reads."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    data: bytes
+    tree: ast.Module
+    codec: str
+    start: int
+    """Bytes of the byte order mark."""
+    lines: tuple[str, ...]
+    """With their ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Insertion:
+    offset: int
+    """In bytes."""
+    line: int
+    """The first new one, counted without other insertions."""
+    count: int
+    """Of new lines."""
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassEnd:
+    """The place behind a class's last line, and how its methods are written."""
+
+    node: ast.ClassDef
+    line: int
+    """Of the last line; counted from 1."""
+    indent: str
+    """Of a method."""
+    step: str
+    """By which the body of a method stands deeper."""
+    newline: str
+
+
+def read_source(data: bytes) -> Source:
+    """Return the parsed file.
+
+    Raises:
+        UnreadableSourceError: it does not parse, or its bytes are not in its declared encoding.
+    """
+    try:
+        tree = _parse(data)
+        start = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
+        codec = _declared_codec(data[start:])
+        text = data[start:].decode(codec)
+    except SyntaxError as error:
+        raise UnreadableSourceError(error.lineno or 1, error.msg) from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise UnreadableSourceError(1, str(error) or "it is nested too deeply") from error
+    return Source(data=data, tree=tree, codec=codec, start=start, lines=tuple(_LINE.findall(text)))
+
+
+def class_end(source: Source, node: ast.ClassDef) -> ClassEnd | None:
+    """Return where the class ends, comments of its own included; None for a body on the line of its head."""
+    first, last = node.body[0], node.body[-1]
+    before = _before(source, first)
+    indent, outer = _indent(before), _indent(_before(source, node))
+    if before.strip(" \t\f") or not indent or last.end_lineno is None:
+        return None
+    line = last.end_lineno
+    for number, text in enumerate(source.lines[line:], line + 1):
+        if text.startswith(indent) and text.lstrip(" \t\f").startswith("#"):
+            line = number
+        elif text.strip():
+            break
+    return ClassEnd(
+        node=node,
+        line=line,
+        indent=indent,
+        step=indent.removeprefix(outer) if outer != indent else indent,
+        newline=re.search(r"[\r\n]*\Z", source.lines[node.lineno - 1])[0],  # type: ignore[index]
+    )
+
+
+def append(source: Source, end: ClassEnd, methods: Mapping[str, Sequence[str]]) -> Insertion | None:
+    """Return the insertion of methods, lines by name, at the end of a class; None where it is not sure."""
+    lines = [line for method in methods.values() for line in ("", *method)]
+    before = "".join(source.lines[: end.line])
+    text = end.newline.join(lines)
+    text = text + end.newline if before.endswith(("\r", "\n")) else end.newline + text
+    one = Insertion(
+        offset=source.start + len(before.encode(source.codec)),
+        line=end.line + 1,
+        count=len(lines),
+        data=text.encode(source.codec, "backslashreplace"),  # in literals only: names are ASCII
+    )
+    try:
+        tree = _parse(apply(source.data, [one]))
+    except (SyntaxError, ValueError):
+        return None
+    return one if _adds_only(source.tree, tree, end, one, list(methods)) else None
+
+
+def apply(data: bytes, insertions: Sequence[Insertion]) -> bytes:
+    """Return the file with the insertions, which come in order; offsets are those of the file without."""
+    for one in reversed(insertions):
+        data = data[: one.offset] + one.data + data[one.offset :]
+    return data
+
+
+def _adds_only(
+    old: ast.Module, new: ast.Module, end: ClassEnd, one: Insertion, methods: Sequence[str]
+) -> bool:
+    """Return whether the methods are the class's last, and the tree without them is the old one."""
+    added = range(one.line, one.line + one.count)
+    for node in ast.walk(new):
+        if isinstance(node, ast.ClassDef) and node.lineno == end.node.lineno:
+            names = [child.name for child in node.body if isinstance(child, ast.AsyncFunctionDef)]
+            node.body = [child for child in node.body if child.lineno not in added]
+            return names[-len(methods) :] == methods and ast.dump(old) == ast.dump(new)
+    return False
+
+
+def _declared_codec(data: bytes) -> str:
+    """Return the encoding that the first two lines declare (PEP 263), whatever else stands there."""
+    first = re.split(rb"\r\n|\r|\n", data, maxsplit=2)[:2]
+    lines = (re.sub(rb"[^ -~\t\f]", b"?", line) + b"\n" for line in first)
+    return tokenize.detect_encoding(lines.__next__)[0]
+
+
+def _before(source: Source, node: ast.stmt) -> str:
+    """Return what stands on the line before a statement."""
+    return source.lines[node.lineno - 1].encode()[: node.col_offset].decode()
+
+
+def _indent(text: str) -> str:
+    return text.rpartition("\f")[2]  # a form feed starts the count anew
+
+
+def _parse(data: bytes) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about the author's literals
+        return ast.parse(data)

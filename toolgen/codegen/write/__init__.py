@@ -1,0 +1,12 @@
+"""Brings a generated tree to disk, whole or not at all.
+
+Everything is staged, formatted by one ruff call, and then moved file by file between two manifests. An
+exception puts the old files back; what a kill leaves is repaired by the next run, whatever it generates.
+"""
+
+from .comparison import Comparison, compare
+from .moves import Edit
+from .output import Change, Report, preview, write
+from .staging import STAGING
+
+__all__ = ["STAGING", "Change", "Comparison", "Edit", "Report", "compare", "preview", "write"]

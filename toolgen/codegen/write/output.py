@@ -1,0 +1,196 @@
+"""One run: compare, stage, and move; or only say what would move."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolgen.codegen.manifest import MANIFEST, Manifest, Written, digest
+
+from .comparison import Comparison, compare, foreign
+from .moves import Edit, Moves, remove_empty
+from .refusal import refusal
+from .staging import STAGING, stage, stage_edits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a run did; paths inside the folder."""
+
+    written: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()
+    """Had been edited, and were written again."""
+    deleted: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    """No longer planned, but edited: left alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a run would do to one file."""
+
+    file: Path
+    old: bytes | None = None
+    """None: it is not there."""
+    new: bytes | None = None
+    """None: it would be deleted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """What has to move, with every new file in the staging folder."""
+
+    before: Comparison
+    new: Mapping[str, str]
+    """Digest of each file that differs from what is there."""
+    deleted: tuple[str, ...]
+    manifest: Manifest
+
+
+def write(
+    out: Path,
+    texts: Mapping[str, str],
+    *,
+    design: str,
+    beside: Mapping[Path, str] | None = None,
+    edits: Mapping[Path, Edit] | None = None,
+) -> Report:
+    """Bring the texts into the folder, formatted, and the files of `beside` to their places, which are free.
+
+    `edits` replaces files of the author that still hold what was read. The caller sees to it that no
+    other run has the folder.
+
+    Raises:
+        ToolgenError: the folder holds files that are not ours, or the disk refuses; nothing was changed.
+    """
+    beside, edits = beside or {}, edits or {}
+    before = compare(out, texts)
+    if before.is_current and before.manifest.design == design and not beside and not edits:
+        return Report()
+    try:
+        with tempfile.TemporaryDirectory(
+            prefix=STAGING, dir=_room(out), ignore_cleanup_errors=True
+        ) as folder:
+            run = _stage(Path(folder), out, texts, before, design, beside)
+            stage_edits(Path(folder), edits)
+            _move_all(out, Path(folder), run, beside, edits)
+    except OSError as error:
+        raise refusal("write", error, out) from error
+    edited = tuple(path for path in before.edited if path in run.new)
+    return Report(written=tuple(run.new), edited=edited, deleted=run.deleted, kept=before.kept)
+
+
+def preview(
+    out: Path,
+    texts: Mapping[str, str],
+    *,
+    beside: Mapping[Path, str] | None = None,
+    edits: Mapping[Path, Edit] | None = None,
+) -> list[Change]:
+    """Return what `write` would do to files other than the manifest; the places are only read.
+
+    Raises:
+        ToolgenError: as `write`.
+    """
+    beside, edits = beside or {}, edits or {}
+    before = compare(out, texts)
+    try:
+        with tempfile.TemporaryDirectory(prefix=STAGING) as folder:
+            run = _stage(Path(folder), out, texts, before, before.manifest.design, beside)
+            return list(_changes(out, Path(folder), run, beside, edits))
+    except OSError as error:
+        raise refusal("write", error, out) from error
+
+
+def _changes(
+    out: Path, folder: Path, run: _Run, beside: Mapping[Path, str], edits: Mapping[Path, Edit]
+) -> Iterator[Change]:
+    for path in run.new:
+        old = (out / path).read_bytes() if path in run.before.found else None
+        yield Change(file=out / path, old=old, new=(folder / "tree" / path).read_bytes())
+    for path in run.deleted:
+        yield Change(file=out / path, old=(out / path).read_bytes())
+    for number, target in enumerate(beside):
+        yield Change(file=target, new=(folder / f"beside/{number}.py").read_bytes())
+    for target, edit in edits.items():
+        yield Change(file=target, old=edit.old, new=edit.new)
+
+
+def _room(out: Path) -> Path:
+    """Return the nearest folder above `out`: on its file system, and not in the way of its readers."""
+    return next(parent for parent in Path(os.path.abspath(out)).parents if parent.is_dir())
+
+
+def _stage(
+    folder: Path,
+    out: Path,
+    texts: Mapping[str, str],
+    before: Comparison,
+    design: str,
+    beside: Mapping[Path, str],
+) -> _Run:
+    unlike = {*before.missing, *before.changed, *before.edited, *before.unrecorded}
+    stage(folder, {path: text for path, text in texts.items() if path in unlike}, beside)
+    written = {path: digest((folder / "tree" / path).read_bytes()) for path in texts if path in unlike}
+    if strange := [path for path in before.unrecorded if before.found[path] != written[path]]:
+        raise foreign(out, strange)
+    old = before.manifest.files
+    files = {
+        path: Written(source=digest(text.encode()), written=written[path]) if path in written else old[path]
+        for path, text in texts.items()
+    }
+    return _Run(
+        before=before,
+        new={path: new for path, new in written.items() if before.found.get(path) != new},
+        deleted=tuple(path for path in before.stale if path in before.found),
+        manifest=Manifest(design=design, files=files | {path: old[path] for path in before.kept}),
+    )
+
+
+def _move_all(
+    out: Path, folder: Path, run: _Run, beside: Mapping[Path, str], edits: Mapping[Path, Edit]
+) -> None:
+    """Move everything to its place; on an exception put back what was there.
+
+    Edits come last: a method that a kill leaves out is inserted by the next run.
+    """
+    moves = Moves(attic=folder / "attic")
+    try:
+        for number, target in enumerate(beside):
+            moves.put_new(folder / f"beside/{number}.py", target)
+        _move_tree(out, folder, run, moves)
+        for number, (target, edit) in enumerate(edits.items()):
+            moves.put_edit(folder / f"edits/{number}", target, edit)
+    except BaseException:
+        moves.undo()
+        raise
+
+
+def _move_tree(out: Path, folder: Path, run: _Run, moves: Moves) -> None:
+    tree = folder / "tree"
+    (tree / MANIFEST).write_text(run.manifest.text(), "utf-8")
+    if not out.exists():
+        moves.put(tree, out)
+        return
+    if run.new or run.deleted:
+        (folder / MANIFEST).write_text(_under_way(run).text(), "utf-8")
+        moves.put(folder / MANIFEST, out / MANIFEST)
+    for path in run.deleted:
+        moves.take(out / path)
+    for path in run.new:
+        moves.put(tree / path, out / path)
+    remove_empty(out, run.before.stale)
+    moves.put(tree / MANIFEST, out / MANIFEST)
+
+
+def _under_way(run: _Run) -> Manifest:
+    """Return the manifest that holds while files move: each is what it was, or what it becomes."""
+    before = run.before
+    files = dict(before.manifest.files)
+    for path, new in run.new.items():
+        written = files[path].written if path in before.edited else before.found.get(path, "")
+        files[path] = Written(source="", written=written, coming=new)
+    return Manifest(design=before.manifest.design, files=files)
