@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import linecache
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -82,6 +84,23 @@ class ProjectFolder:
         return {
             str(file.relative_to(self.path)): (file.read_bytes(), file.stat().st_mtime_ns) for file in files
         }
+
+
+def in_a_process(folder: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in the folder, with toolgen at hand."""
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=folder,
+        env={**surroundings(), **environment},
+        capture_output=True,
+        text=True,
+    )
+
+
+def surroundings() -> dict[str, str]:
+    """Return the environment in which another process finds this toolgen."""
+    paths = {"PYTHONPATH": str(Path(__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**os.environ, **paths}
 
 
 def forget() -> None:

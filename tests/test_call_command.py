@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 
 import pytest
 
-from .conftest import ProjectFolder
+from .conftest import Done, ProjectFolder
 
 EXECUTOR = """\
 from app.gen.hall.toolsets import people
@@ -77,6 +78,49 @@ def test_a_failed_call_exits_with_1(greeter: ProjectFolder, tool: str, data: str
     done = greeter.run("call", tool, data, "--session", "s-9")
     assert done.code == 1
     assert json.loads(done.out)["error"] == error
+
+
+def test_a_fact_that_the_tool_needs_is_asked_for(greeter: ProjectFolder) -> None:
+    done = greeter.run("call", "greet", '{"name": "Ada"}')
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "error: greet needs 'session_id', which no option gives\n  hint: add --session ID\n"
+
+
+def steps(done: Done) -> list[tuple[str, str]]:
+    """Return name and text of each line of a trace, whose times differ from run to run."""
+    lines = [re.fullmatch(r"(\w+) +\d+\.\d{3} ms  (.+)", line) for line in done.err.splitlines()]
+    return [(line[1], line[2]) for line in lines if line]
+
+
+def test_a_trace_shows_every_step_and_no_injected_value(greeter: ProjectFolder) -> None:
+    done = greeter.run("call", "greet", '{"name": "Ada"}', "--session", "s-9", "--trace")
+    assert (done.code, done.out) == (0, '{"text":"Good day, Ada of s-9! ☀"}\n')
+    assert steps(done) == [
+        ("lookup", "hall.people.greet"),
+        ("decode", "GreetPayload(name='Ada')"),
+        ("inject", "session_id"),
+        ("execute", "GreetResult"),
+        ("encode", "36 bytes"),
+        ("check", "no bounds, no artifacts"),
+        ("total", "ok"),
+    ]
+    assert "s-9" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("tool", "data", "step", "error"),
+    [
+        ("gret", "{}", "lookup", "there is no tool 'gret'; close names are greet"),
+        ("greet", "{}", "decode", "the arguments of greet do not fit"),
+        ("greet", '{"name": "Nobody"}', "execute", "there is nobody"),
+    ],
+)
+def test_a_trace_ends_where_the_call_failed(
+    greeter: ProjectFolder, tool: str, data: str, step: str, error: str
+) -> None:
+    done = greeter.run("call", tool, data, "--session", "s-9", "--trace")
+    assert done.code == 1
+    assert steps(done)[-2:] == [(step, f"failed: {error}"), ("total", "error")]
 
 
 @pytest.mark.parametrize(

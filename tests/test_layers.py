@@ -35,7 +35,7 @@ THIRD_PARTY = {
 }
 
 TOUCHES_THE_WORLD = {"os", "shutil", "socket", "subprocess", "tempfile"}
-MAY_TOUCH_IT = {"cli", "codegen/write.py"}
+MAY_TOUCH_IT = {"cli", "codegen/write"}
 
 
 def imports(file: Path) -> Iterator[str]:
@@ -75,7 +75,7 @@ def test_a_file_imports_only_what_its_package_may(file: Path) -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_only_the_edges_touch_the_world(file: Path) -> None:
-    if {home(file), str(file.relative_to(ROOT))} & MAY_TOUCH_IT:
+    if {home(file), str(file.relative_to(ROOT).parent)} & MAY_TOUCH_IT:
         return
     assert not {name.partition(".")[0] for name in imports(file) if name != "os.path"} & TOUCHES_THE_WORLD
     calls = [node.func for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Call)]

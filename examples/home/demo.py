@@ -6,7 +6,6 @@ No model takes part: the calls are written here, and each goes through the whole
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Final
 from toolgen.runtime import Bounds, CallMeta, RetryHint, Runtime, ToolResult
 
 from .app import assistant
-from .database import connect
+from .database import DATABASE, connect
 
 CALLS: Final = (
     # What it shows, session, tool, the model's arguments.
@@ -82,9 +81,9 @@ CALLS: Final = (
 )
 
 
-def main() -> None:
-    """Make the calls on a new database and print them."""
-    with tempfile.TemporaryDirectory() as folder, closing(connect(Path(folder) / "home.db")) as database:
+def main(path: Path = DATABASE) -> None:
+    """Make the calls on a database, built when it is missing, and print them."""
+    with closing(connect(path)) as database:
         print(asyncio.run(transcript(assistant(database))))
 
 

@@ -7,6 +7,8 @@ matches before a final newline, its `\\d` knows all of Unicode), `multipleOf` is
 from __future__ import annotations
 
 import copy
+import functools
+import operator
 import re
 from collections.abc import Iterator
 from fractions import Fraction
@@ -16,6 +18,7 @@ import jsonschema
 from jsonschema.validators import extend
 
 Schema = dict[str, Any]
+Keys = tuple[str | int, ...]
 
 
 def validator(schema: Schema) -> Any:
@@ -132,11 +135,12 @@ def mutations(instance: Any, pick: Any) -> Any:
 
     `pick(sequence)` draws one element.
     """
-    changed = copy.deepcopy(instance)
-    places = list(_places(changed))
+    places = list(_paths(instance))
     if not places:
         return pick(STRANGE)
-    parent, key = pick(places)
+    *way, key = pick(places)
+    changed = copy.deepcopy(instance)
+    parent = functools.reduce(operator.getitem, way, changed)
     match pick(("replace", "replace", "replace", "delete", "add")):
         case "delete":
             del parent[key]
@@ -149,13 +153,39 @@ def mutations(instance: Any, pick: Any) -> Any:
     return changed
 
 
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+def replaced(instance: Any, keys: Keys, value: Any) -> Any:
+    """Return the document with another value in one place."""
+    changed = copy.deepcopy(instance)
+    parent = functools.reduce(operator.getitem, keys[:-1], changed)
+    parent[keys[-1]] = copy.deepcopy(value)
+    return changed
+
+
+def _paths(value: Any, keys: Keys = ()) -> Iterator[Keys]:
     children = (
         value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     )
     for key, child in children:
-        yield value, key
-        yield from _places(child)
+        yield (*keys, key)
+        yield from _paths(child, (*keys, key))
+
+
+def places(
+    schema: Schema, instance: Any, root: Schema | None = None, keys: Keys = ()
+) -> Iterator[tuple[Keys, Schema]]:
+    """Return each place inside a valid document, those left empty too, with the schema of its value."""
+    root = root or schema
+    schema = _resolved(schema, instance, root)
+    properties, rest = schema.get("properties", {}), schema.get("additionalProperties", {})
+    parts: dict[Any, Schema] = {}
+    if isinstance(instance, list):
+        parts = {index: schema.get("items", {}) for index in range(len(instance))}
+    elif isinstance(instance, dict):
+        parts = {key: properties.get(key, rest) for key in (*properties, *instance)}
+    for key, part in parts.items():
+        yield (*keys, key), part
+        if isinstance(instance, list) or key in instance:
+            yield from places(part, instance[key], root, (*keys, key))
 
 
 STRANGE: tuple[Any, ...] = (
@@ -181,6 +211,7 @@ STRANGE: tuple[Any, ...] = (
     "stop",
     "a\n",
     "٣",
+    "AB٣",
     "😀" * 3,
     "x" * 300,
     "2026-01-31",
@@ -191,6 +222,7 @@ STRANGE: tuple[Any, ...] = (
     "2026-01-31t10:00:00.123456789+05:30",
     "2026-01-31T10:00:00",
     "2026-01-31 10:00:00Z",
+    "2026-01-31T00:00:00Z",
     "1769853600",
     "P1D",
     "PT0.5S",
@@ -206,8 +238,17 @@ STRANGE: tuple[Any, ...] = (
     "NaN",
     "12345678-1234-5678-1234-567812345678",
     "12345678123456781234567812345678",
+    "{12345678-1234-5678-1234-567812345678}",
+    "urn:uuid:12345678-1234-5678-1234-567812345678",
     "https://example.org/a?b#c",
     "example.org",
+    "urn:isbn:0451450523",
+    "x:",
+    "http://a:99999/",
+    "10.0.0.1",
+    "10.0.0.01",
+    "fe80::1%eth0",
+    "::ffff:10.0.0.1",
     "http://[::1]:80/",
     "http://a b/",
     "ann@example.org",

@@ -1,4 +1,4 @@
-"""The commands and their options; what they do stands in `gen` and `call`."""
+"""The commands and their options; what each does stands in a module of its own."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from toolgen.cli.config import find_project
+from toolgen.expr import Format
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
@@ -21,6 +22,12 @@ Config = Annotated[
     Path | None,
     typer.Option(help="The pyproject.toml to use; by default the nearest one.", metavar="FILE"),
 ]
+OutputFormat = Annotated[Format, typer.Option(help="How problems are printed; json and github go to stdout.")]
+Session = Annotated[str, typer.Option(help="session_id of the call.", metavar="ID")]
+Run = Annotated[str, typer.Option(help="run_id of the call.", metavar="ID")]
+Turn = Annotated[str, typer.Option(help="turn_id of the call.", metavar="ID")]
+ToolCall = Annotated[str, typer.Option(help="tool_call_id of the call.", metavar="ID")]
+ParentToolCall = Annotated[str, typer.Option(help="parent_tool_call_id of the call.", metavar="ID")]
 
 
 def run(args: Sequence[str]) -> int:
@@ -47,13 +54,41 @@ def gen(
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit 1 if the output is stale.")
     ] = False,
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Write nothing; print what would change, exit 1 if anything.")
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Generate again whenever the design changes, until Ctrl-C.")
+    ] = False,
+    format: OutputFormat = "text",
     config: Config = None,
 ) -> None:
     """Generate the code of the project's design."""
-    from toolgen.cli.gen import check_output, generate_output
+    from toolgen.cli.gen import check_output, diff_output, generate_output
+    from toolgen.cli.outcome import show
+    from toolgen.cli.watch import watch_project
 
+    if watch and (check or diff):
+        raise typer.BadParameter("--watch writes; --check and --diff do not")
     project = find_project(config)
-    raise typer.Exit(check_output(project) if check else generate_output(project))
+    if watch:
+        raise typer.Exit(watch_project(project.file, format))
+    run = diff_output if diff else check_output if check else generate_output
+    raise typer.Exit(show(run(project, format)))
+
+
+@app.command()
+def stubs(
+    check: Annotated[
+        bool, typer.Option("--check", help="Print only what is open; exit 1 if anything is.")
+    ] = False,
+    config: Config = None,
+) -> None:
+    """Show which methods of your executors are implemented, open, changed or left over."""
+    from toolgen.cli.outcome import show
+    from toolgen.cli.stubs import show_stubs
+
+    raise typer.Exit(show(show_stubs(find_project(config), check=check)))
 
 
 @app.command()
@@ -62,13 +97,14 @@ def call(
     json: Annotated[
         str, typer.Argument(help="What the model sends; '-' reads it from stdin.", metavar="JSON")
     ],
-    session: Annotated[str, typer.Option(help="session_id of the call.", metavar="ID")] = "",
-    run: Annotated[str, typer.Option(help="run_id of the call.", metavar="ID")] = "",
-    turn: Annotated[str, typer.Option(help="turn_id of the call.", metavar="ID")] = "",
-    tool_call: Annotated[str, typer.Option(help="tool_call_id of the call.", metavar="ID")] = "",
-    parent_tool_call: Annotated[
-        str, typer.Option(help="parent_tool_call_id of the call.", metavar="ID")
-    ] = "",
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Print the steps of the call with their times.")
+    ] = False,
+    session: Session = "",
+    run: Run = "",
+    turn: Turn = "",
+    tool_call: ToolCall = "",
+    parent_tool_call: ParentToolCall = "",
     config: Config = None,
 ) -> None:
     """Run one tool through the project's runtime and print what the model would see."""
@@ -83,4 +119,52 @@ def call(
         parent_tool_call_id=parent_tool_call,
     )
     data = sys.stdin.buffer.read() if json == "-" else json.encode("utf-8", "surrogateescape")
-    raise typer.Exit(asyncio.run(call_tool(find_project(config), tool, data, meta)))
+    raise typer.Exit(asyncio.run(call_tool(find_project(config), tool, data, meta, trace=trace)))
+
+
+@app.command("test")
+def examples(
+    tool: Annotated[
+        str, typer.Option(help="Run the examples of this tool only, by id or name.", metavar="TOOL")
+    ] = "",
+    session: Session = "",
+    run: Run = "",
+    turn: Turn = "",
+    tool_call: ToolCall = "",
+    parent_tool_call: ParentToolCall = "",
+    config: Config = None,
+) -> None:
+    """Run the examples of the design through the project's runtime and compare the results."""
+    from toolgen.cli.examples import run_examples
+    from toolgen.runtime import CallMeta
+
+    meta = CallMeta(
+        session_id=session,
+        run_id=run,
+        turn_id=turn,
+        tool_call_id=tool_call,
+        parent_tool_call_id=parent_tool_call,
+    )
+    raise typer.Exit(asyncio.run(run_examples(find_project(config), meta, tool)))
+
+
+@app.command()
+def explain(
+    code: Annotated[
+        str | None, typer.Argument(help="A code such as bad-name; without one, all codes.", metavar="CODE")
+    ] = None,
+) -> None:
+    """Explain what a diagnostic means, with a design that has it and what repairs it."""
+    from toolgen.cli.explain import explain as explained
+
+    print(explained(code))
+
+
+@app.command()
+def init(
+    name: Annotated[str, typer.Argument(help="Name of the project and of its package.", metavar="NAME")],
+) -> None:
+    """Make a new project: a design of three tools, with everything around it."""
+    from toolgen.cli.init import start_project
+
+    raise typer.Exit(start_project(name))

@@ -2,59 +2,90 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
-from functools import reduce
+from typing import assert_never
 
 from toolgen.cli.config import Project
-from toolgen.cli.load import authors_code, load_module
-from toolgen.contract.errors import ToolgenError
-from toolgen.runtime import CallMeta, Runtime, ToolResult
+from toolgen.cli.runtime import load_runtime, require_facts
+from toolgen.runtime import (
+    Artifact,
+    Bounds,
+    CallMeta,
+    Runtime,
+    ToolError,
+    ToolOutcome,
+    ToolResult,
+    Trace,
+    TraceStep,
+)
 
 
-async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta) -> int:
+async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *, trace: bool = False) -> int:
     """Print the JSON that the model would see; return 1 when the call failed."""
-    runtime = await _runtime(project)
-    result = await runtime.call(tool, data, meta)
-    sys.stdout.write(result.json.decode() + "\n")
-    if beside := _beside(result):
+    runtime = await load_runtime(project)
+    require_facts(runtime, [tool], meta)
+    traced = None
+    if trace:
+        _build_codecs(runtime, tool)
+        traced = Trace()
+    result = await runtime.call(tool, data, meta, trace=traced)
+    if traced is not None:
+        for line in _steps(traced, result):
+            print(line, file=sys.stderr)
+    elif beside := "; ".join(_beside(result)):
         print(beside, file=sys.stderr)
+    sys.stdout.write(result.json.decode() + "\n")
     return 0 if result.status == "ok" else 1
 
 
-async def _runtime(project: Project) -> Runtime:
-    if not project.runtime:
-        raise ToolgenError(
-            f"{project.file}: [tool.toolgen] names no runtime",
-            hint='add runtime = "module:callable", a function that returns a configured Runtime',
-        )
-    module, _, name = project.runtime.partition(":")
-    try:
-        make: object = reduce(getattr, name.split("."), load_module(project, module, "runtime"))
-    except AttributeError as error:
-        raise ToolgenError(
-            f"the module {module!r} has no name {name!r}", hint="correct 'runtime' in [tool.toolgen]"
-        ) from error
-    if not callable(make):
-        raise ToolgenError(
-            f"{project.runtime!r} is {make!r}, not a function", hint="correct 'runtime' in [tool.toolgen]"
-        )
-    with authors_code(f"{project.runtime!r} failed"):
-        made = make()
-        runtime = await made if inspect.isawaitable(made) else made
-    if not isinstance(runtime, Runtime):
-        raise ToolgenError(
-            f"{project.runtime!r} gave {runtime!r}, not a Runtime",
-            hint="make it a function that returns toolgen.runtime.Runtime",
-        )
-    return runtime
+def _build_codecs(runtime: Runtime, tool: str) -> None:
+    """Build what the first call of a process builds, so that the times are those of a running server."""
+    for spec in runtime.list_tools():
+        if tool in (spec.id, spec.name):
+            _ = spec.payload.type, spec.result.type
 
 
-def _beside(result: ToolResult) -> str:
-    """Return one line with the bounds and the artifacts, which the model's JSON does not show."""
-    facts: list[str] = []
-    if (bounds := result.bounds) is not None:
-        total = "an unknown total" if bounds.total is None else bounds.total
-        facts.append(f"bounds: {bounds.returned} of {total}{', truncated' if bounds.truncated else ''}")
-    facts += [f"artifact: {artifact.kind}, {len(artifact.json)} bytes" for artifact in result.artifacts]
-    return "; ".join(facts)
+def _steps(trace: Trace, result: ToolResult) -> list[str]:
+    """Return one line a step, and their sum."""
+    lines = [_line(step.name, step.duration_s, _shown(step, result)) for step in trace.steps]
+    return [*lines, _line("total", sum(step.duration_s for step in trace.steps), result.status)]
+
+
+def _line(name: str, duration_s: float, text: str) -> str:
+    return f"{name:8}{duration_s * 1e3:9.3f} ms  {text}"
+
+
+def _shown(step: TraceStep, result: ToolResult) -> str:
+    if isinstance(step.value, ToolError):
+        return f"failed: {step.value}"
+    match step.name:
+        case "lookup":
+            return str(step.value)
+        case "decode":
+            return repr(step.value)
+        case "inject":
+            return ", ".join(step.value) or "nothing"
+        case "execute":
+            value = step.value.result if isinstance(step.value, ToolOutcome) else step.value
+            return type(value).__name__
+        case "encode":
+            return f"{len(step.value)} bytes"
+        case "check":
+            return "; ".join(_beside(result)) or "no bounds, no artifacts"
+        case _:
+            assert_never(step.name)
+
+
+def _beside(result: ToolResult) -> list[str]:
+    """Return the bounds and the artifacts, which the model's JSON does not show."""
+    bounds = [] if result.bounds is None else [_bounds(result.bounds)]
+    return [*bounds, *map(_artifact, result.artifacts)]
+
+
+def _bounds(bounds: Bounds) -> str:
+    total = "an unknown total" if bounds.total is None else bounds.total
+    return f"bounds: {bounds.returned} of {total}{', truncated' if bounds.truncated else ''}"
+
+
+def _artifact(artifact: Artifact) -> str:
+    return f"artifact: {artifact.kind}, {len(artifact.json)} bytes"

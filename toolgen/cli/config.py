@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -39,6 +40,10 @@ class Project:
     @property
     def directory(self) -> Path:
         return self.file.parent
+
+    def shown(self, folder: str | PurePosixPath) -> Path:
+        """Return a folder as seen from the working directory, which is how people read paths."""
+        return Path(os.path.relpath(self.directory / folder))
 
 
 def find_project(file: Path | None) -> Project:

@@ -17,14 +17,12 @@ ToolId = Literal["assistant.account.get_user_data",]
 
 GET_USER_DATA: ToolSpec[types.GetUserDataPayload, types.GetUserDataResult] = ToolSpec(
     id="assistant.account.get_user_data",
-    name="get_user_data",
-    title="Get user data",
     description="Read what is known about the user, the sites above all.",
     payload=codecs.GET_USER_DATA_PAYLOAD,
     result=codecs.GET_USER_DATA_RESULT,
     injected=("session_id",),
     annotations={"read_only": True},
-    example='{"include": ["sites", "preferences"]}',
+    example='{"include":["sites","preferences"]}',
 )
 
 SPECS: tuple[ToolSpec[Any, Any], ...] = (GET_USER_DATA,)

@@ -22,8 +22,6 @@ ToolId = Literal[
 
 LIST_DEVICES: ToolSpec[types.ListDevicesPayload, types.ListDevicesResult] = ToolSpec(
     id="assistant.devices.list_devices",
-    name="list_devices",
-    title="List devices",
     description="List the devices of a site by name, page by page.",
     payload=codecs.LIST_DEVICES_PAYLOAD,
     result=codecs.LIST_DEVICES_RESULT,
@@ -31,7 +29,7 @@ LIST_DEVICES: ToolSpec[types.ListDevicesPayload, types.ListDevicesResult] = Tool
     bounded=BoundedSpec(cursor="cursor", next_cursor="next_cursor"),
     tags=("home",),
     annotations={"read_only": True},
-    example='{"site_id": "harbour", "status": "offline", "limit": 5}',
+    example='{"site_id":"harbour","status":"offline","limit":5}',
 )
 
 GET_TIME_SERIES_TIME_SERIES: ArtifactSpec[shared_types.TimeSeries] = ArtifactSpec(
@@ -40,8 +38,6 @@ GET_TIME_SERIES_TIME_SERIES: ArtifactSpec[shared_types.TimeSeries] = ArtifactSpe
 
 GET_TIME_SERIES: ToolSpec[types.GetTimeSeriesPayload, types.GetTimeSeriesResult] = ToolSpec(
     id="assistant.devices.get_time_series",
-    name="get_time_series",
-    title="Get time series",
     description="Summarize what one device measured over a period.",
     payload=codecs.GET_TIME_SERIES_PAYLOAD,
     result=codecs.GET_TIME_SERIES_RESULT,
@@ -50,23 +46,18 @@ GET_TIME_SERIES: ToolSpec[types.GetTimeSeriesPayload, types.GetTimeSeriesResult]
     tags=("home",),
     annotations={"read_only": True},
     meta={"chart": "line"},
-    example='{"device_id": "h23", "start": "2026-01-28T00:00:00Z", "end": "2026-01-29T00:00:00Z"}',
+    example='{"device_id":"h23","start":"2026-01-28T00:00:00Z","end":"2026-01-29T00:00:00Z"}',
 )
 
 SET_STATE: ToolSpec[types.SetStatePayload, types.SetStateResult] = ToolSpec(
     id="assistant.devices.set_state",
-    name="set_state",
-    title="Set state",
     description="Send one command to a device. Which commands it takes depends on its kind.",
     payload=codecs.SET_STATE_PAYLOAD,
     result=codecs.SET_STATE_RESULT,
     injected=("session_id",),
-    tags=(
-        "home",
-        "write",
-    ),
+    tags=("home", "write"),
     annotations={"destructive": False, "idempotent": True},
-    example='{"device_id": "h09", "command": {"kind": "dim", "level": 40}}',
+    example='{"device_id":"h09","command":{"kind":"dim","level":40}}',
 )
 
 SPECS: tuple[ToolSpec[Any, Any], ...] = (

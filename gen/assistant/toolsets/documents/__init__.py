@@ -30,4 +30,4 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        return lazy_attribute(__name__, name, ("types",))
+        return lazy_attribute(__name__, name, ".types" if name in __all__ else None)

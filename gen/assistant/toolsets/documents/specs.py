@@ -20,25 +20,21 @@ ToolId = Literal[
 
 SEARCH: ToolSpec[types.SearchPayload, types.SearchResult] = ToolSpec(
     id="assistant.documents.search",
-    name="search",
-    title="Search",
     description="Search the manuals. Sections that hold every word of the query come, best first.",
     payload=codecs.SEARCH_PAYLOAD,
     result=codecs.SEARCH_RESULT,
     bounded=BoundedSpec(),
     annotations={"read_only": True},
-    example='{"query": "factory reset", "manual": "bolt-l4"}',
+    example='{"query":"factory reset","manual":"bolt-l4"}',
 )
 
 TABLE_OF_CONTENTS: ToolSpec[types.TableOfContentsPayload, types.TableOfContentsResult] = ToolSpec(
     id="assistant.documents.table_of_contents",
-    name="table_of_contents",
-    title="Table of contents",
     description="Show how the manuals are divided.",
     payload=codecs.TABLE_OF_CONTENTS_PAYLOAD,
     result=codecs.TABLE_OF_CONTENTS_RESULT,
     annotations={"read_only": True},
-    example='{"manual": "koppel-p1", "depth": 2}',
+    example='{"manual":"koppel-p1","depth":2}',
 )
 
 SPECS: tuple[ToolSpec[Any, Any], ...] = (

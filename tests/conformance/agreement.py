@@ -1,0 +1,82 @@
+"""Whether a codec accepts a document exactly when its schema does, on documents drawn from the schema."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from typing import Any
+
+import hypothesis.strategies as st
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis_jsonschema import from_schema
+
+from tests.conformance import oracle
+from toolgen.runtime import Codec, FieldIssue, ToolValidationError
+
+CALENDAR = re.compile(r":60|\b0000-|[0-9]{9,}[DS.]|[0-9]{8,}M|[0-9]{7,}H")
+"""Leap seconds, the year 0 and endless durations: limits of the validators, outside the schema."""
+SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
+
+
+def drawing(examples: int) -> settings:
+    """Return the settings that draw the same documents in every run."""
+    return settings(
+        max_examples=examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=SLOW,
+        phases=[Phase.explicit, Phase.generate],  # shrinking one of these can take minutes
+    )
+
+
+def documents(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+    """Return valid documents; formats that hypothesis-jsonschema does not know are drawn here."""
+    return from_schema(oracle.unrolled(schema, schema), custom_formats={"uuid": st.uuids().map(str)})
+
+
+def pick(data: st.DataObject) -> Any:
+    return lambda options: data.draw(st.sampled_from(list(options)))
+
+
+def decoded(codec: Codec[Any], document: Any) -> tuple[Any, tuple[FieldIssue, ...]]:
+    """Return the value, or None and what is wrong with the document."""
+    try:
+        return codec.decode(json.dumps(document)), ()
+    except ToolValidationError as error:
+        return None, error.issues
+
+
+def hold(codec: Codec[Any], examples: int, seen: Counter[str]) -> None:
+    """Draw documents, break each in one place, and compare; what was seen is counted."""
+    schema = codec.schema
+    judge = oracle.validator(schema)
+
+    @drawing(examples)
+    @given(documents(schema), st.data())
+    def check(instance: Any, data: st.DataObject) -> None:
+        broken = [oracle.mutations(instance, pick(data)) for _ in range(4)]
+        for document in [instance, *broken]:
+            compare(codec, judge, document, seen)
+
+    check()
+
+
+def compare(codec: Codec[Any], judge: Any, document: Any, seen: Counter[str]) -> None:
+    if CALENDAR.search(json.dumps(document)):
+        seen["calendar"] += 1
+        return
+    expected = judge.is_valid(oracle.without_optional_nulls(document, codec.schema))
+    value, issues = decoded(codec, document)
+    assert expected == (not issues), (document, issues)
+    if issues:
+        most = 2 if "propertyNames" in codec.schema_json else 1  # a key of a map, and the value there
+        assert max(Counter(issue.keys for issue in issues).values()) <= most, issues
+        seen["invalid"] += 1
+        return
+    encoded = codec.encode(value)
+    assert codec.decode(encoded) == value
+    assert judge.is_valid(json.loads(encoded)), encoded
+    seen["valid"] += 1
+    seen["valid and not empty"] += bool(document)

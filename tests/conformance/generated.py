@@ -1,0 +1,50 @@
+"""The generated packages of the examples and of `tests/cases`, and their codecs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from toolgen.contract.naming import module_name
+from toolgen.runtime import Codec, ToolSpec
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@lru_cache
+def codecs() -> dict[str, Codec[Any]]:
+    """Return the codecs of each payload, result and artifact, by a name for reports."""
+    return {
+        f"{package}:{spec.id}:{codec.name}": codec
+        for package in _packages()
+        for spec in _specs(package)
+        for codec in codecs_of(spec)
+    }
+
+
+def codecs_of(spec: ToolSpec[Any, Any]) -> Iterator[Codec[Any]]:
+    yield spec.payload
+    yield spec.result
+    for artifact in spec.artifacts.values():
+        yield artifact.codec
+
+
+def _packages() -> Iterator[str]:
+    for catalogue in [
+        ROOT / "gen/tool_schemas.json",
+        *sorted(ROOT.glob("tests/cases/*/gen/tool_schemas.json")),
+    ]:
+        yield ".".join(catalogue.parent.relative_to(ROOT).parts)
+
+
+def _specs(package: str) -> Iterator[ToolSpec[Any, Any]]:
+    catalogue = json.loads((ROOT / package.replace(".", "/") / "tool_schemas.json").read_text("utf-8"))
+    for tool in catalogue["tools"]:
+        service, toolset, _ = tool["id"].split(".")
+        module = import_module(f"{package}.{module_name(service)}.toolsets.{module_name(toolset)}")
+        (spec,) = (spec for spec in module.SPECS if spec.id == tool["id"])
+        yield spec

@@ -1,0 +1,127 @@
+"""datamodel-code-generator as a second opinion: its types accept what our codecs accept.
+
+Its types are made of the generated schemas, in one run. Documents are drawn from a schema, then one
+value is replaced by each strange one. Where the two disagree, that one place is the cause; the causes
+are exactly those of `oracle_dcg_exceptions.toml`, which says the reason of each.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from collections import Counter
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from pydantic import TypeAdapter, ValidationError
+
+from tests.conformance import dcg, oracle
+from tests.conformance.agreement import CALENDAR, decoded, documents, drawing
+from tests.conformance.generated import codecs
+from toolgen.contract.issues import json_type
+from toolgen.runtime import Codec
+
+EXCEPTIONS = Path(__file__).with_name("oracle_dcg_exceptions.toml")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cause:
+    """What a schema says of a place, the JSON type that stands there, and what dcg does with it."""
+
+    dcg: str
+    """`accepts` what our codec refuses, or `refuses` what it accepts."""
+    schema: str
+    value: str
+
+
+def test_accept_sets_differ_only_where_the_list_says(theirs: ModuleType) -> None:
+    causes: dict[Cause, str] = {}
+    seen: Counter[str] = Counter()
+    for index, codec in enumerate(_distinct()):
+        _compare(codec, TypeAdapter(getattr(theirs, dcg.root_name(index))), causes, seen)
+    listed = tomllib.loads(EXCEPTIONS.read_text("utf-8"))["exception"]
+    assert all(one["reason"] for one in listed)
+    expected = {Cause(one["dcg"], one["schema"], one["value"]) for one in listed}
+    unlisted = [f"{cause} in {causes[cause]}" for cause in sorted(set(causes) - expected)]
+    assert not unlisted, "\n".join(unlisted)
+    assert sorted(expected - set(causes)) == [], "listed, but seen no more"
+    assert len(expected) == len(listed), "a cause is listed twice"
+    assert seen["accepted"] > 5_000, seen
+    assert seen["refused"] > 15_000, seen
+
+
+def _distinct() -> list[Codec[Any]]:
+    return list({codec.schema_json: codec for codec in codecs().values()}.values())
+
+
+def _compare(
+    codec: Codec[Any], theirs: TypeAdapter[Any], causes: dict[Cause, str], seen: Counter[str]
+) -> None:
+    schema = codec.schema
+    tried: set[str] = set()
+
+    @drawing(8)
+    @given(documents(schema))
+    def check(instance: Any) -> None:
+        if CALENDAR.search(json.dumps(instance)):
+            return
+        assert not decoded(codec, instance)[1]
+        assert _accepts(theirs, instance), instance
+        for keys, part in oracle.places(schema, instance):
+            said = json.dumps(part)
+            for value in () if said in tried else oracle.STRANGE:
+                document = oracle.replaced(instance, keys, value)
+                ours = not decoded(codec, document)[1]
+                seen["accepted" if ours else "refused"] += 1
+                if ours != _accepts(theirs, document):
+                    is_absent = document != oracle.without_optional_nulls(document, schema)
+                    cause = Cause(
+                        "refuses" if ours else "accepts",
+                        "optional" if is_absent else _said(part),
+                        json_type(value),
+                    )
+                    causes.setdefault(cause, f"{codec.name}: {value!r} at {keys}")
+            tried.add(said)
+
+    check()
+
+
+def _accepts(theirs: TypeAdapter[Any], document: Any) -> bool:
+    try:
+        theirs.validate_json(json.dumps(document))
+    except ValidationError:
+        return False
+    return True
+
+
+def _said(part: oracle.Schema) -> str:
+    """Return what the schema says of a value, in a few words."""
+    match part:
+        case {"anyOf": [inner, *_]}:
+            return _said(inner)
+        case {"$ref": _}:
+            return "object"
+        case {"format": name}:
+            return f"format {name}"
+        case {"pattern": pattern}:
+            return f"pattern {pattern}"
+        case {"type": str(kind) | [str(kind), *_]}:
+            return f"{kind} enum" if "enum" in part or "const" in part else kind
+        case _:
+            return "union" if "oneOf" in part else "any"
+
+
+@pytest.fixture
+def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """dcg's module of all schemas, imported."""
+    file = tmp_path / "dcg_types.py"
+    file.write_text(dcg.source([codec.schema for codec in _distinct()]), "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, file.stem, raising=False)
+    return import_module(file.stem)

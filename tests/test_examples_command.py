@@ -1,0 +1,146 @@
+"""`toolgen test`: the examples of a design, run against what is registered."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from toolgen.cli import main
+
+from .conftest import DESIGN, ProjectFolder
+from .test_call_command import EXECUTOR, MAIN
+
+ROOT = Path(__file__).parents[1]
+
+GOOD = """\
+        Example({"name": "Ada"}, result={"text": "Good day, Ada of s-9! ☀"}),
+        Example({"name": "Bob"}),
+"""
+WRONG = """\
+        Example({"name": "Ada"}, result={"text": "Good night, Ada."}),
+        Example({"name": "Nobody"}),
+        Example({"name": "Bob"}),
+"""
+SPECIAL = """\
+    Tool(
+        "wave",
+        "Wave.",
+        Args(Attribute("tags", MapOf(String, String), "Who.", required=True)),
+        Return(
+            Attribute("at", DateTime, "When.", required=True),
+            Attribute("tags", MapOf(String, String), "Who.", required=True),
+            Attribute("note", String, "Why."),
+        ),
+        Example(
+            {"tags": {"b": "2", "a": "1"}},
+            result={"tags": {"a": "1", "b": "2"}, "at": "2026-01-01T00:00:00+00:00", "note": None},
+        ),
+    ),
+)
+design = Design("""
+
+WAVE = """\
+
+    async def wave(self, payload: people.WavePayload, ctx: ToolContext) -> people.WaveResult:
+        return people.WaveResult(at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC), tags=payload.tags)
+"""
+
+
+def with_examples(examples: str) -> str:
+    design = DESIGN.replace("Design, Inject", "Design, Example, Inject")
+    return design.replace('        Inject("session_id"),\n', f'        Inject("session_id"),\n{examples}')
+
+
+@pytest.fixture
+def greeter(project: ProjectFolder) -> ProjectFolder:
+    project.write("app/design.py", with_examples(GOOD))
+    project.run("gen")
+    project.write("executors/hall/people.py", EXECUTOR)
+    project.write("app/main.py", MAIN)
+    return project
+
+
+def test_examples_that_hold(greeter: ProjectFolder) -> None:
+    done = greeter.run("test", "--session", "s-9")
+    assert (done.code, done.out, done.err) == (0, "", "2 examples passed\n")
+
+
+def test_examples_that_do_not_hold_are_shown_with_the_difference(greeter: ProjectFolder) -> None:
+    greeter.write("app/design.py", with_examples(WRONG))
+    done = greeter.run("test", "--session", "s-9")
+    assert done.code == 1
+    assert done.out == (
+        'hall.people.greet, example 1: {"name": "Ada"}\n'
+        "--- expected\n"
+        "+++ returned\n"
+        "@@ -1,3 +1,3 @@\n"
+        " {\n"
+        '-  "text": "Good night, Ada."\n'
+        '+  "text": "Good day, Ada of s-9! ☀"\n'
+        " }\n"
+        "\n"
+        'hall.people.greet, example 2: {"name": "Nobody"}\n'
+        "failed: {\n"
+        '  "error": "there is nobody"\n'
+        "}\n"
+        "\n"
+    )
+    assert done.err == "3 examples: 2 failed\n"
+
+
+def test_results_are_compared_by_value(greeter: ProjectFolder) -> None:
+    """Order of keys, the spelling of an instant, and a null that means absent make no difference."""
+    design = with_examples(GOOD).replace("Args,", "Args, DateTime, MapOf,")
+    greeter.write("app/design.py", design.replace(")\ndesign = Design(", SPECIAL))
+    greeter.run("gen")
+    greeter.write("executors/hall/people.py", f"import datetime as dt\n{EXECUTOR}{WAVE}")
+    done = greeter.run("test", "--tool", "wave")
+    assert (done.code, done.out, done.err) == (0, "", "1 example passed\n")
+    assert greeter.run("test", "--session", "s-9").err == "3 examples passed\n"
+
+
+def test_a_fact_that_an_example_needs_is_asked_for(greeter: ProjectFolder) -> None:
+    done = greeter.run("test")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "error: greet needs 'session_id', which no option gives\n  hint: add --session ID\n"
+
+
+def test_a_tool_that_is_not_there(greeter: ProjectFolder) -> None:
+    done = greeter.run("test", "--tool", "gret")
+    assert (done.code, done.err) == (
+        2,
+        "error: the design has no tool 'gret'\n  hint: did you mean 'greet'?\n",
+    )
+
+
+def test_a_design_without_examples(greeter: ProjectFolder) -> None:
+    greeter.write("app/design.py", DESIGN)
+    done = greeter.run("test")
+    assert (done.code, done.err) == (0, "no examples; add Example(…) to a tool\n")
+
+
+def test_a_broken_design_runs_nothing(greeter: ProjectFolder) -> None:
+    greeter.write("app/design.py", with_examples(GOOD).replace('"name": "Ada"', '"nam": "Ada"'))
+    done = greeter.run("test", "--session", "s-9")
+    assert (done.code, done.out) == (1, "")
+    assert "[example-mismatch]" in done.err
+
+
+def test_a_design_that_went_ahead_of_the_generated_code(greeter: ProjectFolder) -> None:
+    design = with_examples(GOOD).replace('{"text": "', '{"words": "').replace('"text"', '"words"')
+    greeter.write("app/design.py", design)
+    done = greeter.run("test", "--session", "s-9")
+    assert done.code == 2
+    assert done.err.startswith("error: an example of hall.people.greet does not fit the generated code: ")
+    assert done.err.endswith("\n  hint: run: toolgen gen\n")
+
+
+def test_the_examples_of_the_example_hold(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    code = main(["test", "--session", "s-mira", "--config", str(ROOT / "pyproject.toml")])
+    captured = capsys.readouterr()
+    assert (code, captured.out, captured.err) == (0, "", "6 examples passed\n")

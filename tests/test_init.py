@@ -1,0 +1,198 @@
+"""`toolgen init`, and docs/first-steps.md followed to the letter, offline, in the project that it makes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from toolgen.cli import main
+
+from .test_docs import BLOCK, FOLLOWED
+
+
+def environment() -> dict[str, str]:
+    """Return variables with which pip needs no network: what toolgen needs is taken from this environment.
+
+    The new project still makes its own `.venv`, and builds and installs toolgen there.
+    """
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    return ours | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": sysconfig.get_path("purelib"),
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",  # pip reads it as --no-build-isolation
+    }
+
+
+@dataclass(slots=True)
+class Reader:
+    """Somebody who does what the document says, and finds what it shows."""
+
+    folder: Path
+    printed: dict[str, subprocess.CompletedProcess[str]] = field(default_factory=dict)
+    """By command line."""
+
+    def follow(self, document: str) -> None:
+        blocks = [(block[1], block[2]) for block in BLOCK.finditer(document)]
+        for (language, text), (next_language, shown) in zip(blocks, [*blocks[1:], ("", "")], strict=True):
+            match language:
+                case "sh":
+                    expected = json.loads(shown) if next_language == "json" else None
+                    self.run(text.splitlines(), expected)
+                case "python":
+                    self.write(text)
+                case _:
+                    assert language == "json"
+
+    def run(self, lines: list[str], shown: dict[str, object] | None) -> None:
+        for line in lines:
+            if line.startswith("cd "):
+                self.folder /= line.removeprefix("cd ")
+            elif not line.startswith("pip install "):
+                self.printed[line] = done = self.shell(line)
+                failed = done.returncode != 0
+                assert failed == ("error" in (shown or {})), f"{line}\n{done.stdout}{done.stderr}"
+        if shown is not None:
+            assert json.loads(self.printed[lines[-1]].stdout) == shown
+
+    def write(self, text: str) -> None:
+        """Put a tool at the end of the toolset, or a method in the place of its stub at the file's end."""
+        if text.startswith("    Tool("):
+            file = self.folder / "notes/design.py"
+            toolset, end, rest = file.read_text("utf-8").partition("\n)\n\ndesign = ")
+            assert end
+            file.write_text(f"{toolset}\n{text.rstrip()}{end}{rest}", "utf-8")
+        else:
+            file = self.folder / "notes/executors/notebook/notes.py"
+            code, stub, rest = file.read_text("utf-8").partition(text.splitlines()[0])
+            assert "raise NotImplementedError(" in rest
+            assert "async def" not in rest
+            file.write_text(code + text, "utf-8")
+            assert stub
+
+    def shell(self, line: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-c", line], cwd=self.folder, env=environment(), capture_output=True, text=True
+        )
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
+    reader = Reader(tmp_path_factory.mktemp("first-steps"))
+    reader.follow(FOLLOWED.read_text("utf-8"))
+    return reader
+
+
+def test_the_project_passes_its_own_demo_and_test(reader: Reader) -> None:
+    demo, test = reader.printed["make demo"], reader.printed["make test"]
+    assert '{"notes":[{"id":2,"title":"Milk"},{"id":1,"title":"Welcome"}],' in demo.stdout
+    assert "notebook.notes.read_note" in demo.stderr
+    assert "notes/gen: up to date" in test.stderr
+    assert "4 examples passed" in test.stderr
+    assert "Ran 4 tests in " in test.stderr
+
+
+def test_it_uses_an_environment_of_its_own(reader: Reader) -> None:
+    installed = reader.shell(".venv/bin/python -c 'import toolgen; print(toolgen.__file__)'").stdout
+    assert Path(installed).is_relative_to(reader.folder / ".venv")
+
+
+def test_toolgen_may_come_from_elsewhere(reader: Reader) -> None:
+    done = reader.shell("make --dry-run --always-make .venv/ready TOOLGEN_SOURCE=/elsewhere")
+    assert "'/elsewhere[gen]'" in done.stdout
+    assert "requirements.txt" not in done.stdout
+
+
+def test_its_code_is_clean(reader: Reader) -> None:
+    check = "ruff check --isolated --select E4,E7,E9,F,B,I,UP,SIM,RUF notes tests"
+    assert reader.shell(check).stdout == "All checks passed!\n"
+    form = "ruff format --isolated --no-cache --diff --line-length 100 notes tests"
+    assert reader.shell(form).returncode == 0
+    types = reader.shell(f"mypy --strict --python-executable {sys.executable} notes tests")
+    assert types.returncode == 0, types.stdout
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    yield tmp_path
+    for name in [name for name in sys.modules if name.partition(".")[0] == "shop"]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("My-Shop", "'My-Shop' cannot be the name of a package: a small letter, "),
+        ("class", "hint: toolgen init class_"),
+        ("1st", "hint: toolgen init my_tools"),
+        ("json", "the name 'json' is taken by the standard library\n  hint: toolgen init my_json"),
+        ("pydantic", "the name 'pydantic' is taken by pydantic\n"),
+        ("toolgen", "the name 'toolgen' is taken by toolgen itself\n"),
+        ("tests", "the name 'tests' is taken by the folder of the tests\n"),
+        ("full", "the folder 'full' is not empty\n"),
+        ("file", "cannot write file/file: Not a directory\n"),
+    ],
+)
+def test_a_name_of_no_use(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str], name: str, message: str
+) -> None:
+    (elsewhere / "full").mkdir()
+    (elsewhere / "full/mine.txt").write_text("mine")
+    (elsewhere / "file").write_text("mine")
+    assert main(["init", name]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert message in captured.err
+    assert sorted(path.name for path in elsewhere.rglob("*")) == ["file", "full", "mine.txt"]
+
+
+def test_each_file_is_explained(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "shop"]) == 0
+    *lines, nothing, next_, first, second = capsys.readouterr().out.splitlines()
+    assert (nothing, next_, first, second) == ("", "Next:", "  cd shop && make demo", "  make test")
+    explained = {place: what.strip() for place, _, what in (line.partition(" ") for line in lines)}
+    assert all(explained.values())
+    assert all((elsewhere / place).exists() for place in explained)
+    for file in elsewhere.rglob("*"):
+        place = str(file.relative_to(elsewhere))
+        if file.is_file() and file.stat().st_size and "__pycache__" not in place:
+            assert place in explained or place.startswith("shop/shop/gen/")
+
+
+@pytest.mark.parametrize(
+    ("origin", "requirement"),
+    [
+        (None, "toolgen[gen]==9.8"),
+        ({"url": "file:///clone", "dir_info": {"editable": True}}, "toolgen[gen] @ file:///clone"),
+        (
+            {"url": "https://host/toolgen", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}},
+            "toolgen[gen] @ git+https://host/toolgen@c0ffee",
+        ),
+    ],
+)
+def test_the_project_asks_for_the_toolgen_that_made_it(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch, origin: object, requirement: str
+) -> None:
+    """An empty folder is as good as none."""
+    metadata = elsewhere / "site/toolgen-9.8.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: toolgen\nVersion: 9.8\n")
+    if origin:
+        (metadata / "direct_url.json").write_text(json.dumps(origin))
+    monkeypatch.syspath_prepend(metadata.parent)
+    (elsewhere / "shop").mkdir()
+    assert main(["init", "shop"]) == 0
+    assert (elsewhere / "shop/requirements.txt").read_text() == f"{requirement}\n"
+    assert (elsewhere / "shop/shop/gen/tool_schemas.json").exists()
+    written = [file.read_text("utf-8") for file in elsewhere.rglob("*") if file.is_file()]
+    assert not [text for text in written if "@NAME@" in text or "@SETTING@" in text]

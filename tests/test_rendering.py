@@ -1,0 +1,135 @@
+"""Diagnostics as text, JSON and workflow commands, and the places that they name."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from toolgen.dsl import Attribute, Design, Service, String, Tool, Toolset, Type, build
+from toolgen.expr import Diagnostic, Related, Source, render
+
+DESIGN = """\
+from toolgen.dsl import *
+
+größe = Type("Größe", "A size.", Attribute("ü", String, "Ü.", minimum=1))
+design = Design("home", "A home.", größe, Toolset(
+    "devices",
+    "Find devices.",
+))
+"""
+
+
+@pytest.fixture
+def diagnostics(tmp_path: Path) -> tuple[Diagnostic, ...]:
+    file = tmp_path / "app" / "design.py"
+    file.parent.mkdir()
+    file.write_text(DESIGN, encoding="utf-8")
+    names: dict[str, Design] = {}
+    exec(compile(DESIGN, str(file), "exec"), names)
+    return build(names["design"]).diagnostics
+
+
+def plain(diagnostics: tuple[Diagnostic, ...], root: Path) -> str:
+    return render(diagnostics, "text", str(root))
+
+
+class TestText:
+    def test_an_empty_line_stands_between_two(
+        self, diagnostics: tuple[Diagnostic, ...], tmp_path: Path
+    ) -> None:
+        """A place is relative to the root, and carets count characters, not bytes."""
+        bad_name, mismatch, misplaced = plain(diagnostics, tmp_path).split("\n\n")
+        assert bad_name.startswith("app/design.py:3:9: error: name 'Größe' of the type ")
+        assert mismatch == (
+            "app/design.py:3:34: error: 'minimum' of 'ü' does not go with the type String"
+            " [constraint-mismatch]\n"
+            'größe = Type("Größe", "A size.", Attribute("ü", String, "Ü.", minimum=1))\n'
+            "                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+            "  hint: write min_length=…; String takes enum, min_length, max_length, pattern, format"
+        )
+        assert misplaced.splitlines()[1:3] == [
+            'design = Design("home", "A home.", größe, Toolset(',
+            "                                          ^^^^^^^^",
+        ]
+
+    def test_a_file_outside_the_root_keeps_its_path(
+        self, diagnostics: tuple[Diagnostic, ...], tmp_path: Path
+    ) -> None:
+        (tmp_path / "other").mkdir()
+        assert plain(diagnostics, tmp_path / "other").startswith(f"{tmp_path}/app/design.py:3:9: error:")
+
+    def test_colours_change_nothing_but_the_colour(
+        self, diagnostics: tuple[Diagnostic, ...], tmp_path: Path
+    ) -> None:
+        """Without its escape sequences the text is the plain one."""
+        coloured = render(diagnostics, "text", str(tmp_path), colour=True)
+        for style in ("0", "1", "1;31", "2", "36"):
+            assert f"\x1b[{style}m" in coloured
+            coloured = coloured.replace(f"\x1b[{style}m", "")
+        assert coloured == plain(diagnostics, tmp_path)
+
+
+class TestJson:
+    def test_each_line_is_one_diagnostic(self, diagnostics: tuple[Diagnostic, ...], tmp_path: Path) -> None:
+        """The end is the place right after the call, lines below its start too."""
+        lines = render(diagnostics, "json", str(tmp_path)).splitlines()
+        _, mismatch, misplaced = (json.loads(line) for line in lines)
+        assert mismatch == {
+            "code": "constraint-mismatch",
+            "message": "'minimum' of 'ü' does not go with the type String",
+            "file": "app/design.py",
+            "line": 3,
+            "column": 34,
+            "end": {"line": 3, "column": 73},
+            "hint": "write min_length=…; String takes enum, min_length, max_length, pattern, format",
+            "related": [],
+        }
+        assert (misplaced["line"], misplaced["column"], misplaced["end"]) == (4, 43, {"line": 7, "column": 2})
+
+    def test_related_places_have_their_message(self) -> None:
+        twins = Type("A", "An A."), Type("A", "Another A.")
+        (line,) = render(build(Design("home", "A home.", *twins)).diagnostics, "json", "/").splitlines()
+        (related,) = json.loads(line)["related"]
+        assert related["message"] == "it stands first here"
+        assert set(related) == {"message", "file", "line", "column", "end"}
+
+
+class TestGithub:
+    def test_each_line_is_one_command(self, diagnostics: tuple[Diagnostic, ...], tmp_path: Path) -> None:
+        """The hint stands in the message, on a line of its own."""
+        lines = render(diagnostics, "github", str(tmp_path)).splitlines()
+        assert len(lines) == 3
+        assert lines[1] == (
+            "::error file=app/design.py,line=3,col=34,title=constraint-mismatch::"
+            "'minimum' of 'ü' does not go with the type String%0A"
+            "hint: write min_length=…; String takes enum, min_length, max_length, pattern, format"
+        )
+
+    def test_what_has_a_meaning_is_escaped(self) -> None:
+        """A message cannot end the command or begin another one."""
+        source = Source(compile("", "a,b:c%.py", "exec"), 0, 1)
+        related = Related(message="it stands\r\nhere", source=source)
+        diagnostic = Diagnostic(code="bad-name", message="100%\n::error::", source=source, related=(related,))
+        assert render([diagnostic], "github", "/") == (
+            "::error file=a%2Cb%3Ac%25.py,line=1,col=1,title=bad-name::"
+            "100%25%0A::error::%0Aa,b:c%25.py:1:1: it stands%0D%0Ahere"
+        )
+
+
+@pytest.mark.parametrize("format", ["text", "json", "github"])
+def test_nothing_is_nothing(format: str) -> None:
+    assert render((), format, "/") == ""  # type: ignore[arg-type]  # one of the three
+
+
+class TestSource:
+    def test_a_call_encloses_what_stands_in_it(self) -> None:
+        outer = Toolset("devices", "Devices.", inner := Tool("find", "Find."))
+        assert outer.source.encloses(inner.source)
+        assert not inner.source.encloses(outer.source)
+
+    def test_columns_may_be_missing(self) -> None:
+        """The end is the start then, and everything counts as enclosed."""
+        source = Source(compile("", "a.py", "exec"), 10**6, 7)
+        assert (source.place, source.end) == (("a.py", 7, 1), (7, 1))
+        assert source.encloses(Attribute("id", String, "Id.").source)
+        assert not Service("s", "S.").source.encloses(source)

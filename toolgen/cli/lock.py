@@ -1,0 +1,63 @@
+"""One run at a time: the project's folder is locked while a run reads the design and writes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from toolgen.cli.config import Project
+from toolgen.codegen.write import STAGING
+
+
+@contextmanager
+def reading(project: Project) -> Iterator[None]:
+    """Keep runs that write out of the project."""
+    with _locked(project.directory, shared=True):
+        yield
+
+
+@contextmanager
+def writing(project: Project) -> Iterator[None]:
+    """Keep all other runs out of the project, and remove what a killed one left."""
+    with _locked(project.directory, shared=False) as alone:
+        if alone:
+            _sweep(project)
+        yield
+
+
+@contextmanager
+def _locked(directory: Path, *, shared: bool) -> Iterator[bool]:
+    """Yield whether the folder is locked; some network file systems cannot. The kernel ends it with us."""
+    if sys.platform == "win32":
+        yield False
+        return
+    folder = os.open(directory, os.O_RDONLY)
+    try:
+        yield _lock(folder, directory, shared=shared)
+    finally:
+        os.close(folder)
+
+
+def _lock(folder: int, directory: Path, *, shared: bool) -> bool:
+    import fcntl  # not on Windows
+
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    try:
+        fcntl.flock(folder, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print(f"waiting for another toolgen in {directory}", file=sys.stderr)
+        fcntl.flock(folder, kind)
+    except OSError:
+        return False
+    return True
+
+
+def _sweep(project: Project) -> None:
+    out = project.directory / project.out
+    for folder in (parent for parent in out.parents if parent.is_relative_to(project.directory)):
+        for left in folder.glob(f"{STAGING}*"):
+            shutil.rmtree(left, ignore_errors=True)
