@@ -151,7 +151,7 @@ def _null_keeping(schema: Any) -> cs.WrapSerializerFunction | None:
         written: dict[str, Any] = handler(value)
         document: dict[str, Any] = {}
         for name, alias, kept in fields:
-            key = alias if info.by_alias else name
+            key = name if info.by_alias is False else alias
             if key in written:
                 document[key] = written[key]
             elif kept and getattr(value, name) is None and name in value.model_fields_set:
