@@ -124,6 +124,8 @@ def test_null_is_absence_a_default_or_a_value() -> None:
         "required": "a",
         "defaulted": 3,
         "nullable": None,
+        "anything": {},
+        "place": {},
     }
 
 
@@ -190,3 +192,24 @@ def test_a_bounded_result_says_its_bounds() -> None:
     assert rows.CountedResult(rows=[], returned=0, truncated=False).result_bounds() == Bounds(
         returned=0, truncated=False
     )
+
+
+def test_a_null_that_is_a_value_is_not_replaced_by_a_default() -> None:
+    codec = notes.ALL.payload
+    given = {"required": "a", "nullable": None, "nullable_default": None, "anything": None, "place": None}
+    payload = codec.decode(given)
+    assert (payload.anything, payload.place) == (None, None)
+    assert json.loads(codec.encode(payload)) == {**given, "defaulted": 3}
+
+
+def test_the_default_of_a_nullable_object_is_an_object() -> None:
+    payload = notes.ALL.payload.decode({"required": "a", "nullable": 1})
+    assert payload.place == notes.AllPayloadPlace()
+    assert payload.anything == {}
+
+
+def test_a_class_that_names_a_later_one_keeps_its_keys_and_its_nulls() -> None:
+    codec = from_.TYPES.result
+    warning = {"sub-text": None, "caused-by": [{"text": "a"}]}
+    document = {"annotated": {"field": {"value": "b"}, "amount": "1.50"}, "warnings": [warning]}
+    assert json.loads(codec.encode(codec.decode(document))) == document

@@ -17,6 +17,8 @@ from typing import Any
 import jsonschema
 from jsonschema.validators import extend
 
+from toolgen.contract.naming import field_name
+
 Schema = dict[str, Any]
 Keys = tuple[str | int, ...]
 
@@ -145,7 +147,7 @@ def mutations(instance: Any, pick: Any) -> Any:
         case "delete":
             del parent[key]
         case "add" if isinstance(parent, dict):
-            parent[pick(("extra", "", "model_config", "__class__"))] = pick(STRANGE)
+            parent[pick(("extra", "", "model_config", "__class__", field_name(key)))] = pick(STRANGE)
         case "add":
             parent.append(copy.deepcopy(pick(STRANGE)))
         case _:

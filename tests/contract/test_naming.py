@@ -54,6 +54,20 @@ def test_every_name_makes_a_class(name: str) -> None:
     assert class_name("x", name).isidentifier()
 
 
+@pytest.mark.parametrize(
+    ("name", "class_"),
+    [
+        ("HTTPServer", "HTTPServer"),
+        ("Café", "Cafe"),
+        ("日本", "Field"),
+        ("2fa", "T2fa"),
+        ("Warning", "Warning_"),
+    ],
+)
+def test_a_class_is_ascii_and_none_of_pythons(name: str, class_: str) -> None:
+    assert class_name(name) == class_
+
+
 def test_a_name_is_the_same_in_all_rooms() -> None:
     assert class_name("list_devices", "payload") == "ListDevicesPayload"
     assert constant("list_devices") == "LIST_DEVICES"

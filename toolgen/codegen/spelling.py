@@ -146,9 +146,10 @@ class Speller:
             return f" = {maker}(default_factory=lambda: {literal(field.default)})"
         if not isinstance(field.default, (list, dict)):
             return f" = {self.value(field.type, field.default)}"
-        factory = f"lambda: {self._mutable(field.type, field.default)}"
         inner = field.type.inner if isinstance(field.type, NullableType) else field.type
-        if not field.default and not isinstance(inner, (RefType, UnionType)):
+        if field.default or isinstance(inner, (RefType, UnionType)):
+            factory = f"lambda: {self._mutable(field.type, field.default)}"
+        else:
             factory = "list" if isinstance(field.default, list) else "dict"
         return f" = {self._imports.name('pydantic', 'Field')}(default_factory={factory})"
 

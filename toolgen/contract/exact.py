@@ -14,7 +14,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final
 
-from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, PydanticUseDefault
+from pydantic_core import PydanticCustomError, PydanticKnownError, PydanticUseDefault
 from pydantic_core import core_schema as cs
 
 from . import forms
@@ -78,11 +78,11 @@ def json_value(value: object) -> object:
     raise PydanticCustomError("json_type", "Input should be a JSON value")
 
 
-def json_value_schema() -> CoreSchema:
+def json_value_schema() -> Any:
     return null_kept(cs.no_info_after_validator_function(json_value, cs.any_schema()))
 
 
-def null_kept(schema: AnySchema) -> CoreSchema:
+def null_kept(schema: AnySchema) -> Any:
     """Return the schema, marked: its null is a value, and not another way to leave a field out."""
     return {**schema, "metadata": {**schema.get("metadata", {}), _NULL_KEPT: True}}
 

@@ -19,7 +19,7 @@ class _NullKept:
     """Marks a field for which null is a value and not another way to leave it out."""
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:
         return null_kept(handler(source))
 
 
@@ -27,7 +27,7 @@ class _AnyJson:
     """Marks a field that takes any JSON value."""
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:
         return json_value_schema()
 
 

@@ -76,7 +76,8 @@ def constant(*names: str) -> str:
 def module_name(name: str) -> str:
     """Return the package or module of a service or toolset."""
     name = snake(name)
-    return f"{name}_" if keyword.iskeyword(name) else name
+    taken = keyword.iskeyword(name) or name == "annotations"  # imported from __future__ where it would be
+    return f"{name}_" if taken else name
 
 
 def title(name: str) -> str:

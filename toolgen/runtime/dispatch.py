@@ -44,9 +44,10 @@ async def dispatch(entry: Entry, data: Arguments, meta: CallMeta, trace: Trace |
         if trace is not None:
             trace.mark("inject", spec.injected)
         context = ToolContext(meta, spec.id)
-        returned = await entry.execute(call if entry.raw else payload, context)
         if entry.raw:
-            returned = _outcome(returned)
+            returned = _outcome(await entry.execute(call, context))
+        else:
+            returned = await entry.execute(payload, context)
         if trace is not None:
             trace.mark("execute", returned)
         return _finish(spec, returned, meta, trace)
@@ -118,13 +119,17 @@ def _finish(spec: ToolSpec[Any, Any], returned: object, meta: CallMeta, trace: T
 def _bounds(spec: ToolSpec[Any, Any], result: Any) -> Bounds:
     """Return the bounds of a result; they must agree with one another (Goa-AI's bounded results)."""
     bounds: Bounds = result.result_bounds()
-    paged = spec.bounded is not None and spec.bounded.next_cursor is not None
-    if bounds.returned < 0:
-        raise MalformedResultError(f"returned is {bounds.returned}; it counts what the result holds")
-    if bounds.total is not None and bounds.total < bounds.returned:
-        raise MalformedResultError(f"total {bounds.total} is below returned {bounds.returned}")
-    if bounds.returned == 0 and not paged and (bounds.truncated or bounds.total):
-        raise MalformedResultError("nothing was returned, so total must be 0 or unknown and truncated false")
+    returned, total = bounds.returned, bounds.total
+    if returned < 0:
+        raise MalformedResultError(f"returned is {returned}; it counts what the result holds")
+    if total is not None and total < returned:
+        raise MalformedResultError(f"total {total} is below returned {returned}")
+    if returned == 0 and (bounds.truncated or total):
+        paged = spec.bounded is not None and spec.bounded.next_cursor is not None
+        if not paged:
+            raise MalformedResultError(
+                "nothing was returned, so total must be 0 or unknown and truncated false"
+            )
     return bounds
 
 

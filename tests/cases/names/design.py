@@ -11,6 +11,7 @@ from toolgen.dsl import (
     Int,
     Meta,
     Method,
+    Nullable,
     Payload,
     Result,
     Return,
@@ -32,6 +33,15 @@ Annotation = Type(
     Attribute("field", Field, "A field of that type.", required=True),
     Attribute("amount", Decimal, "An amount.", default=Number("1.50")),
 )
+
+Warning_ = Type(
+    "Warning",
+    "A type called as Python's exception, above a type that it names.",
+    Attribute("sub-text", Nullable(String), "No identifier; null is a value."),
+    Attribute("caused-by", ArrayOf("Cause"), "No identifier, of a type further down.", required=True),
+)
+
+Cause = Type("Cause", "Where a warning comes from.", Attribute("text", String, "In words."))
 
 names = Toolset(
     "from",
@@ -60,7 +70,14 @@ names = Toolset(
         Tags('a "quoted" tag'),
         Meta(note="it's", nested={"a": [1, None, True]}),
     ),
-    Tool("types", "A module.", Return(Attribute("annotated", Annotation, "It.", required=True))),
+    Tool(
+        "types",
+        "A module.",
+        Return(
+            Attribute("annotated", Annotation, "It.", required=True),
+            Attribute("warnings", ArrayOf("Warning"), "What is wrong with it."),
+        ),
+    ),
     Tool(
         "registration", "A function of the package.", Args(Attribute("self", String, "The first parameter."))
     ),
@@ -79,4 +96,6 @@ design = Design(
             "class", "A method called as a keyword.", Payload(Attribute("if", Int, "A keyword.")), Result()
         ),
     ),
+    Warning_,
+    Cause,
 )

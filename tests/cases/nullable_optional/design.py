@@ -91,6 +91,10 @@ design = Design(
                     Attribute("nullable_default", Nullable(Int), "Absent gives null.", default=None),
                     Attribute("items", ArrayOf(Nullable(Int)), "Nulls among numbers."),
                     Attribute("values", MapOf(String, Nullable(Any)), "Nulls among anything."),
+                    Attribute("anything", Any, "Absent gives an object; null is a value.", default={}),
+                    Attribute(
+                        "place", Nullable(Object(Attribute("page", Int, "Page."))), "Where.", default={}
+                    ),
                 ),
             ),
         ),

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Annotated as _Annotated
 
 from pydantic import Field as _Field
-from toolgen.runtime import ToolModel
+from toolgen.runtime import Nullable, ToolModel
 
 
 class Annotated(ToolModel):
@@ -22,3 +22,30 @@ class Field(ToolModel):
     """A type called as pydantic's Field."""
 
     value: _Annotated[str, _Field(description="What it holds.")]
+
+
+class Warning_(ToolModel):
+    """A type called as Python's exception, above a type that it names."""
+
+    sub_text: _Annotated[
+        Nullable[str],
+        _Field(
+            validation_alias="sub-text",
+            serialization_alias="sub-text",
+            description="No identifier; null is a value.",
+        ),
+    ] = None
+    caused_by: _Annotated[
+        list[Cause],
+        _Field(
+            validation_alias="caused-by",
+            serialization_alias="caused-by",
+            description="No identifier, of a type further down.",
+        ),
+    ]
+
+
+class Cause(ToolModel):
+    """Where a warning comes from."""
+
+    text: _Annotated[str | None, _Field(description="In words.")] = None

@@ -9,7 +9,7 @@ from typing import Annotated as _Annotated
 from pydantic import Field as _Field
 from toolgen.runtime import ToolModel
 
-from ....types import Annotated
+from ....types import Annotated, Warning_
 
 
 class ImportPayload(ToolModel):
@@ -123,6 +123,7 @@ class TypesResult(ToolModel):
     """Result of types."""
 
     annotated: _Annotated[Annotated, _Field(description="It.")]
+    warnings: _Annotated[list[Warning_] | None, _Field(description="What is wrong with it.")] = None
 
 
 class RegistrationPayload(ToolModel):

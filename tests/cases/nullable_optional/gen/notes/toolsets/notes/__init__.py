@@ -13,6 +13,7 @@ from .specs import ALL, SPECS, UPDATE, ToolId
 if TYPE_CHECKING:
     from .types import (
         AllPayload,
+        AllPayloadPlace,
         AllResult,
         UpdatePayload,
         UpdatePayloadPlace,
@@ -25,6 +26,7 @@ __all__ = [
     "SPECS",
     "UPDATE",
     "AllPayload",
+    "AllPayloadPlace",
     "AllResult",
     "BoundNotesExecutor",
     "NotesExecutor",

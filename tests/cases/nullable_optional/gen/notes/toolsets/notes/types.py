@@ -60,6 +60,18 @@ class AllPayload(ToolModel):
     nullable_default: Annotated[Nullable[int], Field(description="Absent gives null.")] = None
     items: Annotated[list[Nullable[int]] | None, Field(description="Nulls among numbers.")] = None
     values: Annotated[dict[str, AnyJson] | None, Field(description="Nulls among anything.")] = None
+    anything: Annotated[AnyJson, Field(description="Absent gives an object; null is a value.")] = (
+        Field(default_factory=dict)
+    )
+    place: Annotated[Nullable[AllPayloadPlace], Field(description="Where.")] = Field(
+        default_factory=lambda: AllPayloadPlace()
+    )
+
+
+class AllPayloadPlace(ToolModel):
+    """Where."""
+
+    page: Annotated[int | None, Field(description="Page.")] = None
 
 
 class AllResult(ToolModel):

@@ -1,0 +1,230 @@
+"""The generator on random designs: what it writes imports, agrees with its schemas, and answers calls."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import itertools
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from tests.conformance import oracle
+from tests.conformance.agreement import compare, decoded, documents, drawing, pick
+from tests.conformance.generated import codecs_of
+from tests.conformance.random_designs import designs
+from tests.golden import formatted, write
+from toolgen import dsl
+from toolgen.codegen import generate, names, stub
+from toolgen.codegen.layout import service_module, service_scope, shared_scope, toolset_path
+from toolgen.contract.fields import ObjectType
+from toolgen.contract.naming import method_name, module_name
+from toolgen.contract.schema import object_schema
+from toolgen.dsl import build
+from toolgen.expr import tree
+from toolgen.runtime import CallMeta, Codec, Runtime, ToolCall, ToolSpec
+from toolgen.runtime.testing import RecordingExecutor
+
+CLASHES = {"duplicate-name", "identifier-clash", "name-too-long", "reserved-name"}
+META = CallMeta(session_id="s")
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A checked design, and the package that was generated from it."""
+
+    design: tree.Design
+    package: str
+
+    def toolsets(self) -> Iterator[tuple[tree.Toolset, Any]]:
+        """Return the toolsets with their packages."""
+        for service in self.design.services:
+            for toolset in service.toolsets:
+                yield toolset, importlib.import_module(toolset_path(toolset, self.package))
+
+    def method_codec(self, service: tree.Service, type_: ObjectType) -> Codec[Any]:
+        module = ".".join((self.package, *service_module(service.name)))
+        schema = object_schema(type_, service_scope(service, shared_scope(self.design)).objects)
+        return Codec(None, module, json.dumps(schema))
+
+
+class Filler:
+    """An interceptor that fills every field that no call fact fills."""
+
+    fills = frozenset({"tenant"})
+
+    async def intercept(self, call: ToolCall, payload: Any) -> None:
+        if hasattr(type(payload), "set_tenant"):
+            payload.set_tenant("t")
+
+
+class Services:
+    """Answers every method of every service with what stands under its name."""
+
+    def __init__(self, answers: dict[str, Any]) -> None:
+        self._answers = answers
+
+    def __getattr__(self, name: str) -> Any:
+        async def method(payload: Any) -> Any:
+            return self._answers[name]
+
+        return method
+
+
+seen: Counter[str] = Counter()
+numbers = itertools.count()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder whose packages can be imported, and are forgotten again."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if name.startswith(("random_", "formatted")):
+            del sys.modules[name]
+
+
+def test_random_designs_work(folder: Path) -> None:
+    texts: dict[str, str] = {}
+
+    @drawing(20)
+    @given(designs(), st.data())
+    def check(design: dsl.Design, data: st.DataObject) -> None:
+        _check_design(design, data, folder, texts)
+
+    check()
+    assert seen["design"] > 12, seen
+    assert seen["call"] > 30, seen
+    assert seen["valid and not empty"] > 100, seen
+    trees = {f"formatted/{path}": text for path, text in texts.items() if "_stubs_" not in path}
+    after = formatted(trees)
+    write(folder, after)
+    _import_all(after)
+
+
+def _check_design(design: dsl.Design, data: st.DataObject, folder: Path, texts: dict[str, str]) -> None:
+    """Build and generate a design and try all of it; `texts` gains what was generated."""
+    evaluation = build(design)
+    if evaluation.design is None:
+        messages = [diagnostic.message for diagnostic in evaluation.diagnostics]
+        assert CLASHES.intersection(diagnostic.code for diagnostic in evaluation.diagnostics), messages
+        seen["clash"] += 1
+        return
+    generated = Generated(evaluation.design, f"random_{next(numbers)}")
+    files = _files(generated)
+    write(folder, files)
+    texts.update(files)
+    _import_all(files)
+    _check_codecs(generated, data)
+    asyncio.run(_check_calls(generated, data))
+    seen["design"] += 1
+
+
+def _files(generated: Generated) -> dict[str, str]:
+    """Return the tree and the stubs by path."""
+    package = generated.package
+    texts = generate(generated.design, module="tests.random")
+    files = {f"{package}/{path}": text for path, text in texts.items()}
+    for service in generated.design.services:
+        for toolset in service.toolsets:
+            name = f"{package}_stubs_{module_name(service.name)}_{module_name(toolset.name)}.py"
+            files[name] = stub(generated.design, toolset, package)
+    return files
+
+
+def _import_all(files: dict[str, str]) -> None:
+    importlib.invalidate_caches()
+    for path in files:
+        if path.endswith(".py"):
+            name = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+            module = importlib.import_module(name)
+            for exported in getattr(module, "__all__", ()):
+                assert getattr(module, exported) is not None
+
+
+def _check_codecs(generated: Generated, data: st.DataObject) -> None:
+    codecs = [
+        codec for _, module in generated.toolsets() for spec in module.SPECS for codec in codecs_of(spec)
+    ]
+    for service in generated.design.services:
+        for method in service.methods:
+            codecs += [generated.method_codec(service, of) for of in (method.payload, method.result)]
+    for codec in codecs:
+        schema = codec.schema
+        judge = oracle.validator(schema)
+        instance = data.draw(documents(schema))
+        for document in [instance, *(oracle.mutations(instance, pick(data)) for _ in range(3))]:
+            compare(codec, judge, document, seen)
+
+
+async def _check_calls(generated: Generated, data: st.DataObject) -> None:
+    """Call every tool of an executor that gives results, and the bound ones through their services."""
+    for toolset, module in generated.toolsets():
+        results = {
+            method_name(tool.name): _result(spec, data)
+            for tool, spec in zip(toolset.tools, module.SPECS, strict=True)
+        }
+        await _call_all(module, RecordingExecutor(results), data)
+        if any(tool.binding for tool in toolset.tools):
+            await _call_all(module, _bound(generated, toolset, module, results, data), data)
+
+
+async def _call_all(module: Any, executor: Any, data: st.DataObject) -> None:
+    runtime = Runtime(interceptors=[Filler()])
+    runtime.register(module.registration(executor))
+    for spec in module.SPECS:
+        arguments = _document(spec.payload, data)
+        result = await runtime.call(spec.id, json.dumps(arguments), META)
+        assert result.error is None, (arguments, result.error)
+        assert oracle.validator(spec.result.schema).is_valid(json.loads(result.json))
+        seen["call"] += 1
+
+
+def _result(spec: ToolSpec[Any, Any], data: st.DataObject) -> Any:
+    document = _document(spec.result, data)
+    if spec.bounded is not None:
+        document |= {"returned": 1, "truncated": False, "total": 1}
+    return spec.result.decode(document)
+
+
+def _bound(
+    generated: Generated, toolset: tree.Toolset, module: Any, results: dict[str, Any], data: st.DataObject
+) -> Any:
+    """Return the bound executor over services that answer; what is not bound gives its result."""
+    answers: dict[str, dict[str, Any]] = {}
+    for tool in toolset.tools:
+        if tool.binding:
+            service = next(one for one in generated.design.services if one.name == tool.binding.service)
+            method = next(one for one in service.methods if one.name == tool.binding.method)
+            codec = generated.method_codec(service, method.result)
+            document = _document(codec, data)
+            if tool.bounded:
+                document["total"] = len(document["rows"])
+            answers.setdefault(service.name, {})[method_name(method.name)] = codec.decode(document)
+    base = getattr(module, names.bound_executor(toolset))
+    rest = {name: _giving(result) for name, result in results.items() if name in base.__abstractmethods__}
+    services = {module_name(name): Services(of) for name, of in answers.items()}
+    return type("Executor", (base,), rest)(**services)
+
+
+def _giving(result: Any) -> Any:
+    async def execute(self: object, payload: object, context: object) -> Any:
+        return result
+
+    return execute
+
+
+def _document(codec: Codec[Any], data: st.DataObject) -> Any:
+    """Return a document that the codec accepts; what it refuses is `compare`'s to judge."""
+    return data.draw(documents(codec.schema).filter(lambda document: not decoded(codec, document)[1]))
