@@ -80,10 +80,10 @@ def test_absent_null_and_given_stay_apart() -> None:
         return note_transforms.to_update_method_payload(notes.UPDATE.payload.decode(json.dumps(document)))
 
     absent = update()
-    assert not absent.model_fields_set & {"title", "subtitle", "place", "extra"}
+    assert not absent.model_fields_set & {"title", "subtitle", "place", "extra", "value"}
     assert (absent.text, absent.tags, absent.author, absent.counts) == ("none", ["new"], None, {"a": 1})
-    null = update(title=None, subtitle=None, place=None, extra=None)
-    assert null.model_fields_set >= {"title", "place", "extra"}
+    null = update(title=None, subtitle=None, place=None, extra=None, value=None)
+    assert null.model_fields_set >= {"title", "place", "extra", "value"}
     assert "subtitle" not in null.model_fields_set
     given = update(title="t", subtitle="u", place={"page": 2}, extra=[1], text="v", tags=[])
     assert (given.title, given.subtitle, given.extra, given.text, given.tags) == ("t", "u", [1], "v", [])

@@ -168,7 +168,7 @@ def _may_be_nullable(drawn: Drawn) -> bool:
 def unions(draw: Draw, named: Sequence[Drawn], later: Sequence[str], depth: int) -> Drawn:
     tag = draw(st.sampled_from(["kind", "the-tag", "type_of"]))
     words, values = {}, []
-    for branch in draw(st.lists(keys, min_size=1, max_size=3, unique_by=class_name)):
+    for branch in draw(st.lists(keys, min_size=1, max_size=2, unique_by=class_name)):
         mine = [one for one in named if isinstance(one.word, dsl.Type)]
         if mine and draw(st.booleans()):
             inner = draw(st.sampled_from(mine))
@@ -192,7 +192,7 @@ def objects(
     optional: dict[str, st.SearchStrategy[Any]] = {}
     is_known = True
     fields = []
-    names = draw(st.lists(keys, max_size=4, unique_by=field_name))
+    names = draw(st.lists(keys, max_size=3, unique_by=field_name))
     for name in names:
         kind = draw(st.sampled_from(["required", "optional", "default"]))
         may_be = [*named, *(() if kind == "required" else _open(later))]
@@ -215,7 +215,7 @@ def objects(
 @st.composite
 def named_types(draw: Draw) -> list[Drawn]:
     """Return types and enums; a type may refer to itself and to later ones."""
-    names = draw(st.lists(st.sampled_from(TYPES), max_size=4, unique_by=class_name))
+    names = draw(st.lists(st.sampled_from(TYPES), max_size=3, unique_by=class_name))
     found: list[Drawn] = []
     for index, name in enumerate(names):
         if draw(st.integers(0, 3)) == 0:
@@ -314,7 +314,7 @@ def designs(draw: Draw) -> dsl.Design:
         toolsets: list[dsl.Toolset] = []
         for toolset in draw(st.lists(st.sampled_from(TOOLSETS), min_size=1, max_size=2, unique=True)):
             made: list[dsl.Tool] = []
-            for tool in draw(st.lists(st.sampled_from(TOOLS), min_size=1, max_size=3, unique=True)):
+            for tool in draw(st.lists(st.sampled_from(TOOLS), min_size=1, max_size=2, unique=True)):
                 if draw(st.booleans()) or any(method.name == tool for method in methods):
                     made.append(draw(tools(named, tool)))
                 else:

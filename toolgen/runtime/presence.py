@@ -7,7 +7,7 @@ from typing import Any
 from toolgen.contract.model import ToolModel
 
 
-def given(value: ToolModel, **fields: str) -> dict[str, Any]:
+def given(value: ToolModel, /, **fields: str) -> dict[str, Any]:
     """Return the keyword arguments of another model for those fields that are present in this one.
 
     The keyword is the target's field, its value the field of `value`: absent stays absent, null stays null.

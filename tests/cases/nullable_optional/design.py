@@ -42,6 +42,7 @@ design = Design(
                     "place", Nullable(Object(Attribute("page", Int, "Page.", required=True))), "Where."
                 ),
                 Attribute("extra", Any, "Anything else."),
+                Attribute("value", Nullable(Int), "A number."),
                 Attribute("counts", MapOf(String, Int), "Numbers.", default={"a": 1}),
             ),
             Result(
@@ -68,6 +69,7 @@ design = Design(
                         "place", Nullable(Object(Attribute("page", Int, "Page.", required=True))), "Where."
                     ),
                     Attribute("extra", Any, "Anything else."),
+                    Attribute("value", Nullable(Int), "A number."),
                     Attribute("counts", MapOf(String, Int), "Numbers."),
                 ),
                 Return(

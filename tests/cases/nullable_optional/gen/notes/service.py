@@ -25,6 +25,7 @@ class UpdatePayload(ToolModel):
     editor: Annotated[str | None, Field(description="Who changed it.")] = None
     place: Annotated[Nullable[UpdatePayloadPlace], Field(description="Where.")] = None
     extra: Annotated[AnyJson, Field(description="Anything else.")] = None
+    value: Annotated[Nullable[int], Field(description="A number.")] = None
     counts: Annotated[dict[str, int], Field(description="Numbers.")] = Field(
         default_factory=lambda: {"a": 1}
     )

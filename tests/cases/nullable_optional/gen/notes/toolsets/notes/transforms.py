@@ -30,6 +30,7 @@ def to_update_method_payload(payload: types.UpdatePayload) -> notes.UpdatePayloa
             else {}
         ),
         **given(payload, extra="extra"),
+        **given(payload, value="value"),
         counts={"a": 1} if payload.counts is None else payload.counts,
     )
 

@@ -22,6 +22,7 @@ class UpdatePayload(ToolModel):
     editor: Annotated[Nullable[str], Field(description="Who changed it.")]
     place: Annotated[Nullable[UpdatePayloadPlace], Field(description="Where.")] = None
     extra: Annotated[AnyJson, Field(description="Anything else.")] = None
+    value: Annotated[Nullable[int], Field(description="A number.")] = None
     counts: Annotated[dict[str, int] | None, Field(description="Numbers.")] = None
 
 
