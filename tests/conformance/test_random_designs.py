@@ -101,15 +101,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_random_designs_work(folder: Path) -> None:
     texts: dict[str, str] = {}
 
-    @drawing(40)
+    @drawing(24)
     @given(designs(), st.data())
     def check(design: dsl.Design, data: st.DataObject) -> None:
         _check_design(design, data, folder, texts)
 
     check()
-    assert seen["design"] > 25, seen
-    assert seen["call"] > 60, seen
-    assert seen["valid and not empty"] > 400, seen
+    assert seen["design"] > 15, seen
+    assert seen["call"] > 40, seen
+    assert seen["valid and not empty"] > 120, seen
     trees = {f"formatted/{path}": text for path, text in texts.items() if "_stubs_" not in path}
     after = formatted(trees)
     write(folder, after)
