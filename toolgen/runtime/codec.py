@@ -68,7 +68,8 @@ class Codec(Generic[T]):
         """Return the typed value of one JSON document, or of a mapping of JSON values.
 
         Raises:
-            ToolValidationError: with every issue of the document, at most one per value.
+            ToolValidationError: with every issue of the document, at most one per value and one
+                per key of a map.
         """
         if not isinstance(data, (bytes, str)):
             data = document(data)
