@@ -28,7 +28,9 @@ DOCUMENTS = sorted(
 )
 FOLLOWED = ROOT / "docs/first-steps.md"
 """Edits a project of its own; tests/test_init.py does what it says."""
-RUN = [file for file in DOCUMENTS if file != FOLLOWED]
+IMPORT = ROOT / "docs/import.md"
+"""Imports and generates in a folder of its own; tests/test_import_doc.py does what it says."""
+RUN = [file for file in DOCUMENTS if file not in (FOLLOWED, IMPORT)]
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 

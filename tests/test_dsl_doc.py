@@ -15,7 +15,7 @@ import pytest
 import toolgen.dsl
 from toolgen.cli.explain import blocks
 from toolgen.contract.fields import Json
-from toolgen.dsl import attributes, build, clauses, composites, datatypes, structure
+from toolgen.dsl import attributes, build, clauses, composites, datatypes, foreign, structure
 from toolgen.dsl.evaluation.arguments import CHILDREN
 from toolgen.expr import RULES
 
@@ -102,9 +102,11 @@ def test_every_word_stands_in_the_comparison_with_goa_ai() -> None:
 def test_an_editor_offers_the_children_that_the_build_takes(word: type) -> None:
     """The annotation of a word's children and the table of the build say the same."""
     names: dict[str, object] = {"Json": Json}
-    for module in (datatypes, attributes, composites, clauses, structure):
+    for module in (datatypes, attributes, composites, clauses, foreign, structure):
         names |= vars(module)
     hint = typing.get_type_hints(word.__init__, names)["children"]  # type: ignore[misc]  # of any word
     offered = {typing.get_origin(child) or child for child in typing.get_args(hint) or (hint,)}
-    taken = {toolgen.dsl.Type if kind is datatypes.DataType else kind for kind in CHILDREN[word]}
+    taken: set[object] = set(CHILDREN[word])
+    if datatypes.DataType in taken:
+        taken = taken - {datatypes.DataType} | {toolgen.dsl.Type, toolgen.dsl.JSONSchema}
     assert offered - {str} == taken

@@ -18,7 +18,8 @@ ALLOWED = {
     "contract": set[str](),
     "runtime": {"contract"},
     "expr": {"contract"},
-    "dsl": {"contract", "expr"},
+    "foreign": {"contract"},
+    "dsl": {"contract", "expr", "foreign"},
     "codegen": {"contract", "expr"},
     "catalog": set[str](),
     "cli": {"codegen", "contract", "dsl", "expr", "runtime"},
@@ -28,9 +29,10 @@ ALLOWED = {
 """What each package may import of toolgen, besides itself."""
 
 THIRD_PARTY = {
-    "contract": {"annotated_types", "pydantic", "pydantic_core"},
+    "contract": {"annotated_types", "jsonschema_rs", "pydantic", "pydantic_core"},
     "runtime": {"pydantic", "pydantic_core"},
-    "codegen": {"jinja2", "ruff"},
+    "codegen": {"datamodel_code_generator", "jinja2", "ruff"},
+    "foreign": {"jsonschema_rs"},
     "cli": {"typer"},
 }
 

@@ -75,6 +75,7 @@ class TestJson:
         lines = render(diagnostics, "json", str(tmp_path)).splitlines()
         _, mismatch, misplaced = (json.loads(line) for line in lines)
         assert mismatch == {
+            "severity": "error",
             "code": "constraint-mismatch",
             "message": "'minimum' of 'ü' does not go with the type String",
             "file": "app/design.py",
@@ -107,7 +108,7 @@ class TestGithub:
 
     def test_what_has_a_meaning_is_escaped(self) -> None:
         """A message cannot end the command or begin another one."""
-        source = Source(compile("", "a,b:c%.py", "exec"), 0, 1)
+        source = Source(compile("", "a,b:c%.py", "exec"), 10**6)
         related = Related(message="it stands\r\nhere", source=source)
         diagnostic = Diagnostic(code="bad-name", message="100%\n::error::", source=source, related=(related,))
         assert render([diagnostic], "github", "/") == (
@@ -129,7 +130,7 @@ class TestSource:
 
     def test_columns_may_be_missing(self) -> None:
         """The end is the start then, and everything counts as enclosed."""
-        source = Source(compile("", "a.py", "exec"), 10**6, 7)
-        assert (source.place, source.end) == (("a.py", 7, 1), (7, 1))
+        source = Source(compile("", "a.py", "exec"), 10**6)
+        assert (source.place, source.end) == (("a.py", 1, 1), (1, 1))
         assert source.encloses(Attribute("id", String, "Id.").source)
         assert not Service("s", "S.").source.encloses(source)

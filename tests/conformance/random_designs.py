@@ -122,8 +122,13 @@ def scalars() -> st.SearchStrategy[Drawn]:
 
 
 @st.composite
-def types(draw: Draw, named: Sequence[Drawn], later: Sequence[str], depth: int = 2) -> Drawn:
-    """Return a type; those of `later` are named only where a document may end."""
+def types(
+    draw: Draw, named: Sequence[Drawn], later: Sequence[str], depth: int = 2, *, may_open: bool = True
+) -> Drawn:
+    """Return a type; those of `later` are named only where a document may end.
+
+    `may_open` says whether an object that has a class of its own here may be open.
+    """
     choices = ["scalar", "scalar", "named"]
     if depth:
         choices += ["array", "map", "nullable", "object", "union"]
@@ -131,32 +136,34 @@ def types(draw: Draw, named: Sequence[Drawn], later: Sequence[str], depth: int =
         case "named" if named:
             return draw(st.sampled_from(named))  # type: ignore[no-any-return]  # hypothesis' draw
         case "array":
-            inner = draw(types([*named, *_open(later)], later, depth - 1))
+            inner = draw(types([*named, *_ahead(later)], later, depth - 1, may_open=may_open))
             lengths = draw(st.sampled_from([{}, {"max_length": 3}]))
             lists = None if inner.values is None else st.lists(inner.values, max_size=2)
             return Drawn(word=dsl.ArrayOf(inner.word, **lengths), values=lists)
         case "map":
-            inner = draw(types([*named, *_open(later)], later, depth - 1))
+            inner = draw(types([*named, *_ahead(later)], later, depth - 1, may_open=may_open))
             key = draw(st.sampled_from([dsl.String, dsl.String(pattern="^[a-z]+$", max_length=3)]))
             of_keys = st.sampled_from(["a", "xyz"])
             maps = None if inner.values is None else st.dictionaries(of_keys, inner.values, max_size=2)
             return Drawn(word=dsl.MapOf(key, inner.word), values=maps)
         case "nullable":
-            inner = draw(types([*named, *_open(later)], later, depth - 1).filter(_may_be_nullable))
+            inner_types = types([*named, *_ahead(later)], later, depth - 1, may_open=may_open)
+            inner = draw(inner_types.filter(_may_be_nullable))
             return Drawn(
                 word=dsl.Nullable(inner.word),
                 values=None if inner.values is None else st.none() | inner.values,
             )
         case "object":
-            fields, values = draw(objects(named, later, depth - 1))
-            return Drawn(word=dsl.Object(*fields), values=values)
+            fields, values = draw(objects(named, later, depth - 1, may_open=may_open))
+            is_open, values = draw(opened(fields, values, may_open=may_open))
+            return Drawn(word=dsl.Object(*fields, open=is_open), values=values)
         case "union":
-            return draw(unions(named, later, depth - 1))  # type: ignore[no-any-return]  # as above
+            return draw(unions(named, later, depth - 1, may_open=may_open))  # type: ignore[no-any-return]  # as above
         case _:
             return draw(scalars())  # type: ignore[no-any-return]  # as above
 
 
-def _open(later: Sequence[str]) -> list[Drawn]:
+def _ahead(later: Sequence[str]) -> list[Drawn]:
     return [Drawn(word=name, values=None) for name in later]
 
 
@@ -165,16 +172,17 @@ def _may_be_nullable(drawn: Drawn) -> bool:
 
 
 @st.composite
-def unions(draw: Draw, named: Sequence[Drawn], later: Sequence[str], depth: int) -> Drawn:
+def unions(draw: Draw, named: Sequence[Drawn], later: Sequence[str], depth: int, *, may_open: bool) -> Drawn:
     tag = draw(st.sampled_from(["kind", "the-tag", "type_of"]))
     words, values = {}, []
     for branch in draw(st.lists(keys, min_size=1, max_size=2, unique_by=class_name)):
-        mine = [one for one in named if isinstance(one.word, dsl.Type)]
+        mine = [one for one in named if isinstance(one.word, dsl.Type) and (may_open or not one.word.open)]
         if mine and draw(st.booleans()):
             inner = draw(st.sampled_from(mine))
         else:
-            fields, of = draw(objects(named, later, depth - 1 if depth else 0))
-            inner = Drawn(word=dsl.Object(*fields), values=of)
+            fields, of = draw(objects(named, later, depth - 1 if depth else 0, may_open=may_open))
+            is_open, of = draw(opened(fields, of, may_open=may_open))
+            inner = Drawn(word=dsl.Object(*fields, open=is_open), values=of)
         words[branch] = inner.word
         if inner.values is not None:
             values.append(inner.values.map(lambda document, branch=branch: {tag: branch, **document}))
@@ -185,7 +193,7 @@ def unions(draw: Draw, named: Sequence[Drawn], later: Sequence[str], depth: int)
 
 @st.composite
 def objects(
-    draw: Draw, named: Sequence[Drawn], later: Sequence[str], depth: int = 2
+    draw: Draw, named: Sequence[Drawn], later: Sequence[str], depth: int = 2, *, may_open: bool = True
 ) -> tuple[list[dsl.Attribute], st.SearchStrategy[Any] | None]:
     """Return attributes, and the documents that they allow where those can be drawn."""
     required: dict[str, st.SearchStrategy[Any]] = {}
@@ -195,8 +203,8 @@ def objects(
     names = draw(st.lists(keys, max_size=3, unique_by=field_name))
     for name in names:
         kind = draw(st.sampled_from(["required", "optional", "default"]))
-        may_be = [*named, *(() if kind == "required" else _open(later))]
-        type_ = draw(types(may_be, later, depth))
+        may_be = [*named, *(() if kind == "required" else _ahead(later))]
+        type_ = draw(types(may_be, later, depth, may_open=may_open))
         facts: dict[str, Any] = {}
         if kind == "default" and type_.values is not None:
             facts["default"] = draw(type_.values)
@@ -213,6 +221,24 @@ def objects(
 
 
 @st.composite
+def opened(
+    draw: Draw,
+    fields: Sequence[dsl.Attribute],
+    values: st.SearchStrategy[Any] | None,
+    *,
+    may_open: bool = True,
+) -> tuple[bool, st.SearchStrategy[Any] | None]:
+    """Return whether the object is open, and its documents, which have other keys then."""
+    is_open = may_open and draw(st.integers(0, 2)) == 0
+    if not is_open or values is None:
+        return is_open, values
+    names = {field.name for field in fields}
+    free = st.sampled_from([key for key in (*KEYS, "foo_bar", "the_tag") if key not in names])
+    others = st.dictionaries(free, st.sampled_from([None, 1, "x", {"a": [None, 2.5]}]), max_size=2)
+    return True, st.tuples(others, values).map(lambda both: {**both[0], **both[1]})
+
+
+@st.composite
 def named_types(draw: Draw) -> list[Drawn]:
     """Return types and enums; a type may refer to itself and to later ones."""
     names = draw(st.lists(st.sampled_from(TYPES), max_size=3, unique_by=class_name))
@@ -225,7 +251,8 @@ def named_types(draw: Draw) -> list[Drawn]:
             found.append(Drawn(word=dsl.Enum(name, draw(texts), *values), values=st.sampled_from(values)))
         else:
             fields, of = draw(objects(found, names[index:]))
-            found.append(Drawn(word=dsl.Type(name, draw(texts), *fields), values=of))
+            is_open, of = draw(opened(fields, of))
+            found.append(Drawn(word=dsl.Type(name, draw(texts), *fields, open=is_open), values=of))
     return found
 
 
@@ -242,14 +269,17 @@ def tools(draw: Draw, named: Sequence[Drawn], name: str) -> dsl.Tool:
     """Return a tool that somebody implements by hand."""
     args, args_values = draw(objects(named, []))
     results, _ = draw(objects(named, []))
+    is_open, _ = draw(opened(args, None))
     clauses: list[Any] = []
     if args_values is not None and draw(st.booleans()):
         clauses.append(dsl.Example(draw(args_values)))
     match draw(st.sampled_from(["", "", "session", "both"])):
         case "session":
+            is_open = False
             clauses.append(dsl.Inject("session_id"))
             args = [*args, SESSION]
         case "both":
+            is_open = False
             clauses.append(dsl.Inject("session_id", "tenant"))
             tenant = draw(types(named, []))
             args = [*args, SESSION, dsl.Attribute("tenant", tenant.word, draw(texts), required=True)]
@@ -270,21 +300,22 @@ def tools(draw: Draw, named: Sequence[Drawn], name: str) -> dsl.Tool:
     if draw(st.integers(0, 4)) == 0:
         meta = dsl.Meta(icon=draw(texts), order=[1, None, {"a": True}])
         clauses += [dsl.Tags(draw(texts), "b"), meta, dsl.Annotations(read_only=True, edit=False)]
-    return dsl.Tool(name, draw(texts), dsl.Args(*args), dsl.Return(*results), *clauses)
+    arguments, result = dsl.Args(*args, open=is_open), dsl.Return(*results, open=draw(st.booleans()))
+    return dsl.Tool(name, draw(texts), arguments, result, *clauses)
 
 
 @st.composite
 def bound_tools(draw: Draw, named: Sequence[Drawn], name: str, service: str) -> tuple[dsl.Method, dsl.Tool]:
     """Return a method and a tool that it implements."""
-    args, _ = draw(objects(named, []))
-    results, _ = draw(objects(named, []))
+    args, _ = draw(objects(named, [], may_open=False))
+    results, _ = draw(objects(named, [], may_open=False))
     payload, seen, rename = list(args), list(args), {}
     clauses: list[Any] = []
     if draw(st.booleans()):
         payload, seen = [*payload, SESSION], [*seen, SESSION]
         clauses.append(dsl.Inject("session_id"))
     if draw(st.booleans()):
-        site = draw(types(named, []))
+        site = draw(types(named, [], may_open=False))
         payload.append(dsl.Attribute("site", site.word, draw(texts), required=True))
         seen.append(dsl.Attribute("site-id", site.word, draw(texts), required=True))
         rename = {"site": "site-id"}
@@ -301,7 +332,8 @@ def bound_tools(draw: Draw, named: Sequence[Drawn], name: str, service: str) -> 
         clauses.append(dsl.Args(*(one for one in seen if one.required or draw(st.booleans()))))
     if draw(st.booleans()):
         clauses.append(dsl.Return(*results))
-    method = dsl.Method(name, draw(texts), dsl.Payload(*payload), given)
+    taken = dsl.Payload(*payload, open=draw(st.booleans()))
+    method = dsl.Method(name, draw(texts), taken, given)
     return method, dsl.Tool(name, draw(texts), dsl.BindTo(service, name, rename=rename), *clauses)
 
 

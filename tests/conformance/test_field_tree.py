@@ -71,7 +71,7 @@ def _field(name: str, type_: DataType, *, required: bool = False) -> Field:
     return Field(name=name, type=type_, description="", title=name, required=required)
 
 
-def _objects(one: DataType, other: DataType) -> dict[str, ObjectType]:
+def _objects(one: DataType, other: DataType, opened: frozenset[str]) -> dict[str, ObjectType]:
     tags = {"Stop": "stop", "Kind": "kind"}
     fields = {
         "Root": (_field("one", one, required=True), _field("other", other)),
@@ -83,16 +83,19 @@ def _objects(one: DataType, other: DataType) -> dict[str, ObjectType]:
         ),
     }
     assert set(tags) < set(fields)
-    return {name: ObjectType(name=name, description="", fields=of) for name, of in fields.items()}
+    return {
+        name: ObjectType(name=name, description="", fields=of, open=name in opened)
+        for name, of in fields.items()
+    }
 
 
 seen: Counter[str] = Counter()
 
 
 @drawing(150)
-@given(types, types, st.data())
-def check(one: DataType, other: DataType, data: st.DataObject) -> None:
-    objects = _objects(one, other)
+@given(types, types, st.frozensets(st.sampled_from(["Root", "Node", "Stop"])), st.data())
+def check(one: DataType, other: DataType, opened: frozenset[str], data: st.DataObject) -> None:
+    objects = _objects(one, other, opened)
     root = RefType(name="Root")
     schema: dict[str, Any] = type_schema(root, objects)
     judge, validator = oracle.validator(schema), Validator(root, objects)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -33,6 +33,8 @@ class _Plan:
     texts: dict[str, str]
     stub_folder: Path
     stubs: StubPlan
+    warnings: tuple[Diagnostic, ...]
+    """What the design is not stopped by."""
 
 
 def generate_output(project: Project, format: Format = "text") -> Outcome:
@@ -44,12 +46,16 @@ def generate_output(project: Project, format: Format = "text") -> Outcome:
         report = write(
             plan.out, plan.texts, design=project.design, beside=plan.stubs.new, edits=plan.stubs.edits
         )
-        notes = [f"{plan.out / path}: was edited; written again" for path in report.edited]
+        warnings = _rendered(plan.warnings, format)
+        notes = [warnings] if warnings and format == "text" else []
+        output = "" if format == "text" else warnings
+        notes += [f"{plan.out / path}: was edited; written again" for path in report.edited]
         notes += [render_findings([kept(plan.out / path)], "text") for path in report.kept]
         notes += plan.stubs.notes
         if done := _done(plan, report):
-            return Outcome(code=0, notes=tuple(notes), summary=f"{plan.out}: {', '.join(done)}")
-        return _current(plan, *notes)
+            summary = f"{plan.out}: {', '.join(done)}"
+            return Outcome(code=0, notes=tuple(notes), output=output, summary=summary)
+        return replace(_current(plan, *notes), output=output)
 
 
 def check_output(project: Project, format: Format = "text") -> Outcome:
@@ -98,12 +104,19 @@ def _plan(project: Project, format: Format) -> _Plan | Outcome:
         texts=generate(evaluation.design, module=project.design),
         stub_folder=stub_folder,
         stubs=plan_stubs(project, evaluation.design, stub_folder),
+        warnings=evaluation.diagnostics,
     )
 
 
 def _wrong(diagnostics: tuple[Diagnostic, ...], format: Format) -> Outcome:
-    text = render(diagnostics, format, os.getcwd(), has_colours(sys.stderr))
-    return _problems(text, format, f"{_count(len(diagnostics), 'error')}; nothing was generated")
+    errors = sum(not diagnostic.is_warning for diagnostic in diagnostics)
+    return _problems(
+        _rendered(diagnostics, format), format, f"{_count(errors, 'error')}; nothing was generated"
+    )
+
+
+def _rendered(diagnostics: tuple[Diagnostic, ...], format: Format) -> str:
+    return render(diagnostics, format, os.getcwd(), has_colours(sys.stderr))
 
 
 def _problems(text: str, format: Format, summary: str) -> Outcome:

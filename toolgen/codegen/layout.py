@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from toolgen.contract.fields import (
     ArrayType,
     DataType,
+    Foreign,
     MapType,
     NullableType,
     Objects,
@@ -19,9 +20,13 @@ from toolgen.contract.fields import (
 from toolgen.contract.naming import method_name, module_name
 from toolgen.expr.tree import Design, Service, Tool, Toolset
 
+from .foreign import ForeignTypes
+
 Module: TypeAlias = tuple[str, ...]
 
 SHARED: Final[Module] = ("types",)
+
+_NONE: Final[Mapping[Foreign, ForeignTypes]] = {}
 
 MOST_TOOLS: Final = 20
 """Tools of a toolset whose types share one module; above, the first call would pay for all the others."""
@@ -63,11 +68,31 @@ class Scope:
     objects: Objects
     modules: Mapping[str, Module]
     """Where each class and each named enum stands."""
+    foreign: Mapping[Foreign, ForeignTypes]
+    """The types of every schema that somebody else wrote."""
 
 
-def shared_scope(design: Design) -> Scope:
-    names = [object_.name for object_ in design.types] + [enum.name for enum in design.enums if enum.name]
-    return Scope(objects=design.shared, modules=dict.fromkeys(names, SHARED))
+def class_names(objects: Iterable[ObjectType]) -> list[str]:
+    """Return the names that the objects take in their module: their own, and those inside a foreign one."""
+    names = dict[str, None]()
+    for object_ in objects:
+        names[object_.name] = None
+        names |= dict.fromkeys(object_.foreign.classes if object_.foreign else ())
+    return list(names)
+
+
+def all_objects(design: Design) -> Iterator[ObjectType]:
+    """Return the objects of every module of the design."""
+    yield from design.types
+    for service in design.services:
+        yield from service.objects
+        for toolset in service.toolsets:
+            yield from toolset.objects
+
+
+def shared_scope(design: Design, foreign: Mapping[Foreign, ForeignTypes] = _NONE) -> Scope:
+    names = class_names(design.types) + [enum.name for enum in design.enums if enum.name]
+    return Scope(objects=design.shared, modules=dict.fromkeys(names, SHARED), foreign=foreign)
 
 
 def service_scope(service: Service, shared: Scope) -> Scope:
@@ -80,8 +105,12 @@ def toolset_scope(toolset: Toolset, shared: Scope) -> Scope:
 
 def _scope(own: Mapping[Module, tuple[ObjectType, ...]], shared: Scope) -> Scope:
     objects = {object_.name: object_ for found in own.values() for object_ in found}
-    modules = {object_.name: module for module, found in own.items() for object_ in found}
-    return Scope(objects={**shared.objects, **objects}, modules={**shared.modules, **modules})
+    modules = {name: module for module, found in own.items() for name in class_names(found)}
+    return Scope(
+        objects={**shared.objects, **objects},
+        modules={**shared.modules, **modules},
+        foreign=shared.foreign,
+    )
 
 
 def types_modules(toolset: Toolset) -> list[tuple[Module, tuple[Tool, ...], tuple[ObjectType, ...]]]:
@@ -105,6 +134,19 @@ def _reached(tool: Tool, waiting: dict[str, ObjectType]) -> Iterator[ObjectType]
             yield found
             inner = [part for field in found.fields for part in parts(field.type)]
             names[:0] = [part.name for part in inner if isinstance(part, RefType)]
+
+
+def foreign_parts(root: ObjectType, scope: Scope) -> Iterator[Foreign]:
+    """Return the schemas that somebody else wrote inside an object, or instead of it."""
+    waiting, seen = [root.name], {root.name}
+    while waiting:
+        object_ = scope.objects[waiting.pop()]
+        if object_.foreign:
+            yield object_.foreign
+        for part in (part for field in object_.fields for part in parts(field.type)):
+            if isinstance(part, RefType) and part.name not in seen:
+                seen.add(part.name)
+                waiting.append(part.name)
 
 
 def parts(type_: DataType) -> Iterator[DataType]:

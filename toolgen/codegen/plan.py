@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from toolgen.expr.tree import Design, Toolset
 
 from . import catalog
+from .foreign import foreign_types
 from .layout import (
     Module,
     Scope,
+    all_objects,
     is_large,
     service_module,
     service_package,
@@ -49,7 +51,8 @@ def stub(design: Design, toolset: Toolset, package: str) -> str:
 
 
 def _files(design: Design) -> Iterator[tuple[str, View | str]]:
-    shared = shared_scope(design)
+    foreign = [(object_.name, object_.foreign) for object_ in all_objects(design) if object_.foreign]
+    shared = shared_scope(design, foreign_types(foreign))
     services = {service.name: service_scope(service, shared) for service in design.services}
     entries: list[catalog.Entry] = []
     yield "__init__.py", package_view(design.description)

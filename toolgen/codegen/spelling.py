@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -97,7 +98,10 @@ class Speller:
                 branches = " | ".join(self._reference(branch.name) for _, branch in type_.branches)
                 return Spelled(type=branches, constraints=(f"discriminator={quote(field_name(type_.tag))}",))
             case RefType():
-                return Spelled(type=self._reference(type_.name))
+                reference = self._reference(type_.name)
+                if self._objects[type_.name].foreign:
+                    reference = f"{self._imports.name(RUNTIME, 'Foreign')}[{reference}]"
+                return Spelled(type=reference)
             case _:
                 assert_never(type_)
 
@@ -200,9 +204,14 @@ class Speller:
                 return literal(value)
 
     def _object(self, type_: RefType, value: dict[str, Json]) -> str:
+        object_ = self._objects[type_.name]
+        if any(object_.field(key) is None for key in value):
+            # A key of no field may be the Python name of another field.
+            text = quote(json.dumps(value, ensure_ascii=False))
+            return f"{self._reference(type_.name)}.model_validate_json({text}, by_name=False)"
         arguments = [
             f"{field_name(field.name)}={self.value(field.type, value[field.name])}"
-            for field in self._objects[type_.name].fields
+            for field in object_.fields
             if field.name in value and (value[field.name] is not None or null_is_a_value(field.type))
         ]
         return f"{self._reference(type_.name)}({', '.join(arguments)})"

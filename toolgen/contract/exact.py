@@ -47,6 +47,7 @@ def exact(schema: AnySchema) -> Any:
         node["fields"] = {name: exact(field) for name, field in node["fields"].items()}
     elif kind == "tagged-union":
         node["choices"] = {tag: exact(choice) for tag, choice in node["choices"].items()}
+        return by_key(node)
     for key in _INNER.get(kind, ()):
         if key in node:
             node[key] = exact(node[key])
@@ -169,6 +170,22 @@ _SCALARS: Final[dict[str, Callable[[AnySchema], AnySchema]]] = {
     "uuid": lambda node: _in_form(forms.UUID, node),
     "decimal": lambda node: _in_form(forms.DECIMAL, node, decimal_text),
 }
+
+
+def by_key(node: AnySchema) -> AnySchema:
+    """Return a union that goes by the JSON key of its tag: to an open branch, its name is any other key.
+
+    pydantic looks for the name first. So does what validates and writes instances: they may have any
+    attribute of the key's name.
+    """
+    match node["discriminator"]:
+        case [[str()], [str()] as key]:
+            by_key: AnySchema = {**node, "discriminator": [key]}
+            # Validates by the lax schema, which never is strict here, and writes by the strict one.
+            document = cs.lax_or_strict_schema(by_key, node, strict=False)
+            return dict(cs.json_or_python_schema(document, node))
+        case _:
+            return node
 
 
 def _null_gives_default(node: AnySchema) -> AnySchema:

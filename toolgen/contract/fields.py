@@ -129,9 +129,25 @@ class Field:
     deprecated: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Foreign:
+    """A schema that somebody else wrote, and what Python types hold of it.
+
+    `root` and `classes` are in the normal form of `toolgen.foreign.normal`.
+    """
+
+    schema: dict[str, Json]
+    """The contract: JSON Schema 2020-12, self-contained, without `$schema`."""
+    root: dict[str, Json]
+    classes: dict[str, dict[str, Json]]
+    """Objects by class name, in order of first use."""
+    is_exact: bool
+    """Whether the types accept what the schema accepts; else the schema itself is checked too."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectType:
-    """A closed object; fields in declaration order."""
+    """An object; fields in declaration order."""
 
     name: str
     """Class name, unique in its table."""
@@ -139,7 +155,11 @@ class ObjectType:
     fields: tuple[Field, ...]
     inline: bool = False
     """Written without a name of its own; its JSON Schema stands where it is used."""
+    open: bool = False
+    """Keys beyond the fields are kept, with any JSON value; else they are refused."""
     examples: tuple[Json, ...] = ()
+    foreign: Foreign | None = None
+    """The value is what this schema says, an object or not; `fields` is empty then."""
 
     def field(self, name: str) -> Field | None:
         return next((field for field in self.fields if field.name == name), None)

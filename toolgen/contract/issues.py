@@ -21,6 +21,7 @@ Constraint = Literal[
     "invalid_pattern",
     "invalid_range",
     "invalid_length",
+    "invalid_value",
     "invalid_json",
 ]
 
@@ -81,7 +82,7 @@ _JSON_TYPES: Final[dict[type, str]] = {
     str: "string",
     list: "array",
 }
-_TYPES: Final = {
+TYPES: Final = {
     "string_type": "string",
     "int_type": "integer",
     "int_from_float": "integer",
@@ -95,7 +96,7 @@ _TYPES: Final = {
     "json_type": "JSON value",
 }
 Bound = tuple[str, Constraint, str]
-_BOUNDS: Final[dict[str, Bound]] = {
+BOUNDS: Final[dict[str, Bound]] = {
     "greater_than_equal": ("ge", "invalid_range", "must be at least {}"),
     "greater_than": ("gt", "invalid_range", "must be above {}"),
     "less_than_equal": ("le", "invalid_range", "must be at most {}"),
@@ -116,15 +117,15 @@ _ONE: Final = {
     "object": "an object",
     "JSON value": "a JSON value",
 }
-_LEFT_OUT: Final = "is required and was left out"
-_UNKNOWN: Final = "is not a field here"
+LEFT_OUT: Final = "is required and was left out"
+UNKNOWN: Final = "is not a field here"
 
 
 class Reader:
     """Turns pydantic's errors of one codec into issues; reads the schema only where it must."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        self._schema = schema
+        self.schema = schema
         text = json.dumps(schema)
         self._direct = '"oneOf"' not in text and '"propertyNames"' not in text
 
@@ -132,66 +133,66 @@ class Reader:
         """Return one issue an error, in the order of the document."""
         return tuple([self._issue(error) for error in errors])
 
+    def keys(self, loc: Keys) -> Keys:
+        """Return the keys of the document at a location of pydantic's."""
+        return loc if self._direct else self._walk(loc)[0]
+
     def _issue(self, error: ErrorDetails) -> FieldIssue:
         kind, loc = error["type"], error["loc"]
         if loc and loc[-1] == "[key]" and error["input"] == loc[-2]:
             return self._key_issue(error)
-        keys = loc if self._direct else self._walk(loc)[0]
-        if (expected := _TYPES.get(kind)) is not None:
-            actual = json_type(error["input"])
-            message = f"must be {_ONE[expected]}, not {_ONE[actual]}"
-            return FieldIssue(
-                keys=keys, constraint="invalid_type", message=message, expected=expected, actual=actual
-            )
+        keys = self.keys(loc)
+        if (expected := TYPES.get(kind)) is not None:
+            return type_issue(keys, (expected,), json_type(error["input"]))
         if kind == "missing":
-            return FieldIssue(keys=keys, constraint="missing_field", message=_LEFT_OUT)
-        if (bound := _BOUNDS.get(kind)) is not None:
+            return FieldIssue(keys=keys, constraint="missing_field", message=LEFT_OUT)
+        if (bound := BOUNDS.get(kind)) is not None:
             return _bound_issue(keys, bound, error)
         match kind:
             case "extra_forbidden":
-                allowed = tuple(_resolve(self._node(loc[:-1]), self._schema).get("properties", ()))
-                return FieldIssue(keys=keys, constraint="unknown_field", message=_UNKNOWN, allowed=allowed)
+                allowed = tuple(_resolve(self._node(loc[:-1]), self.schema).get("properties", ()))
+                return FieldIssue(keys=keys, constraint="unknown_field", message=UNKNOWN, allowed=allowed)
             case "literal_error":
                 allowed = tuple([value for value in _values(self._node(loc)) if value is not None])
-                return _not_among(keys, allowed)
+                return not_among(keys, allowed)
             case "union_tag_invalid" | "union_tag_not_found":
                 return self._tag_issue(kind, keys, loc)
             case "string_pattern_mismatch":
                 return _pattern_issue(keys, _context(error)["pattern"], self._node(loc))
             case _:
-                return _other_issue(keys, error)
+                return other_issue(keys, error)
 
     def _key_issue(self, error: ErrorDetails) -> FieldIssue:
         """Return the issue of a map's key; it stands at the path of the property."""
         keys, _ = self._walk(error["loc"][:-1])
-        if (bound := _BOUNDS.get(error["type"])) is not None:
+        if (bound := BOUNDS.get(error["type"])) is not None:
             return _bound_issue(keys, bound, error)
-        names = _resolve(self._node(error["loc"][:-2]), self._schema).get("propertyNames", {})
+        names = _resolve(self._node(error["loc"][:-2]), self.schema).get("propertyNames", {})
         return _pattern_issue(keys, _context(error)["pattern"], names)
 
     def _tag_issue(self, kind: str, keys: Keys, loc: Keys) -> FieldIssue:
         branches = [
-            _resolve(branch, self._schema) for branch in _resolve(self._node(loc), self._schema)["oneOf"]
+            _resolve(branch, self.schema) for branch in _resolve(self._node(loc), self.schema)["oneOf"]
         ]
         tag = next(iter(branches[0]["properties"]))
         allowed = tuple([branch["properties"][tag]["const"] for branch in branches])
         if kind == "union_tag_not_found":
             return FieldIssue(
-                keys=(*keys, tag), constraint="missing_field", message=_LEFT_OUT, allowed=allowed
+                keys=(*keys, tag), constraint="missing_field", message=LEFT_OUT, allowed=allowed
             )
-        return _not_among((*keys, tag), allowed)
+        return not_among((*keys, tag), allowed)
 
     def _walk(self, loc: Keys) -> tuple[Keys, Mapping[str, Any]]:
         """Return the keys of the document and the schema node at a location of pydantic's.
 
         pydantic puts the tag of a union among the keys.
         """
-        node: Mapping[str, Any] = self._schema
+        node: Mapping[str, Any] = self.schema
         keys: list[int | str] = []
         for step in loc:
-            node = _resolve(node, self._schema)
+            node = _resolve(node, self.schema)
             if "oneOf" in node:
-                branches = (_resolve(branch, self._schema) for branch in node["oneOf"])
+                branches = (_resolve(branch, self.schema) for branch in node["oneOf"])
                 node = next((branch for branch in branches if _tag(branch) == step), {})
                 continue
             keys.append(step)
@@ -208,18 +209,30 @@ class Reader:
         return self._walk(loc)[1]
 
 
-def _bound_issue(keys: Keys, bound: Bound, error: ErrorDetails) -> FieldIssue:
-    key, constraint, template = bound
-    limit = _context(error)[key]
+def type_issue(keys: Keys, expected: tuple[str, ...], actual: str) -> FieldIssue:
+    """Return the issue of a value that is of none of the JSON types."""
+    message = f"must be {' or '.join([_ONE[name] for name in expected])}, not {_ONE[actual]}"
+    wanted = " or ".join(expected)
+    return FieldIssue(keys=keys, constraint="invalid_type", message=message, expected=wanted, actual=actual)
+
+
+def bound_issue(keys: Keys, bound: Bound, limit: float, *, of_object: bool) -> FieldIssue:
+    """Return the issue of a value, or of a size, that crosses a bound of `BOUNDS`."""
+    _, constraint, template = bound
     message = template.format(limit)
-    if isinstance(error["input"], dict):
+    if of_object:
         message = message.replace("items", "properties")
     if limit == 1:
         message = message.removesuffix("s") if not message.endswith("properties") else f"{message[:-3]}y"
     return FieldIssue(keys=keys, constraint=constraint, message=message, limit=limit)
 
 
-def _not_among(keys: Keys, allowed: tuple[Json, ...]) -> FieldIssue:
+def _bound_issue(keys: Keys, bound: Bound, error: ErrorDetails) -> FieldIssue:
+    return bound_issue(keys, bound, _context(error)[bound[0]], of_object=isinstance(error["input"], dict))
+
+
+def not_among(keys: Keys, allowed: tuple[Json, ...]) -> FieldIssue:
+    """Return the issue of a value that is none of those allowed."""
     message = f"must be one of {_listed(allowed)}"
     return FieldIssue(keys=keys, constraint="invalid_enum_value", message=message, allowed=allowed)
 
@@ -234,7 +247,8 @@ def _pattern_issue(keys: Keys, pattern: str, node: Mapping[str, Any]) -> FieldIs
     return FieldIssue(keys=keys, constraint="invalid_pattern", message=message, expected=written)
 
 
-def _other_issue(keys: Keys, error: ErrorDetails) -> FieldIssue:
+def other_issue(keys: Keys, error: ErrorDetails) -> FieldIssue:
+    """Return the issue of an error that the tables do not name."""
     match error["type"]:
         case "json_invalid":
             message = f"is not JSON: {_context(error)['error']}"

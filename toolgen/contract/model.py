@@ -1,4 +1,4 @@
-"""The base of every typed value: closed, frozen, strict, in the exact forms of the contract."""
+"""The bases of every typed value: frozen, strict, in the exact forms of the contract."""
 
 from __future__ import annotations
 
@@ -112,7 +112,9 @@ class ToolModel(BaseModel):
         if _DONE not in metadata:
             metadata[_DONE] = True
             model["schema"] = exact(model["schema"])
-            serializer = _null_keeping(model["schema"])
+            if cls.model_config.get("extra") == "allow":
+                _fields_of(model).setdefault("extras_schema", json_value_schema())
+            serializer = _null_keeping(_fields_of(model))
             if serializer is not None:
                 model["serialization"] = cs.wrap_serializer_function_ser_schema(serializer, info_arg=True)
         return schema
@@ -126,23 +128,44 @@ class ToolModel(BaseModel):
         return {**super().__getstate__(), "__dict__": _only_fields(self, vars(self))}
 
 
+class OpenModel(ToolModel):
+    """An object that takes keys beyond its fields, and keeps them in `model_extra`.
+
+    Each may have any JSON value, null too. It is written back under its key, after the fields and as it
+    came. In Python such keys are given as `**{"key": value}`.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    def __iter__(self) -> Generator[tuple[str, Any], None, None]:
+        yield from super().__iter__()
+        yield from (self.model_extra or {}).items()
+
+
 def _only_fields(model: ToolModel, values: Mapping[str, Any]) -> dict[str, Any]:
     fields = type(model).__pydantic_fields__
     return {name: value for name, value in values.items() if name in fields}
 
 
+def _fields_of(schema: Any) -> Any:
+    """Return the core schema of the fields of a model."""
+    while schema["type"] != "model-fields":
+        schema = schema["schema"]
+    return schema
+
+
 def _null_keeping(schema: Any) -> cs.WrapSerializerFunction | None:
     """Return what writes the nulls that `exclude_none` takes out although they are values.
 
-    Read from the core schema: the class may not know its fields yet, when they name classes below it.
+    Read from the core schema of the fields: the class may not know its fields yet, when they name classes
+    below it.
     """
-    while schema["type"] != "model-fields":
-        schema = schema["schema"]
+    is_open = "extras_schema" in schema
     fields = [
         (name, field.get("serialization_alias", name), keeps_null(field["schema"]))
         for name, field in schema["fields"].items()
     ]
-    if not any(kept for _, _, kept in fields):
+    if not is_open and not any(kept for _, _, kept in fields):
         return None
 
     def serialize(
@@ -156,6 +179,9 @@ def _null_keeping(schema: Any) -> cs.WrapSerializerFunction | None:
                 document[key] = written[key]
             elif kept and getattr(value, name) is None and name in value.model_fields_set:
                 document[key] = None
+        for key, item in (value.model_extra or {}).items() if is_open else ():
+            if key in written or item is None:
+                document.setdefault(key, written.get(key))
         return document
 
     return serialize

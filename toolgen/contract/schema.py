@@ -1,13 +1,15 @@
 """JSON Schema 2020-12 of an object and of everything it refers to.
 
-No `$schema`: the default Ajv of form libraries refuses the keyword. Objects are closed, because
-codecs refuse unknown keys. Named types and union branches stand in `$defs`, inline objects in place.
+No `$schema`: the default Ajv of form libraries refuses the keyword. A closed object says so, because
+its codec refuses unknown keys; an open one says nothing of them. Named types and union branches stand in
+`$defs`, inline objects in place.
 """
 
 from __future__ import annotations
 
 from typing import assert_never
 
+from .embedding import embedded
 from .fields import (
     MISSING,
     ArrayType,
@@ -61,7 +63,7 @@ class _Writer:
         self._defs: dict[str, Schema] = {}
 
     def root(self, root: ObjectType) -> Schema:
-        return self._with_defs(self._object(root))
+        return root.foreign.schema if root.foreign else self._with_defs(self._object(root))
 
     def complete(self, type_: DataType) -> Schema:
         return self._with_defs(self._type(type_))
@@ -77,10 +79,16 @@ class _Writer:
         required: list[Json] = [field.name for field in object_.fields if field.required]
         if required:
             schema["required"] = required
-        schema["additionalProperties"] = False
+        if not object_.open:
+            schema["additionalProperties"] = False
         if object_.examples:
             schema["examples"] = list(object_.examples)
         return schema
+
+    def _named(self, object_: ObjectType) -> Schema:
+        if object_.foreign is not None:
+            return embedded(object_.foreign.schema, f"#/$defs/{object_.name}")
+        return self._object(object_)
 
     def _property(self, field: Field) -> Schema:
         schema = self._type(field.type)
@@ -137,7 +145,7 @@ class _Writer:
     def _ref(self, name: str) -> Schema:
         if name not in self._defs:
             self._defs[name] = {}  # holds the place, and ends a recursion
-            self._defs[name] = self._object(self._objects[name])
+            self._defs[name] = self._named(self._objects[name])
         return {"$ref": f"#/$defs/{name}"}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any, assert_never
 
-from pydantic_core import CoreSchema, SchemaValidator, ValidationError
+from pydantic_core import CoreSchema, PydanticCustomError, SchemaValidator, ValidationError
 from pydantic_core import core_schema as cs
 
 from . import forms
@@ -17,6 +17,7 @@ from .fields import (
     ArrayType,
     DataType,
     EnumType,
+    Foreign,
     Json,
     MapType,
     NullableType,
@@ -113,14 +114,38 @@ class _Builder:
         if name not in self.definitions:
             self.definitions[name] = cs.any_schema()  # holds the place, and ends a recursion
             fields = {}
-            for field in self._objects[name].fields:
+            object_ = self._objects[name]
+            if object_.foreign is not None:
+                self.definitions[name] = _foreign(object_.foreign, name)
+                return cs.definition_reference_schema(name)
+            for field in object_.fields:
                 schema = self.build(field.type)
                 if not field.required and not null_is_a_value(field.type):
                     schema = cs.nullable_schema(schema)
                 fields[field.name] = cs.typed_dict_field(schema, required=field.required)
-            closed = cs.typed_dict_schema(fields, extra_behavior="forbid", ref=name, config=_CONFIG)
-            self.definitions[name] = exact(closed)
+            whole = cs.typed_dict_schema(
+                fields,
+                extra_behavior="allow" if object_.open else "forbid",
+                extras_schema=json_value_schema() if object_.open else None,
+                ref=name,
+                config=_CONFIG,
+            )
+            self.definitions[name] = exact(whole)
         return cs.definition_reference_schema(name)
+
+
+def _foreign(foreign: Foreign, name: str) -> CoreSchema:
+    """Return the validator of a schema that somebody else wrote; what it says is one message."""
+    from .rules import Rules  # jsonschema-rs comes with the generator, and not with the runtime
+
+    rules = Rules(foreign.schema)
+
+    def check(value: Json) -> Json:
+        if issues := rules.issues(value):
+            raise PydanticCustomError("foreign", "{issues}", {"issues": "; ".join(map(str, issues))})
+        return value
+
+    return cs.no_info_after_validator_function(check, json_value_schema(), ref=name)
 
 
 def _string(type_: StringType) -> CoreSchema:

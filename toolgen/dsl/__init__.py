@@ -18,6 +18,7 @@ from .datatypes import (
     Uuid,
 )
 from .evaluation import Evaluation, build
+from .foreign import JSONSchema
 from .structure import Args, Design, Method, Payload, Result, Return, Service, Tool, Toolset
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Float",
     "Inject",
     "Int",
+    "JSONSchema",
     "MapOf",
     "Meta",
     "Method",

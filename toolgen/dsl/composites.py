@@ -13,7 +13,7 @@ EnumValue = TypeVar("EnumValue", str, int)
 
 
 class Type(Unconstrained[dict[str, Anything]]):
-    """A named object, shared by all who use it.
+    """A named object, shared by all who use it; an open one keeps keys beyond its attributes.
 
     Example: `Type("Device", "A device on a site.", Attribute("id", String, "Identifier.", required=True))`
     """
@@ -21,12 +21,20 @@ class Type(Unconstrained[dict[str, Anything]]):
     name: Final[str]
     description: Final[str]
     children: Final[tuple[Attribute | Required | Example, ...]]
+    open: Final[bool]
 
-    def __init__(self, name: str, description: str, *children: Attribute | Required | Example) -> None:
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        *children: Attribute | Required | Example,
+        open: bool = False,
+    ) -> None:
         super().__init__()
         self.name = name
         self.description = description
         self.children = children
+        self.open = open
 
 
 class Enum(Unconstrained[EnumValue]):
@@ -47,16 +55,18 @@ class Enum(Unconstrained[EnumValue]):
 
 
 class Object(Unconstrained[dict[str, Anything]]):
-    """An object written where it is used.
+    """An object written where it is used; an open one keeps keys beyond its attributes.
 
     Example: `Object(Attribute("start", Date, "First day."), Attribute("end", Date, "Last day."))`
     """
 
     children: Final[tuple[Attribute | Required, ...]]
+    open: Final[bool]
 
-    def __init__(self, *children: Attribute | Required) -> None:
+    def __init__(self, *children: Attribute | Required, open: bool = False) -> None:
         super().__init__()
         self.children = children
+        self.open = open
 
 
 class ArrayOf(DataType[list[Value], NotOnThisType, NotOnThisType, int, NotOnThisType]):

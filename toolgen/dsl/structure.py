@@ -7,45 +7,48 @@ from typing import Final, TypeAlias
 from .attributes import Attribute, Required
 from .clauses import Annotations, Artifact, BindTo, BoundedResult, Example, Inject, Meta, Tags
 from .composites import Enum, Type
+from .foreign import JSONSchema
 from .word import Word
 
-Fields: TypeAlias = Attribute | Required | Type | str
-"""Attributes, or one `Type` in their place."""
+Fields: TypeAlias = Attribute | Required | Type | JSONSchema | str
+"""Attributes, or one `Type` or `JSONSchema` in their place."""
 
 
 class Attributes(Word):
-    """The attributes of an object that is named by its place."""
+    """The attributes of an object that is named by its place; an open one keeps keys beyond them."""
 
     children: Final[tuple[Fields, ...]]
+    open: Final[bool]
 
-    def __init__(self, *children: Fields) -> None:
+    def __init__(self, *children: Fields, open: bool = False) -> None:
         super().__init__()
         self.children = children
+        self.open = open
 
 
 class Args(Attributes):
-    """What the model sends: attributes, or one `Type`.
+    """What the model sends: attributes, or one `Type` or `JSONSchema`.
 
     Example: `Args(Attribute("site_id", String, "Site identifier.", required=True))`
     """
 
 
 class Return(Attributes):
-    """What the model gets: attributes, or one `Type`.
+    """What the model gets: attributes, or one `Type` or `JSONSchema`.
 
     Example: `Return(Attribute("devices", ArrayOf(Device), "Devices, by name.", required=True))`
     """
 
 
 class Payload(Attributes):
-    """What a method takes: attributes, or one `Type`.
+    """What a method takes: attributes, or one `Type` or `JSONSchema`.
 
     Example: `Payload(Attribute("site_id", String, "Site identifier.", required=True))`
     """
 
 
 class Result(Attributes):
-    """What a method gives back: attributes, or one `Type`.
+    """What a method gives back: attributes, or one `Type` or `JSONSchema`.
 
     Example: `Result(Device)`
     """

@@ -19,6 +19,8 @@ class Rule:
     message: str
     hint: str
     explanation: str
+    is_warning: bool = False
+    """A design that breaks it is generated all the same."""
 
 
 WRONG_ARGUMENT: Final = Rule(
@@ -302,6 +304,21 @@ INJECT_REQUIRED: Final = Rule(
     "The server fills an injected field at every call, or the call fails: nothing is left for optional to "
     "say.",
 )
+OPEN_INJECTION: Final = Rule(
+    "open-injection",
+    "tool {tool!r} injects {name!r} into open arguments, where a model may send that key too",
+    "remove open=True, or add the keys that a model may send as attributes",
+    "Open arguments take every key, and an injected field is one that no model can set. So arguments "
+    "beside which something is injected are closed.",
+)
+OPEN_REBUILD: Final = Rule(
+    "open-rebuild",
+    "{given} of {giver} is open, but {taker} does not get the keys beyond its attributes",
+    "{hint}",
+    "A tool and its method have classes of their own, and the generated code carries over the attributes "
+    "one by one; keys that nobody named would be lost. An object of one named `Type` on both sides is "
+    "passed on as it is. A closed result may take the attributes that it has from an open one.",
+)
 BOUNDS_FIELD: Final = Rule(
     "bounds-field",
     "{name!r} of the bounded tool {tool!r} is {type}, not {wanted}",
@@ -337,6 +354,36 @@ NESTED_TOO_DEEP: Final = Rule(
     "A design is a tree of finite depth; types that contain themselves refer to their own name in quotes. "
     "Types that lead from one to the next are limited too: Python's stack ends soon after. A type counts "
     "once, however often it comes again.",
+)
+
+UNREADABLE_SCHEMA: Final = Rule(
+    "unreadable-schema",
+    "the JSONSchema of {what} cannot be read: {fault}",
+    "{hint}",
+    "A path in `JSONSchema` is seen from the folder of the design's file, and leads to one JSON document.",
+)
+BAD_SCHEMA: Final = Rule(
+    "bad-schema",
+    "the JSONSchema of {what} {fault} ({pointer})",
+    "{hint}",
+    "A schema that somebody else wrote has to be a valid schema of its dialect, draft-07 or 2020-12, that "
+    "stands alone: its references lead to places inside it. Arguments are an object. The place is a JSON "
+    "Pointer (RFC 6901) into the schema.",
+)
+DEFAULT_IN_SCHEMA: Final = Rule(
+    "default-in-schema",
+    "the JSONSchema of {what} has a default that {fault} ({pointer})",
+    "{hint}",
+    "JSON Schema takes a default for a note to readers, and many schemas have one that they refuse. It stays "
+    "in the catalogue as it was written, and a value that is left out stays absent.",
+    is_warning=True,
+)
+WHOLE_SCHEMA: Final = Rule(
+    "whole-schema",
+    "{clause} of tool {tool!r} would have to look into a JSONSchema, which is one whole",
+    "{hint}",
+    "What a `JSONSchema` says stays as somebody else wrote it: no field of it is injected, bound to a "
+    "method, or added to it. Import it as words with `toolgen import jsonschema` where they can express it.",
 )
 
 RULES: Final = {rule.code: rule for rule in list(globals().values()) if isinstance(rule, Rule)}

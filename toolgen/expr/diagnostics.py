@@ -26,3 +26,5 @@ class Diagnostic:
     hint: str = ""
     """An action; may be empty."""
     related: tuple[Related, ...] = ()
+    is_warning: bool = False
+    """What it names is not as it should be, and the design is good all the same."""

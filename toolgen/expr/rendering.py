@@ -11,8 +11,9 @@ from .diagnostics import Diagnostic
 from .source import Source
 
 Format: TypeAlias = Literal["text", "json", "github"]
+Severity: TypeAlias = Literal["error", "warning"]
 
-_BOLD, _RED, _CYAN, _DIM = "1", "1;31", "36", "2"
+_BOLD, _RED, _YELLOW, _CYAN, _DIM = "1", "1;31", "1;33", "36", "2"
 _IN_MESSAGES: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _IN_PROPERTIES: Final = _IN_MESSAGES | str.maketrans({":": "%3A", ",": "%2C"})
 
@@ -21,8 +22,8 @@ def render(diagnostics: Iterable[Diagnostic], format: Format, root: str, colour:
     """Return the diagnostics without a final newline; empty for none.
 
     `text` has an empty line between two; `json` has one object per line; `github` has one workflow
-    command per line (GitHub Actions, "Workflow commands": error). Paths below the root are relative to
-    it. Only text has colours.
+    command per line (GitHub Actions, "Workflow commands": error, warning). Paths below the root are
+    relative to it. Only text has colours.
     """
     match format:
         case "text":
@@ -40,11 +41,12 @@ def _text(diagnostic: Diagnostic, root: str, colour: bool) -> str:
         return f"\x1b[{style}m{text}\x1b[0m" if colour else text
 
     place = painted(_place(diagnostic.source, root), _BOLD)
-    error = f"{painted('error:', _RED)} {painted(diagnostic.message, _BOLD)}"
-    lines = [f"{place}: {error} {painted(f'[{diagnostic.code}]', _DIM)}"]
+    style = _YELLOW if diagnostic.is_warning else _RED
+    title = f"{painted(f'{_severity(diagnostic)}:', style)} {painted(diagnostic.message, _BOLD)}"
+    lines = [f"{place}: {title} {painted(f'[{diagnostic.code}]', _DIM)}"]
     code, *carets = diagnostic.source.excerpt().split("\n")
     lines += [code] if code else []
-    lines += [painted(line, _RED) for line in carets]
+    lines += [painted(line, style) for line in carets]
     lines += [
         f"  {painted(_place(related.source, root), _BOLD)}: {related.message}"
         for related in diagnostic.related
@@ -56,6 +58,7 @@ def _text(diagnostic: Diagnostic, root: str, colour: bool) -> str:
 def _json(diagnostic: Diagnostic, root: str) -> str:
     related = [{"message": related.message, **_span(related.source, root)} for related in diagnostic.related]
     document = {
+        "severity": _severity(diagnostic),
         "code": diagnostic.code,
         "message": diagnostic.message,
         **_span(diagnostic.source, root),
@@ -82,13 +85,17 @@ def _github(diagnostic: Diagnostic, root: str) -> str:
     lines = [diagnostic.message]
     lines += [f"{_place(related.source, root)}: {related.message}" for related in diagnostic.related]
     lines += [f"hint: {diagnostic.hint}"] if diagnostic.hint else []
-    return workflow_command("\n".join(lines), properties)
+    return workflow_command("\n".join(lines), properties, _severity(diagnostic))
 
 
-def workflow_command(message: str, properties: Mapping[str, object]) -> str:
-    """Return the line that makes GitHub Actions show an error."""
+def workflow_command(message: str, properties: Mapping[str, object], severity: Severity = "error") -> str:
+    """Return the line that makes GitHub Actions show an error or a warning."""
     listed = ",".join(f"{name}={str(value).translate(_IN_PROPERTIES)}" for name, value in properties.items())
-    return f"::error {listed}::{message.translate(_IN_MESSAGES)}"
+    return f"::{severity} {listed}::{message.translate(_IN_MESSAGES)}"
+
+
+def _severity(diagnostic: Diagnostic) -> Severity:
+    return "warning" if diagnostic.is_warning else "error"
 
 
 def _place(source: Source, root: str) -> str:

@@ -12,11 +12,13 @@ from types import CodeType
 
 @dataclass(frozen=True)
 class Source:
-    """A call in the author's code; columns are looked up only when shown."""
+    """A call in the author's code; line and columns are looked up only when shown.
+
+    Python finds the line of a frame by reading the table of its module from the start.
+    """
 
     code: CodeType
     instruction: int
-    line: int
 
     @classmethod
     def of_caller(cls) -> Source:
@@ -24,11 +26,15 @@ class Source:
         frame = sys._getframe(1)
         while frame.f_globals.get("__name__", "").split(".")[0] == "toolgen" and frame.f_back:
             frame = frame.f_back
-        return cls(frame.f_code, frame.f_lasti, frame.f_lineno)
+        return cls(frame.f_code, frame.f_lasti)
 
     @property
     def file(self) -> str:
         return self.code.co_filename
+
+    @property
+    def line(self) -> int:
+        return self._position[0]
 
     @property
     def column(self) -> int:
@@ -67,12 +73,18 @@ class Source:
     @cached_property
     def _extent(self) -> tuple[int, int, int, int]:
         """First line and column, last line and column; columns from 0, in characters where they can be."""
-        positions = itertools.islice(self.code.co_positions(), self.instruction // 2, None)
-        line, end_line, start, end = next(positions, (None, None, None, None))
-        if line != self.line or start is None or end is None or end_line is None:
-            return self.line, 0, self.line, 0
+        line, end_line, start, end = self._position
+        if start is None or end is None or end_line is None:
+            return line, 0, line, 0
         start, end = self._characters(self.line, start), self._characters(end_line, end)
         return self.line, start, end_line, end
+
+    @cached_property
+    def _position(self) -> tuple[int, int | None, int | None, int | None]:
+        """The same as Python keeps it: columns in bytes, None where there are none."""
+        positions = itertools.islice(self.code.co_positions(), self.instruction // 2, None)
+        line, end_line, start, end = next(positions, (None, None, None, None))
+        return self.code.co_firstlineno if line is None else line, end_line, start, end
 
     def _characters(self, line: int, column: int) -> int:
         """Return a column that Python counts in bytes of UTF-8 as one of characters."""

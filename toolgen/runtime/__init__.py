@@ -2,10 +2,22 @@
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.issues import FieldIssue
-from toolgen.contract.model import AnyJson, Email, Hostname, Injected, IPv4, IPv6, Nullable, ToolModel, Url
+from toolgen.contract.model import (
+    AnyJson,
+    Email,
+    Hostname,
+    Injected,
+    IPv4,
+    IPv6,
+    Nullable,
+    OpenModel,
+    ToolModel,
+    Url,
+)
+from toolgen.contract.schema_model import Foreign, SchemaModel
 
 from .calls import CallBuilder, CallMeta, ToolCall
-from .codec import Codec, CodecModule
+from .codec import CheckedCodec, Codec, CodecModule, SchemaCodec
 from .context import ToolContext
 from .errors import (
     FormatError,
@@ -42,10 +54,12 @@ __all__ = [
     "Bounds",
     "CallBuilder",
     "CallMeta",
+    "CheckedCodec",
     "Codec",
     "CodecModule",
     "Email",
     "FieldIssue",
+    "Foreign",
     "FormatError",
     "Hostname",
     "IPv4",
@@ -56,11 +70,14 @@ __all__ = [
     "MalformedResultError",
     "NotInjectedError",
     "Nullable",
+    "OpenModel",
     "RawExecutor",
     "RegistrationError",
     "RetryHint",
     "RetryReason",
     "Runtime",
+    "SchemaCodec",
+    "SchemaModel",
     "ToolCall",
     "ToolContext",
     "ToolError",

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
-from typing import Any, Generic, TypeVar
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from pydantic_core import PydanticSerializationError, ValidationError
+from pydantic_core import PydanticSerializationError, ValidationError, from_json
 
+from toolgen.contract.foreign_issues import ForeignReader, read
 from toolgen.contract.issues import FieldIssue, Reader
+from toolgen.contract.model import ToolModel
+from toolgen.contract.schema_model import exact_adapter
 from toolgen.contract.values import plain
 
 from .errors import MalformedResultError, ToolValidationError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+    from toolgen.contract.rules import Rules
 
 T = TypeVar("T")
 
@@ -23,7 +33,7 @@ class Codec(Generic[T]):
     The schema's title is the name of the class in its module.
     """
 
-    __slots__ = ("_dump", "_module", "_package", "_reader", "_validate", "schema_json", "type")
+    __slots__ = ("_dump", "_module", "_package", "_reader", "_rules", "_validate", "schema_json", "type")
 
     def __init__(self, package: str | None, module: str, schema_json: str) -> None:
         self._package = package
@@ -36,23 +46,30 @@ class Codec(Generic[T]):
     _validate: Callable[..., T]
     _dump: Callable[..., bytes]
     _reader: Reader
+    _rules: Rules
 
     def __getattr__(self, name: str) -> Any:
         # Reached only while a slot is empty: importing a toolset builds no validator.
         if name == "_reader":
             self._reader = Reader(self.schema)
+        elif name == "_rules":
+            from toolgen.contract.rules import Rules
+
+            self._rules = Rules(self.schema)
         elif name in ("type", "_validate", "_dump"):
-            model: Any = getattr(import_module(self._module, self._package), self.name)
-            model.model_rebuild()
-            self.type = model
-            self._validate = model.__pydantic_validator__.validate_json
-            self._dump = model.__pydantic_serializer__.to_json
+            self._bind(getattr(import_module(self._module, self._package), self.name))
         else:
             raise AttributeError(f"a codec has no attribute {name!r}")
         return getattr(self, name)
 
+    def _bind(self, model: Any) -> None:
+        model.model_rebuild()
+        self.type = model
+        self._validate = model.__pydantic_validator__.validate_json
+        self._dump = model.__pydantic_serializer__.to_json
+
     def __repr__(self) -> str:
-        return f"Codec({self.name})"
+        return f"{type(self).__name__}({self.name})"
 
     @property
     def name(self) -> str:
@@ -76,8 +93,11 @@ class Codec(Generic[T]):
         try:
             return self._validate(data, by_alias=True, by_name=False)
         except ValidationError as error:
-            issues = self._reader.issues(error.errors(include_url=False))
+            issues = self._issues(error.errors(include_url=False))
         raise ToolValidationError(issues)
+
+    def _issues(self, errors: list[ErrorDetails]) -> tuple[FieldIssue, ...]:
+        return read(self._reader, errors)
 
     def encode(self, value: T) -> bytes:
         """Return canonical JSON: declaration order, no spaces, absent fields left out.
@@ -95,15 +115,147 @@ class Codec(Generic[T]):
             raise MalformedResultError(f"{self.name} does not encode: {error}") from error
 
 
+class CheckedCodec(Codec[T]):
+    """The codec of a designed class that holds values whose types accept more than their schema.
+
+    What fits the class is checked against the schema too, as it is written again: a null that means
+    absent is gone.
+    """
+
+    __slots__ = ()
+
+    def decode(self, data: bytes | str | Mapping[str, object]) -> T:
+        value = super().decode(data)
+        if issues := self._rules.issues(from_json(super().encode(value))):
+            raise ToolValidationError(issues)
+        return value
+
+    def encode(self, value: T) -> bytes:
+        written = super().encode(value)
+        _hold(self.name, self._rules.issues(from_json(written)))
+        return written
+
+
+class SchemaCodec(Codec[T]):
+    """The codec of a schema that somebody else wrote; the schema stays the contract.
+
+    `type` is a class, or the alias of any type. When the types accept more than the schema, each
+    document is checked against the schema too.
+    """
+
+    __slots__ = ("_check", "_foreign", "_name", "is_exact")
+
+    def __init__(
+        self, package: str | None, module: str, schema_json: str, name: str, *, is_exact: bool
+    ) -> None:
+        super().__init__(package, module, schema_json)
+        self._name = name
+        self.is_exact = is_exact
+        """Whether the types accept just what the schema accepts."""
+
+    _check: Callable[[object], object]
+    _foreign: ForeignReader
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_check":
+            self.type  # noqa: B018  # binds it
+            return self._check
+        if name == "_foreign":
+            self._foreign = ForeignReader(self.schema)
+            return self._foreign
+        return super().__getattr__(name)
+
+    def _bind(self, model: Any) -> None:
+        if isinstance(model, type) and issubclass(model, ToolModel):
+            super()._bind(model)
+            self._check = partial(_of_class, model)
+            return
+        adapter = exact_adapter(model)
+        self.type = cast("Any", model)
+        self._validate = adapter.validator.validate_json
+        self._dump = adapter.serializer.to_json
+        self._check = adapter.validator.validate_python
+
+    @property
+    def name(self) -> str:
+        """Name of the class or of the alias."""
+        return self._name
+
+    def decode(self, data: bytes | str | Mapping[str, object]) -> T:
+        if not isinstance(data, (bytes, str)):
+            data = document(data)
+        try:
+            value = self._validate(data, by_alias=True, by_name=False)
+        except ValidationError as error:
+            said = () if self.is_exact else self._broken(data)
+            issues = said or self._issues(error.errors(include_url=False))
+        else:
+            issues = () if self.is_exact else self._broken(data)
+            if not issues:
+                return value
+        raise ToolValidationError(issues)
+
+    def encode(self, value: T) -> bytes:
+        """Return the JSON that holds what was set: no default, each null that a document held.
+
+        Raises:
+            MalformedResultError: the value does not fit.
+        """
+        try:
+            written = self._dump(self._check(value), exclude_unset=True, warnings="error")
+        except ValidationError as error:
+            _hold(self.name, self._issues(error.errors(include_url=False)))
+            raise MalformedResultError(f"{self.name} does not encode: {error}") from error
+        except PydanticSerializationError as error:
+            raise MalformedResultError(f"{self.name} does not encode: {error}") from error
+        if not self.is_exact:
+            _hold(self.name, self._broken(written))
+        return written
+
+    def _broken(self, data: bytes | str) -> tuple[FieldIssue, ...]:
+        """Return what the schema says of a document; nothing when it is no JSON."""
+        try:
+            parsed = from_json(data, allow_inf_nan=False)
+        except ValueError:
+            return ()
+        return self._rules.issues(parsed)
+
+    def _issues(self, errors: list[ErrorDetails]) -> tuple[FieldIssue, ...]:
+        return self._foreign.issues(errors)
+
+
 class CodecModule:
-    """Makes the codecs of the classes of one module, which it does not import."""
+    """Makes the codecs of the types of one module, which it does not import."""
 
     def __init__(self, package: str | None, module: str) -> None:
         self._package = package
         self._module = module
 
-    def __call__(self, schema_json: str) -> Codec[Any]:
-        return Codec(self._package, self._module, schema_json)
+    def __call__(self, schema_json: str, *, is_exact: bool = True) -> Codec[Any]:
+        """Return the codec of a designed class; not exact when a foreign value in it is not."""
+        make: type[Codec[Any]] = Codec if is_exact else CheckedCodec
+        return make(self._package, self._module, schema_json)
+
+    def foreign(self, schema_json: str, name: str, *, is_exact: bool = True) -> SchemaCodec[Any]:
+        """Return the codec of a schema that somebody else wrote."""
+        return SchemaCodec(self._package, self._module, schema_json, name, is_exact=is_exact)
+
+
+def lacks_validator(codec: Codec[Any]) -> bool:
+    """Return whether a codec needs jsonschema-rs, and it is not installed."""
+    needed = not codec.is_exact if isinstance(codec, SchemaCodec) else isinstance(codec, CheckedCodec)
+    return needed and find_spec("jsonschema_rs") is None
+
+
+def _of_class(model: type[T], value: object) -> T:
+    if not isinstance(value, model):
+        raise MalformedResultError(f"expected {model.__name__}, got {type(value).__name__}")
+    return value
+
+
+def _hold(name: str, issues: tuple[FieldIssue, ...]) -> None:
+    if issues:
+        raise MalformedResultError(f"{name} does not fit its schema: {'; '.join(map(str, issues))}")
 
 
 def document(data: Mapping[str, object]) -> bytes:

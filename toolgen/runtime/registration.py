@@ -12,6 +12,7 @@ from toolgen.contract.names import CALL_META_NAMES, FORMAT
 from toolgen.contract.naming import field_name
 
 from .calls import CallMeta, ToolCall
+from .codec import lacks_validator
 from .context import ToolContext
 from .errors import FormatError, RegistrationError
 from .results import ToolResult
@@ -157,6 +158,13 @@ def _entry(
         f"fills=frozenset({{{field!r}}})"
         for field in spec.injected
         if field not in known
+    )
+    codecs = (spec.payload, spec.result, *(artifact.codec for artifact in spec.artifacts.values()))
+    problems.extend(
+        f"{codec.name} of {spec.name!r} has rules in its schema that no type holds, and the package that "
+        "checks them is missing; pip install 'toolgen[jsonschema]'"
+        for codec in codecs
+        if lacks_validator(codec)
     )
     used = tuple(one for one in interceptors if not one.fills.isdisjoint(spec.injected))
     return Entry(spec, method, raw=raw, interceptors=used, toolset=registration.name)

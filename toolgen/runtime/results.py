@@ -11,8 +11,8 @@ from toolgen.contract.record import record
 
 from .errors import ToolError
 
-R = TypeVar("R", bound=ToolModel)
-R_co = TypeVar("R_co", bound=ToolModel, covariant=True)
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
 ToolStatus = Literal["ok", "error"]
 

@@ -15,7 +15,7 @@ from .codec import Codec
 from .results import Artifact, ToolResult
 
 P = TypeVar("P", bound=ToolModel)
-R = TypeVar("R", bound=ToolModel)
+R = TypeVar("R")
 D = TypeVar("D", bound=ToolModel)
 
 

@@ -11,12 +11,9 @@ from toolgen.contract.model import ToolModel
 from .calls import NO_META, CallMeta, ToolCall
 from .context import ToolContext
 from .errors import ToolError
-from .results import ToolOutcome
 from .specs import ToolSpec
 
 P = TypeVar("P", bound=ToolModel)
-
-Answer = ToolModel | ToolOutcome[ToolModel] | BaseException
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +31,7 @@ class RecordingExecutor:
     An answer is a result, an outcome, or an exception to raise.
     """
 
-    def __init__(self, answers: Mapping[str, Answer]) -> None:
+    def __init__(self, answers: Mapping[str, object]) -> None:
         self._answers = dict(answers)
         self.calls: list[Recorded] = []
         """In the order in which they came."""

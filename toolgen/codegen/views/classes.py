@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from toolgen.contract.fields import EnumType, Field, ObjectType, UnionType
@@ -10,10 +10,12 @@ from toolgen.contract.names import BOUNDS_FIELDS
 from toolgen.contract.naming import field_name, setter_name, title, words
 from toolgen.expr.tree import Bounded
 
+from ..foreign import ForeignClass
 from ..imports import Imports
 from ..layout import Module, Scope, parts, relative
 from ..spelling import RUNTIME, Speller
 from ..text import docstring
+from .foreign import ForeignPrinter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,16 @@ class EnumView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AliasView:
+    """A name for a type that is no class."""
+
+    name: str
+    annotation: str
+    type: str
+    docstring: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
     """What a class is to its tool or method."""
 
@@ -65,27 +77,58 @@ class ClassPrinter:
         self._scope = scope
         self._imports = imports
         self._speller = Speller(imports, self._reference, scope.objects)
+        self._foreign = ForeignPrinter(imports)
         imports.name("__future__", "annotations")
 
     def classes(
         self, objects: Iterable[ObjectType], roles: Mapping[str, Role] | None = None
     ) -> tuple[ClassView, ...]:
         objects = tuple(objects)
+        return tuple(self._classes(objects, roles or {}))
+
+    def aliases(
+        self, objects: Iterable[ObjectType], roles: Mapping[str, Role] | None = None
+    ) -> tuple[AliasView, ...]:
+        """Return the schemas of somebody else that are no class."""
+        found = []
+        for object_ in objects:
+            alias = self._scope.foreign[object_.foreign].alias if object_.foreign else None
+            if alias is not None:
+                text = object_.description or _role(object_.name, roles or {}).description
+                type_ = self._foreign.expression(alias)
+                annotation = self._imports.name("typing", "TypeAlias")
+                found.append(
+                    AliasView(name=object_.name, annotation=annotation, type=type_, docstring=docstring(text))
+                )
+        return tuple(found)
+
+    def _classes(self, objects: tuple[ObjectType, ...], roles: Mapping[str, Role]) -> Iterator[ClassView]:
         tags = _tags(objects)
-        return tuple(
-            self._class(object_, tags.get(object_.name), (roles or {}).get(object_.name))
-            for object_ in objects
-        )
+        for object_ in objects:
+            if object_.foreign is None:
+                yield self._class(object_, tags.get(object_.name), _role(object_.name, roles))
+                continue
+            for class_ in self._scope.foreign[object_.foreign].classes:
+                is_root = class_.name == object_.name
+                text = object_.description if is_root else ""
+                yield self._foreign_class(class_, text or class_.description, _role(class_.name, roles))
 
     def enum(self, enum: EnumType) -> EnumView:
         choice = self._speller.choice(enum.values)
         return EnumView(name=enum.name or "", type=choice, docstring=docstring(enum.description))
 
-    def _class(self, object_: ObjectType, tag: str | None, role: Role | None) -> ClassView:
-        role = role or Role(description=f"{title('_'.join(words(object_.name)))}.")
+    def _foreign_class(self, class_: ForeignClass, text: str, role: Role) -> ClassView:
+        return ClassView(
+            name=class_.name,
+            base=self._imports.name(RUNTIME, "SchemaModel"),
+            docstring=docstring(text.strip() or role.description, 4),
+            fields=tuple(self._foreign.fields(class_)),
+        )
+
+    def _class(self, object_: ObjectType, tag: str | None, role: Role) -> ClassView:
         return ClassView(
             name=object_.name,
-            base=self._imports.name(RUNTIME, "ToolModel"),
+            base=self._imports.name(RUNTIME, "OpenModel" if object_.open else "ToolModel"),
             docstring=docstring(object_.description or role.description, 4),
             fields=tuple(self._speller.declaration(field, tag=field.name == tag) for field in object_.fields),
             injected=tuple(self._injected(field) for field in role.injected),
@@ -107,6 +150,10 @@ class ClassPrinter:
         if module == self._module:
             return name
         return self._imports.name(relative(self._module[:-1], module), name, name)
+
+
+def _role(name: str, roles: Mapping[str, Role]) -> Role:
+    return roles.get(name) or Role(description=f"{title('_'.join(words(name)))}.")
 
 
 def _bounds(object_: ObjectType, bounded: Bounded) -> Iterable[str]:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.contract.fields import Json
+from toolgen.contract.fields import Json, ObjectType
 from toolgen.expr.tree import Tool, Toolset
 
 from .. import names
 from ..catalog import Entry, compact
 from ..imports import Imports
-from ..layout import SHARED, Module, Scope, relative, toolset_package
+from ..layout import SHARED, Module, Scope, foreign_parts, relative, toolset_package
 from ..spelling import RUNTIME
 from ..text import docstring, quote
 
@@ -30,7 +30,8 @@ class CodecView:
     name: str
     type: str
     module: str
-    schema: str
+    """The expression that makes it of its arguments."""
+    arguments: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +59,8 @@ def codecs_view(toolset: Toolset, scope: Scope, entries: tuple[Entry, ...]) -> C
             found[name] = CodecView(
                 name=name,
                 type=type_name(toolset, module, class_, typing_imports),
-                module=maker.name,
-                schema=quote(compact(schema)),
+                module=f"{maker.name}.foreign" if scope.objects[class_].foreign else maker.name,
+                arguments=", ".join(_arguments(scope.objects[class_], schema, scope)),
             )
     return CodecsView(
         docstring=docstring(f"Codecs of {toolset.service}.{toolset.name}."),
@@ -68,6 +69,14 @@ def codecs_view(toolset: Toolset, scope: Scope, entries: tuple[Entry, ...]) -> C
         modules=tuple(modules.values()),
         codecs=tuple(found.values()),
     )
+
+
+def _arguments(of: ObjectType, schema: Json, scope: Scope) -> Iterator[str]:
+    yield quote(compact(schema))
+    if of.foreign:
+        yield quote(of.name)
+    if not all(foreign.is_exact for foreign in foreign_parts(of, scope)):
+        yield "is_exact=False"
 
 
 def type_name(toolset: Toolset, module: Module, class_: str, imports: Imports) -> str:

@@ -9,6 +9,7 @@ from toolgen.expr.tree import Toolset
 
 from .. import names
 from ..imports import Imports, sorted_names
+from ..layout import class_names
 from ..spelling import RUNTIME
 from ..text import docstring, quote
 
@@ -46,7 +47,7 @@ def toolset_view(of: Toolset) -> ToolsetView:
             names.spec(tool),
             *(names.artifact_spec(tool, artifact.kind) for artifact in tool.artifacts),
         ]
-    types = [object_.name for object_ in of.objects]
+    types = class_names(of.objects)
     imports.name(".", "calls")
     for name in executors:
         imports.name(".executor", name)

@@ -11,7 +11,7 @@ from toolgen.expr.tree import Service
 from ..imports import Imports
 from ..layout import Scope, service_module
 from ..text import docstring
-from .classes import ClassPrinter, ClassView, Role
+from .classes import AliasView, ClassPrinter, ClassView, Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +28,7 @@ class ServiceView:
     docstring: str
     imports: str
     classes: tuple[ClassView, ...]
+    aliases: tuple[AliasView, ...]
     name: str
     protocol: str
     abstract: str
@@ -43,11 +44,13 @@ def service_view(of: Service, scope: Scope) -> ServiceView:
     for method in of.methods:
         roles[method.payload.name] = Role(description=f"Payload of {of.name}.{method.name}.")
         roles[method.result.name] = Role(description=f"Result of {of.name}.{method.name}.")
-    classes = ClassPrinter(service_module(of.name), scope, imports).classes(of.objects, roles)
+    printer = ClassPrinter(service_module(of.name), scope, imports)
+    classes, aliases = printer.classes(of.objects, roles), printer.aliases(of.objects, roles)
     return ServiceView(
         docstring=docstring(f"The service {of.name}: its methods and their types."),
         imports=imports.text(),
         classes=classes,
+        aliases=aliases,
         name=name,
         protocol=protocol,
         abstract=abstract,

@@ -10,10 +10,10 @@ from toolgen.contract.fields import ObjectType
 from toolgen.expr.tree import Design, Tool, Toolset
 
 from ..imports import Imports, sorted_names
-from ..layout import SHARED, Module, Scope, is_large, types_modules
+from ..layout import SHARED, Module, Scope, class_names, is_large, types_modules
 from ..spelling import RUNTIME
 from ..text import docstring, quote
-from .classes import ClassPrinter, ClassView, EnumView, Role
+from .classes import AliasView, ClassPrinter, ClassView, EnumView, Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +23,7 @@ class TypesView:
     imports: str
     enums: tuple[EnumView, ...] = ()
     classes: tuple[ClassView, ...] = ()
+    aliases: tuple[AliasView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +43,9 @@ def shared_types_view(design: Design, scope: Scope) -> TypesView:
     imports = Imports(scope.modules)
     printer = ClassPrinter(SHARED, scope, imports)
     enums = tuple(map(printer.enum, design.enums))
-    classes = printer.classes(design.types)
+    classes, aliases = printer.classes(design.types), printer.aliases(design.types)
     text = docstring(f"Types of the design {design.name}.")
-    return TypesView(docstring=text, imports=imports.text(), enums=enums, classes=classes)
+    return TypesView(docstring=text, imports=imports.text(), enums=enums, classes=classes, aliases=aliases)
 
 
 def types_views(toolset: Toolset, scope: Scope) -> Iterable[tuple[Module, TypesView]]:
@@ -59,7 +60,7 @@ def types_package_view(toolset: Toolset) -> TypesPackageView:
     imports.name("typing", "TYPE_CHECKING")
     imports.name(RUNTIME, "lazy_attribute")
     modules = {
-        object_.name: module[-1] for module, _, objects in types_modules(toolset) for object_ in objects
+        name: module[-1] for module, _, objects in types_modules(toolset) for name in class_names(objects)
     }
     for name, module in modules.items():
         typing_imports.name(f".{module}", name)
@@ -84,5 +85,6 @@ def _view(
     text: str, module: Module, objects: tuple[ObjectType, ...], scope: Scope, tools: tuple[Tool, ...]
 ) -> TypesView:
     imports = Imports(scope.modules)
-    classes = ClassPrinter(module, scope, imports).classes(objects, roles(tools))
-    return TypesView(docstring=docstring(text), imports=imports.text(), classes=classes)
+    printer, of = ClassPrinter(module, scope, imports), roles(tools)
+    classes, aliases = printer.classes(objects, of), printer.aliases(objects, of)
+    return TypesView(docstring=docstring(text), imports=imports.text(), classes=classes, aliases=aliases)

@@ -11,6 +11,7 @@ import decimal
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from types import NoneType, UnionType
 from typing import Any as Anything
 from typing import Final, TypeVar, Union, get_args, get_origin
@@ -22,6 +23,7 @@ from ..attributes import Attribute, Required
 from ..clauses import Annotations, Artifact, BindTo, BoundedResult, Example, Inject, Meta, Tags
 from ..composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
 from ..datatypes import DataType, FloatWord, IntWord, ScalarWord, StringWord
+from ..foreign import JSONSchema
 from ..structure import Args, Design, Method, Payload, Result, Return, Service, Tool, Toolset
 from ..word import Word
 from .jsonvalues import NoJsonError, json_value
@@ -84,6 +86,11 @@ _HINTS = _Argument(
     lambda value: isinstance(value, dict) and all(isinstance(hint, bool) for hint in value.values()),
     instead={},
 )
+_SCHEMA = _Argument(
+    "a path or a JSON Schema",
+    lambda value: isinstance(value, (str, PurePath, bool)) or _is_json_object(value),
+    vital=True,
+)
 _RENAME = _Argument("a mapping of names to names", _is_mapping_of_text, instead={})
 
 _ARGUMENTS: Final[dict[type[Word], dict[str, _Argument]]] = {
@@ -92,11 +99,11 @@ _ARGUMENTS: Final[dict[type[Word], dict[str, _Argument]]] = {
     Method: {"name": _NAME, "description": _TEXT},
     Toolset: {"name": _NAME, "description": _TEXT, "title": _OPTIONAL_TEXT, "prefix": _LABEL},
     Tool: {"name": _NAME, "description": _TEXT, "title": _OPTIONAL_TEXT},
-    Args: {},
-    Return: {},
-    Payload: {},
-    Result: {},
-    Type: {"name": _NAME, "description": _TEXT},
+    Args: {"open": _FLAG},
+    Return: {"open": _FLAG},
+    Payload: {"open": _FLAG},
+    Result: {"open": _FLAG},
+    Type: {"name": _NAME, "description": _TEXT, "open": _FLAG},
     Enum: {"name": _NAME, "description": _TEXT, "values": _LIST},
     Attribute: {
         "name": _NAME,
@@ -107,7 +114,7 @@ _ARGUMENTS: Final[dict[type[Word], dict[str, _Argument]]] = {
         "deprecated": _FLAG,
     },
     Required: {},
-    Object: {},
+    Object: {"open": _FLAG},
     ArrayOf: {},
     MapOf: {},
     Nullable: {},
@@ -116,6 +123,7 @@ _ARGUMENTS: Final[dict[type[Word], dict[str, _Argument]]] = {
     IntWord: {},
     FloatWord: {},
     ScalarWord: {},
+    JSONSchema: {"schema": _SCHEMA},
     BindTo: {"service": _OPTIONAL_TEXT, "method": _NAME, "rename": _RENAME},
     Inject: {},
     BoundedResult: {"cursor": _OPTIONAL_TEXT, "next_cursor": _OPTIONAL_TEXT},

@@ -12,7 +12,7 @@ from toolgen.expr.diagnostics import Related
 from toolgen.expr.tree import ArtifactSource, Assignment, Binding, Computed, ObjectMapping
 
 from ..clauses import BindTo
-from .conversion import Complaints, Converter
+from .conversion import Complaints, Converter, loses_keys
 from .methods import Operation
 from .modules import UNKNOWN, Module
 from .renames import Renames
@@ -86,6 +86,7 @@ class _Binder:
                 excess=self._payload_excess,
                 unfilled=self._unfilled_payload,
                 lost=self._lost,
+                unkept=self._unkept_argument,
             ),
         )
         given = {field.name: field for field in (*tool.payload.fields, *tool.injected)}
@@ -100,6 +101,8 @@ class _Binder:
                 unfilled.append(field)
         lost = [field for field in tool.payload.fields if field.name not in used]
         self._complain(unfilled, lost)
+        if loses_keys(tool.payload, target, may_lose=False):
+            self._unkept_argument("")
         mapping = ObjectMapping(source=tool.payload.name, target=target.name, assignments=tuple(assignments))
         return mapping, converter.mappings
 
@@ -182,6 +185,7 @@ class _Binder:
                 excess=self._result_excess,
                 unfilled=self._unfilled_result,
                 lost=None,
+                unkept=self._unkept_result,
             ),
         )
         assignments = []
@@ -194,6 +198,8 @@ class _Binder:
                 assignments.append(Assignment(target=field, computed=self._computed(field)))
             elif field.required and self._operation.result_is_known and not self._renames.are_broken:
                 self._unfilled_result(field.name, field)
+        if loses_keys(source, tool.result, may_lose=True):
+            self._unkept_result("")
         mapping = ObjectMapping(source=source.name, target=tool.result.name, assignments=tuple(assignments))
         return mapping, self._artifacts(converter), converter.mappings
 
@@ -321,6 +327,21 @@ class _Binder:
             may_be_optional=not is_count,
             related=(*self._returned(target, path), *self._result_field(source, path)),
         )
+
+    def _unkept_argument(self, path: str) -> None:
+        self._unkept(f"argument {path!r}" if path else "the argument object", path)
+
+    def _unkept_result(self, path: str) -> None:
+        self._unkept(f"result field {path!r}" if path else "the result", path, is_result=True)
+
+    def _unkept(self, given: str, path: str, *, is_result: bool = False) -> None:
+        """Report an open object that is built again; the path is empty for the outermost one."""
+        sides = f"tool {self._tool.name!r}", f"method {self._operation.label!r}"
+        giver, taker = reversed(sides) if is_result else sides
+        fix = "use one named Type on both sides" if path else "take its other keys as MapOf(String, Any)"
+        hint = f"remove open=True, or {fix}"
+        facts = {"given": given, "giver": giver, "taker": taker, "hint": hint}
+        self._report.add(codes.OPEN_REBUILD, self._bind_to.source, related=[self._method()], **facts)
 
     def _mismatch(self, pair: _Pair) -> None:
         """Report types that do not go together, or a field that may be absent where it must not."""

@@ -44,7 +44,7 @@ class Evaluation:
 
     design: CheckedDesign | None
     diagnostics: tuple[Diagnostic, ...]
-    """By file, line and column; empty exactly when there is a design."""
+    """By file, line and column; only warnings when there is a design."""
 
 
 def build(design: Design) -> Evaluation:
@@ -55,7 +55,8 @@ def build(design: Design) -> Evaluation:
     report = Report()
     checked = _Builder(well_typed(design, report), report).design()
     diagnostics = report.diagnostics()
-    return Evaluation(design=None if diagnostics else checked, diagnostics=diagnostics)
+    is_good = all(diagnostic.is_warning for diagnostic in diagnostics)
+    return Evaluation(design=checked if is_good else None, diagnostics=diagnostics)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

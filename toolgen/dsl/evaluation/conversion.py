@@ -19,6 +19,7 @@ from toolgen.contract.fields import (
     NullableType,
     NumberType,
     Objects,
+    ObjectType,
     RefType,
     ScalarType,
     StringType,
@@ -44,6 +45,8 @@ class Complaints:
     unfilled: Callable[[str, Field], None]
     lost: Callable[[str, Field], None] | None
     """None where a source may have more fields than its target."""
+    unkept: Callable[[str], None]
+    """An open object is built again without the keys beyond its fields, and they would be missed."""
 
 
 class Converter:
@@ -104,9 +107,11 @@ class Converter:
             return conversion
         return Each(of=conversion, container="array" if kind is ArrayType else "map")
 
-    def _object(self, source: RefType, target: RefType, path: str) -> Conversion:
+    def _object(self, source: RefType, target: RefType, path: str) -> Conversion | None:
         if source.name == target.name and source.name in self._shared:
             return SAME
+        if self._sources[source.name].foreign or self._targets[target.name].foreign:
+            return None  # only a named type that both sides use is one class
         key = source.name, target.name
         if key not in self._mappings:
             self._mappings[key] = ObjectMapping(source=source.name, target=target.name, assignments=())
@@ -128,6 +133,8 @@ class Converter:
             for field in source.fields:
                 if target.field(field.name) is None:
                     self._complaints.lost(f"{path}.{field.name}", field)
+        if loses_keys(source, target, may_lose=self._complaints.lost is None):
+            self._complaints.unkept(path)
         return ObjectMapping(source=source_name, target=target_name, assignments=tuple(assignments))
 
     def _union(self, source: UnionType, target: UnionType, path: str) -> Conversion | None:
@@ -144,6 +151,14 @@ class Converter:
             if branch == SAME
         )
         return Choose(branches=(*rebuilt, *kept))
+
+
+def loses_keys(source: ObjectType, target: ObjectType, *, may_lose: bool) -> bool:
+    """Return whether an object that is built again lacks keys that its reader was promised.
+
+    `may_lose` says that a source may have more fields than its target.
+    """
+    return source.open and (target.open or not may_lose)
 
 
 def _inner(type_: DataType) -> DataType:

@@ -12,11 +12,11 @@ from toolgen.expr.diagnostics import Related
 from toolgen.expr.source import Source
 
 from ..clauses import Inject
+from .drawn import Fields
 from .modules import UNKNOWN
 from .names import Unique
 from .report import Report, suggestion
 from .spelling import type_text
-from .types import Fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +62,14 @@ def inject(
             found[name] = replace(field, required=True, default=MISSING)
     rest = (field for field in (*written.fields, *inherited.fields) if field.name not in found)
     return Injection(fields=tuple(found.values()), remaining=tuple(rest), is_known=is_known)
+
+
+def check_closed(tool: str, clauses: Iterable[Inject], arguments: Source, report: Report) -> None:
+    """Report what is injected into open arguments."""
+    related = [Related(message="the open arguments stand here", source=arguments)]
+    for clause in clauses:
+        for name in clause.names:
+            report.add(codes.OPEN_INJECTION, clause.source, related=related, tool=tool, name=name)
 
 
 def _missing(name: str) -> str:

@@ -86,7 +86,14 @@ def operation(word: Method, service: str, module: Module, types: Types, report: 
     ):
         module.reserve(class_name, where, word.source)
         drawn = draw(clause, where, module, class_name, types, report)
-        object_ = ObjectType(name=class_name, description=drawn.description, fields=drawn.fields)
+        object_ = ObjectType(
+            name=class_name,
+            description=drawn.description,
+            fields=drawn.fields,
+            open=drawn.open,
+            foreign=drawn.foreign,
+        )
         module.define(object_, drawn.sources)
+        module.adopt(object_, where, word.source)
         are_known.append(drawn.is_known)
     return replace(drafted, payload_is_known=are_known[0], result_is_known=are_known[1])

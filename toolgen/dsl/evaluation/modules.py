@@ -44,6 +44,13 @@ class Module:
             if source_of := sources.get(field.name):
                 attributes.claim(naming.setter_name(field.name), f"the setter of {field.name!r}", source_of)
 
+    def adopt(self, object_: ObjectType, what: str, source: Source) -> None:
+        """Keep a type that may be somebody else's, and take the names of the classes inside it."""
+        self.classes[object_.name] = object_
+        for name in object_.foreign.classes if object_.foreign else ():
+            if name != object_.name:
+                self.names.claim(name, f"a class of {what}", source)
+
     @property
     def objects(self) -> Objects:
         """The table in which the references of this module's types are resolved."""

@@ -10,13 +10,16 @@ from toolgen.expr import codes
 
 from ..composites import ArrayOf, Type
 from ..datatypes import DataType as TypeWord
-from ..structure import Attributes
+from ..foreign import JSONSchema
+from ..structure import Args, Attributes, Payload
 from .arguments import BROKEN
 from .constraints import Subject
+from .drawn import WHOLE, Fields, Projection
+from .foreign import foreign
 from .modules import Module
 from .report import Report
 from .spelling import spelled
-from .types import WHOLE, Fields, Projection, Types
+from .types import Types
 
 
 def draw(
@@ -33,14 +36,22 @@ def draw(
         return Fields()
     written = [child for child in clause.children if isinstance(child, (TypeWord, str))]
     if not written:
-        return types.fields(clause.children, module, class_name, where, clause.source, projection)
+        drawn = types.fields(clause.children, module, class_name, where, clause.source, projection)
+        return replace(drawn, open=clause.open)
     is_alone = len(clause.children) == 1
     if not is_alone:
         report.add(codes.MIXED_TYPE_AND_ATTRIBUTES, clause.source, what=where, name=spelled(written[0]))
     subject = Subject(what=where, source=clause.source, report=report)
     found = types.named_type(written[0], subject)
     if isinstance(found, Type):
-        return replace(_taken_over(found, types, projection), is_known=is_alone)
+        taken = _taken_over(found, types, projection)
+        return replace(taken, open=taken.open or clause.open, is_known=is_alone)
+    if isinstance(found, JSONSchema):
+        is_payload = isinstance(clause, Args | Payload)
+        if clause.open:
+            _refuse_openness(clause, report)
+        schema = foreign(found, class_name, where, report, arguments=is_payload)
+        return Fields(foreign=schema, is_known=is_alone and schema is not None)
     if found is not None and found is not BROKEN:
         _refuse(clause, found, where, report)
     return Fields(is_known=False)
@@ -58,13 +69,31 @@ def _taken_over(word: Type, types: Types, projection: Projection) -> Fields:
     sources = {name: types.shared.source_of(object_.name, field) or word.source for field, name in kept}
     fields = tuple(_renamed(field, name) for field, name in kept)
     examples = object_.examples if fields == object_.fields else ()
-    return Fields(fields=fields, sources=sources, description=object_.description, examples=examples)
+    return Fields(
+        fields=fields,
+        sources=sources,
+        description=object_.description,
+        open=object_.open,
+        examples=examples,
+    )
 
 
 def _renamed(field: Field, name: str) -> Field:
     """Return the field under a name; a title that was made of the old name is made of the new one."""
     title = naming.title(name) if field.title == naming.title(field.name) else field.title
     return replace(field, name=name, title=title)
+
+
+def _refuse_openness(clause: Attributes, report: Report) -> None:
+    report.add(
+        codes.WRONG_ARGUMENT,
+        clause.source,
+        argument="open",
+        word=type(clause).__name__,
+        value=True,
+        wanted="left to its JSONSchema",
+        hint="remove open=True; the schema says whether there may be further keys",
+    )
 
 
 def _refuse(clause: Attributes, type_: object, where: str, report: Report) -> None:

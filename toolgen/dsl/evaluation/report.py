@@ -35,6 +35,7 @@ class Report:
             source=source,
             hint=rule.hint.format(**facts),
             related=tuple(related),
+            is_warning=rule.is_warning,
         )
         key = "" if rule is IDENTIFIER_CLASH else message  # one name becomes several identifiers
         self._found.setdefault((rule.code, key, source.place), diagnostic)

@@ -21,15 +21,17 @@ from ..structure import Args, Return, Tool
 from .bounds import bounded, with_bounds
 from .clauses import every, single
 from .constraints import Subject
-from .injection import Injection, inject
+from .drawn import Fields, Projection
+from .injection import Injection, check_closed, inject
 from .jsonvalues import json_value
 from .methods import Operation
 from .modules import UNKNOWN, Module
 from .names import Unique, check_snake, described
 from .payloads import draw
 from .report import Report
-from .types import Fields, Projection, Types
+from .types import Types
 from .values import ValueChecks
+from .whole import keeps_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,15 +81,20 @@ class Tools:
             name=payload_class,
             description=arguments.description,
             fields=injection.remaining,
+            open=arguments.open,
+            foreign=arguments.foreign,
             examples=arguments.examples if injection.remaining == arguments.fields else (),
         )
         module.define(payload, arguments.sources, injection.fields)
+        module.adopt(payload, f"the payload of {what}", word.source)
         artifacts = self._artifacts(word, module)
         result, result_is_known = self._result(word, module, artifacts, bind, operation)
+        if not keeps_whole(word, payload, result, operation, report):
+            bind = None
         window = self._window(
             word,
-            injection.remaining if arguments.is_known else None,
-            result.fields if result_is_known else None,
+            injection.remaining if arguments.is_known and not payload.foreign else None,
+            result.fields if result_is_known and not result.foreign else None,
         )
         tool = CheckedTool(
             id=f"{around.service}.{around.toolset}.{word.name}",
@@ -153,17 +160,21 @@ class Tools:
         is_known = drawn.is_known and inherited.is_known and (bind is None or operation is not None)
         injection = inject(
             word.name,
-            clauses,
+            () if drawn.foreign else clauses,
             drawn,
             inherited,
             known=[field.name for field in operation.payload_type.fields] if operation else [],
             is_known=is_known,
             report=self._report,
         )
+        if args and drawn.open:
+            check_closed(word.name, clauses, args.source, self._report)
         fields = Fields(
             fields=(*drawn.fields, *inherited.fields),
             sources={**inherited.sources, **drawn.sources},
             description=drawn.description if args else inherited.description,
+            open=drawn.open,
+            foreign=drawn.foreign or inherited.foreign,
             examples=drawn.examples if args else inherited.examples,
             is_known=is_known,
         )
@@ -206,17 +217,20 @@ class Tools:
             projection = Projection(without=frozenset(kinds))
             drawn = draw(written, where, module, class_name, self._types, self._report, projection)
         fields = drawn.fields
-        if window:
+        if window and not drawn.foreign:
             sources = dict(drawn.sources)
             fields = with_bounds(word.name, fields, sources, word.source, self._report)
         result = ObjectType(
             name=class_name,
             description=drawn.description,
             fields=fields,
+            open=written is not None and drawn.open,
+            foreign=drawn.foreign,
             examples=drawn.examples if fields == drawn.fields else (),
         )
         added = {field.name: word.source for field in fields if field.name not in drawn.sources}
         module.define(result, {**drawn.sources, **added})
+        module.adopt(result, where, word.source)
         is_unbound = written is None and bind is not None and operation is None
         return result, drawn.is_known and not is_unbound
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from dataclasses import field as dataclass_field
 from typing import Any as Anything
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from toolgen.contract import naming
 from toolgen.contract.fields import (
@@ -14,7 +13,6 @@ from toolgen.contract.fields import (
     DataType,
     EnumType,
     Field,
-    Json,
     MapType,
     NullableType,
     ObjectType,
@@ -30,8 +28,11 @@ from toolgen.expr.source import Source
 from ..composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
 from ..datatypes import DataType as TypeWord
 from ..datatypes import FloatWord, IntWord, ScalarWord, StringWord
+from ..foreign import JSONSchema
 from .arguments import BROKEN
 from .constraints import Subject, constraints_of, enum_type, lengths, number_type, string_type
+from .drawn import WHOLE, Fields, Projection
+from .foreign import foreign
 from .members import Member, members
 from .modules import UNKNOWN, Module
 from .names import Unique, check_identifier, check_key, described
@@ -41,38 +42,6 @@ from .values import ValueChecks
 
 WordType: TypeAlias = TypeWord[Anything, Anything, Anything, Anything, Anything]
 AnyType: TypeAlias = WordType | str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Projection:
-    """Which attributes of an object are taken over, and under which names."""
-
-    rename: Mapping[str, str] = dataclass_field(default_factory=dict)
-    """By the name as written, the name here."""
-    only: frozenset[str] | None = None
-    without: frozenset[str] = frozenset()
-
-    def name(self, written: str) -> str:
-        return self.rename.get(written, written)
-
-    def keeps(self, name: str) -> bool:
-        return name not in self.without and (self.only is None or name in self.only)
-
-
-WHOLE: Final = Projection()
-"""Everything, as written."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fields:
-    """The fields of one object, where each was written, and what its type says about it."""
-
-    fields: tuple[Field, ...] = ()
-    sources: Mapping[str, Source] = dataclass_field(default_factory=dict)
-    description: str = ""
-    examples: tuple[Json, ...] = ()
-    is_known: bool = True
-    """Whether these are all that its author meant; else something was reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +116,7 @@ class Types:
             name=class_name,
             description=description,
             fields=drawn.fields,
+            open=word.open,
             examples=self._values.type_examples(word, class_name, self.shared),
         )
         self.shared.define(object_, drawn.sources)
@@ -164,7 +134,8 @@ class Types:
                 field.name: self.shared.source_of(source.name, field) or branch.subject.source
                 for field in source.fields
             }
-            self._define_branch(branch, source.description, source.fields, sources)
+            fields = Fields(fields=source.fields, sources=sources, open=source.open)
+            self._define_branch(branch, source.description, fields)
         self._branches.clear()
 
     def refuse_tag(self, branch: str, tag: str, place: Source | None, subject: Subject) -> None:
@@ -295,6 +266,8 @@ class Types:
                 return inner if isinstance(inner, NullableType) else NullableType(inner=inner)
             case OneOf():
                 return self._union(word, place)
+            case JSONSchema():
+                return self._foreign(word, place)
             case _:
                 return UNKNOWN
 
@@ -303,9 +276,23 @@ class Types:
         place.module.reserve(place.class_name, where, place.subject.source)
         drawn = self.fields(word.children, place.module, place.class_name, where, word.source)
         object_ = ObjectType(
-            name=place.class_name, description=place.description, fields=drawn.fields, inline=True
+            name=place.class_name,
+            description=place.description,
+            fields=drawn.fields,
+            inline=True,
+            open=word.open,
         )
         place.module.define(object_, drawn.sources)
+        return RefType(name=place.class_name)
+
+    def _foreign(self, word: JSONSchema, place: _Place) -> DataType:
+        subject = place.subject
+        found = foreign(word, place.class_name, subject.what, self._report)
+        if found is None:
+            return UNKNOWN
+        place.module.reserve(place.class_name, f"the schema of {subject.what}", subject.source)
+        object_ = ObjectType(name=place.class_name, description=place.description, fields=(), foreign=found)
+        place.module.adopt(object_, subject.what, subject.source)
         return RefType(name=place.class_name)
 
     def _map(self, word: MapOf[Anything], place: _Place, given: dict[str, Anything]) -> DataType:
@@ -382,11 +369,9 @@ class Types:
             type="",
             subject=place.subject,
         )
-        self._define_branch(branch, place.description, drawn.fields, drawn.sources)
+        self._define_branch(branch, place.description, replace(drawn, open=word.open))
 
-    def _define_branch(
-        self, branch: _Branch, description: str, fields: tuple[Field, ...], sources: Mapping[str, Source]
-    ) -> None:
+    def _define_branch(self, branch: _Branch, description: str, drawn: Fields) -> None:
         tag = Field(
             name=branch.tag,
             type=EnumType(values=(branch.value,)),
@@ -394,6 +379,8 @@ class Types:
             title=naming.title(branch.tag),
             required=True,
         )
-        rest = tuple(field for field in fields if field.name != branch.tag)
-        object_ = ObjectType(name=branch.class_name, description=description, fields=(tag, *rest))
-        branch.module.define(object_, {branch.tag: branch.subject.source, **sources})
+        rest = tuple(field for field in drawn.fields if field.name != branch.tag)
+        object_ = ObjectType(
+            name=branch.class_name, description=description, fields=(tag, *rest), open=drawn.open
+        )
+        branch.module.define(object_, {branch.tag: branch.subject.source, **drawn.sources})

@@ -1,0 +1,210 @@
+"""The rules that no type holds, and what is said of a document that breaks them."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal, TypeAlias
+
+import pytest
+from pydantic import ConfigDict, Field, ValidationError
+
+from toolgen.contract.fields import Json
+from toolgen.contract.foreign_issues import ForeignReader
+from toolgen.contract.issues import FieldIssue
+from toolgen.contract.model import Nullable
+from toolgen.contract.rules import Rules
+from toolgen.contract.schema_model import SchemaModel, exact_adapter
+
+KINDS: dict[str, Any] = {
+    "anyOf": [
+        {
+            "type": "object",
+            "properties": {"kind": {"const": "a"}, "n": {"type": "integer"}},
+            "required": ["kind"],
+        },
+        {
+            "type": "object",
+            "properties": {"kind": {"const": "b"}, "s": {"type": "string"}},
+            "required": ["kind", "s"],
+            "additionalProperties": False,
+        },
+    ]
+}
+
+
+def one(schema: Any, document: Json) -> FieldIssue:
+    (issue,) = Rules(schema).issues(document)
+    return issue
+
+
+@pytest.mark.parametrize(
+    ("schema", "document", "text"),
+    [
+        ({"not": {"type": "string"}}, "a", "$ must not be of type string"),
+        ({"not": {"required": ["a", "b"]}}, {"a": 1, "b": 2}, '$ must not hold "a", "b" together'),
+        ({"not": {"minimum": 3}}, 4, "$ is what the schema's `not` excludes"),
+        ({"if": {"type": "string"}, "then": {"minLength": 3}}, "ab", "$ must have at least 3 characters"),
+        ({"uniqueItems": True}, [1, 1], "$ must not hold the same item twice"),
+        (
+            {"contains": {"type": "string"}},
+            [1],
+            "$ must hold the items that the schema's `contains` asks for, as many as it says",
+        ),
+        ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, "$.b is required and was left out"),
+        (
+            {"patternProperties": {"^x": {"type": "integer"}}},
+            {"xa": ""},
+            "$.xa must be an integer, not a string",
+        ),
+        ({"propertyNames": {"maxLength": 2}}, {"abc": 1}, "$.abc must have at most 2 characters"),
+        (
+            {"properties": {"q": {"propertyNames": {"anyOf": [{"const": "a"}, {"const": "b"}]}}}},
+            {"q": {"c": 1}},
+            '$.q.c must be one of "a", "b"',
+        ),
+        ({"maximum": 1e30}, 1e31, "$ must be at most 1e+30"),
+        ({"maxProperties": 1}, {"a": 1, "b": 2}, "$ must have at most 1 property"),
+        ({"properties": {"a": {}}, "unevaluatedProperties": False}, {"b": 1}, "$.b is not a field here"),
+        ({"properties": {"a": False}}, {"a": 1}, "$.a is not a field here"),
+        ({"prefixItems": [{}], "items": False}, [1, 2], "$[1] is an item too many"),
+        (
+            {"oneOf": [{"type": "integer"}, {"minimum": 3}]},
+            4,
+            "$ fits more than one of the alternatives, and must fit exactly one",
+        ),
+        ({"const": {"a": 1}}, 4, '$ must be one of {"a": 1}'),
+        ({"enum": ["a", None]}, "b", '$ must be one of "a"'),
+        ({"type": ["string", "array", "null"]}, True, "$ must be a string or an array, not a boolean"),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "array"}]},
+            1,
+            "$ must be a string or an array, not an integer",
+        ),
+        ({"anyOf": [{"const": "a"}, {"const": "b"}]}, 1, '$ must be one of "a", "b"'),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}]},
+            [1, ""],
+            "$[1] must be an integer, not a string",
+        ),
+        (KINDS, {"kind": "c"}, '$.kind must be one of "a", "b"'),
+        (KINDS, {}, "$.kind is required and was left out"),
+        (KINDS, {"kind": "b"}, "$.s is required and was left out"),
+        (KINDS, {"kind": "b", "s": "", "t": 1}, "$.t is not a field here"),
+        ({"$defs": {"T": {"type": "string"}}, "$ref": "#/$defs/T"}, 1, "$ must be a string, not an integer"),
+        (False, 1, "$ is not allowed here, whatever it is"),
+    ],
+)
+def test_a_broken_rule_is_said_in_words(schema: Any, document: Json, text: str) -> None:
+    assert str(one(schema, document)) == text
+
+
+def test_the_keys_that_would_do_are_named_wherever_the_schema_stands() -> None:
+    schema = {
+        "properties": {"a": {"$ref": "#/definitions/T"}},
+        "definitions": {"T": {"properties": {"x": {}, "y": {}}, "additionalProperties": False}},
+    }
+    issue = one(schema, {"a": {"z": 1}})
+    assert (issue.path, issue.allowed) == ("$.a.z", ("x", "y"))
+
+
+def test_a_value_has_one_issue() -> None:
+    assert one({"type": "string", "enum": ["a"], "minLength": 3}, 5).constraint == "invalid_enum_value"
+
+
+def test_format_is_no_rule() -> None:
+    assert Rules({"format": "date"}).issues("never") == ()
+
+
+@pytest.mark.parametrize("document", [float("inf"), 10**400, "\ud800", {"\ud800": 1}, [[[]]] * 3])
+def test_nothing_raises(document: Json) -> None:
+    assert Rules({"type": "null"}).issues(document)
+
+
+class A(SchemaModel):
+    kind: Literal["a"]
+    n: int | None = None
+
+
+class B(SchemaModel):
+    model_config = ConfigDict(extra="forbid")
+
+    kind: Literal["b"]
+    s: str
+
+
+class Tree(SchemaModel):
+    name: Annotated[str, Field(min_length=2, pattern="^[a-z]")]
+    children: list[Tree] | None = None
+
+
+TREE = {
+    "$ref": "#/$defs/Tree",
+    "$defs": {
+        "Tree": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "minLength": 2, "pattern": "^[a-z]"},
+                "children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}},
+            },
+            "required": ["name"],
+        }
+    },
+}
+MAP = {
+    "type": "object",
+    "propertyNames": {"pattern": "^x"},
+    "additionalProperties": {"type": "number", "minimum": 0, "multipleOf": 0.5},
+    "minProperties": 1,
+}
+MaybeText: TypeAlias = Nullable[str]
+Tagged: Any = Annotated[A | B, Field(discriminator="kind")]
+Map: Any = Annotated[
+    dict[Annotated[str, Field(pattern="^x")], Annotated[float, Field(ge=0, multiple_of=0.5)]],
+    Field(min_length=1),
+]
+MIXED = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}, *KINDS["anyOf"]]}
+
+SAME: list[tuple[Any, Any, list[Json]]] = [
+    (str, {"type": "string"}, [1, None, True, [], {}]),
+    (int, {"type": "integer"}, ["1", 1.5, True, None]),
+    (float, {"type": "number"}, ["1", False]),
+    (MaybeText, {"type": ["string", "null"]}, [1]),
+    (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}, ["c", 1, None]),
+    (Literal[1, 2], {"enum": [1, 2]}, ["c", 3, True]),
+    (Literal["a"] | Literal[1], {"enum": ["a", 1]}, ["c", 3, True]),
+    (
+        str | list[int],
+        {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}]},
+        [1, [""]],
+    ),
+    (Tagged, KINDS, [{}, {"kind": "c"}, {"kind": 1}, {"kind": "b"}, {"kind": "a", "n": ""}, 3]),
+    (
+        A | B,
+        KINDS,
+        [{}, {"kind": "c"}, {"kind": "b"}, {"kind": "b", "s": "", "t": 1}, {"kind": "a", "n": ""}, 3],
+    ),
+    (str | list[int] | A | B, MIXED, [True, [1, ""], {"kind": "b", "s": 1}, {"kind": "a", "n": None}, {}]),
+    (
+        Tree,
+        TREE,
+        [{}, {"name": "a"}, {"name": "AB", "children": [{"name": 1}, {}]}, {"name": "ab", "children": {}}],
+    ),
+    (Map, MAP, [{}, {"a": 1}, {"x": -1}, {"x": 0.7}, {"x": "", "b": ""}, []]),
+    (list[Literal["a"]], {"type": "array", "items": {"const": "a"}}, [["a", "b", 1]]),
+]
+
+
+@pytest.mark.parametrize(
+    ("type_", "schema", "document"),
+    [(type_, schema, document) for type_, schema, documents in SAME for document in documents],
+)
+def test_types_and_rules_say_the_same(type_: Any, schema: Any, document: Json) -> None:
+    with pytest.raises(ValidationError) as caught:
+        exact_adapter(type_).validator.validate_json(json.dumps(document))
+    of_types = ForeignReader(schema).issues(caught.value.errors(include_url=False))
+    of_rules = Rules(schema).issues(document)
+
+    def texts(issues: tuple[FieldIssue, ...]) -> set[tuple[str, str, str]]:
+        return {(issue.path, issue.constraint, issue.message) for issue in issues}
+
+    assert texts(of_types) == texts(of_rules)

@@ -1,0 +1,75 @@
+"""Every schema of the corpora: read, and its normal form against its contract on all instances."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from toolgen.foreign import read
+
+from .reader import disagreement
+
+CORPORA = Path(__file__).parents[3] / "shared/corpora"
+
+pytestmark = pytest.mark.skipif(
+    not CORPORA.is_dir() and "CI" not in os.environ, reason="the corpora are not beside the repository"
+)
+
+LEAST_EXACT = {"tools_openapi_public": 0.94}
+"""Share of schemas that types hold exactly; 0.98 for the others."""
+
+
+def records(name: str) -> list[dict[str, Any]]:
+    with (CORPORA / f"{name}.jsonl").open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def instances(record: dict[str, Any], kind: str) -> Iterator[Any]:
+    if kind == "input":
+        yield from record["valid_args"]
+        yield from (case["args"] for case in record.get("invalid_args", ()))
+        yield {}
+    else:
+        yield from record.get("valid_outputs", ())
+        yield from (call["result"] for call in record.get("calls", ()))
+        yield from (None, {}, [], "", 1)
+
+
+@pytest.mark.parametrize("name", ["bfcl", "mcp", "nestful", "openapi", "taubench"])
+def test_the_normal_form_holds_what_real_schemas_say(name: str) -> None:
+    name = f"tools_{name}_public"
+    exact = total = 0
+    for record in records(name):
+        for kind, error in (("input", "schema_error"), ("output", "output_schema_error")):
+            schema = record.get(f"{kind}_schema")
+            if schema is None:
+                continue
+            reading = read(schema, name="Root", arguments=kind == "input")
+            assert (reading.foreign is None) == (error in record), record["id"]
+            if reading.foreign is None:
+                continue
+            total += 1
+            exact += reading.foreign.is_exact
+            contract = jsonschema_rs.validator_for(schema, validate_formats=False)
+            for value in instances(record, kind):
+                assert not disagreement(reading.foreign, contract, value), record["id"]
+    assert exact / total >= LEAST_EXACT.get(name, 0.98)
+
+
+def test_the_normal_form_and_the_contract_agree_with_the_test_suite() -> None:
+    for group in records("jsonschema_suite_2020_12_public"):
+        if group["needs_remote"]:
+            continue
+        reading = read(group["schema"], name="Root")
+        assert reading.foreign is not None, group["id"]
+        contract = jsonschema_rs.Draft202012Validator(reading.foreign.schema, validate_formats=False)
+        for case in group["tests"]:
+            if not group["format_assertion"]:
+                assert contract.is_valid(case["data"]) == case["valid"], group["id"]
+            assert not disagreement(reading.foreign, contract, case["data"]), group["id"]

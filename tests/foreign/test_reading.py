@@ -1,0 +1,263 @@
+"""What is refused or warned of, the contract, and the root of arguments."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from toolgen.foreign import read
+
+from .reader import errors, foreign
+
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+
+
+def test_a_schema_is_an_object_or_a_boolean() -> None:
+    assert errors([]) == [("", "is neither an object nor true or false, so it is no JSON Schema")]
+    assert foreign(True).schema == {}
+    assert foreign(False).schema == {"not": {}}
+
+
+def test_each_place_that_breaks_the_metaschema_is_named_once() -> None:
+    schema = {
+        "type": "object",
+        "required": ["a", "a"],
+        "properties": {"a": {"type": "strin"}, "b": {"exclusiveMinimum": True}},
+    }
+    assert errors(schema) == [
+        ("/properties/a/type", "has the type 'strin', which JSON Schema does not know"),
+        ("/properties/b/exclusiveMinimum", "has the 'exclusiveMinimum' of draft-04, which is true or false"),
+        ("/required", 'breaks a rule of JSON Schema: ["a","a"] has non-unique elements'),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ref", "what"),
+    [
+        ("#/$defs/Nope", "which is not there"),
+        ("#nope", "which is not there"),
+        ("#/$defs/three", "which is no schema"),
+        ("https://example.com/a.json#/b", "which is another document"),
+        ("a.json", "which is another document"),
+    ],
+)
+def test_a_reference_needs_a_schema_in_this_document(ref: str, what: str) -> None:
+    schema = {"properties": {"a": {"$ref": ref}}, "$defs": {"three": {}}, "x": 3}
+    found = errors(schema if "three" not in ref else {**schema, "$defs": {"three": [3]}})
+    assert ("/properties/a", f"refers to '{ref}', {what}") in found
+
+
+def test_what_a_reference_finds_outside_the_keywords_is_checked_too() -> None:
+    schema: dict[str, Any] = {"$ref": "#/components/T", "components": {"T": {"type": "odd"}}}
+    assert errors(schema) == [("/components/T/type", "has the type 'odd', which JSON Schema does not know")]
+    schema["components"]["T"]["type"] = "string"
+    assert foreign(schema).root == {"type": "string"}
+
+
+def test_references_that_lead_back_without_a_value_are_refused() -> None:
+    schema = {
+        "$ref": "#/$defs/a",
+        "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}},
+    }
+    [(_, message)] = errors(schema)
+    assert message.endswith("which leads back here without a value in between")
+
+
+def test_a_pattern_must_compile() -> None:
+    schema = {"properties": {"a": {"pattern": "("}, "b": {"patternProperties": {"[/": {}}}}}
+    assert [pointer for pointer, _ in errors(schema)] == [
+        "/properties/a/pattern",
+        "/properties/b/patternProperties/[~1",
+    ]
+
+
+@pytest.mark.parametrize("depth", [200, 100_000])
+def test_a_deep_schema_is_refused_whatever_its_depth(depth: int) -> None:
+    schema: dict[str, Any] = {}
+    for _ in range(depth):
+        schema = {"items": schema}
+    [(_, message)] = errors(schema)
+    assert message == "stands more than 100 levels deep"
+
+
+def test_a_large_schema_is_refused() -> None:
+    assert errors({"enum": list(range(100_001))})[0][1].startswith("has more than 100000 values")
+    assert errors({"description": "x" * 5_000_001})[0][1].startswith("has more than 100000 values")
+
+
+@pytest.mark.parametrize("value", [float("nan"), object(), {1: 2}, "\ud800", [10**5000]], ids=type)
+def test_a_schema_is_json(value: object) -> None:
+    assert len(errors({"default": value})) == 1
+
+
+@pytest.mark.parametrize("uri", ["http://json-schema.org/draft-04/schema#", "urn:mine", 3])
+def test_other_dialects_are_refused_by_name(uri: object) -> None:
+    assert errors({"$schema": uri}) == [("/$schema", f"names the dialect {uri!r}, which cannot be read")]
+
+
+def test_a_default_that_its_schema_refuses_is_a_warning_and_stays_in_the_contract() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "a": {"type": "string", "default": None},
+            "b": {"minimum": 1, "type": "integer", "default": 0},
+            "c": {"$ref": "#/$defs/c d", "default": 1},
+            "d": {"$ref": "#/$defs/c d", "default": "x"},
+        },
+        "required": ["d"],
+        "$defs": {"c d": {"type": "string"}},
+    }
+    reading = read(schema, name="Root")
+    assert reading.foreign is not None
+    assert [(problem.pointer, problem.message) for problem in reading.problems] == [
+        ("/properties/a/default", "is null, which its own schema refuses"),
+        ("/properties/b/default", "is an integer (0), which its own schema refuses"),
+        ("/properties/c/default", "is an integer (1), which its own schema refuses"),
+    ]
+    assert all(problem.is_warning for problem in reading.problems)
+    assert "default" not in str(reading.foreign.classes)
+    assert str(reading.foreign.schema).count("default") == 4
+
+
+def test_the_contract_is_the_schema_without_its_name() -> None:
+    schema = {"$schema": DRAFT_7, "$id": "https://a.b/c", "x-mine": 1, "type": "string", "nullable": True}
+    assert foreign(schema).schema == {"x-mine": 1, "type": "string", "nullable": True}
+    assert "$id" in schema
+
+
+UPGRADES: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    (
+        {"items": [{}, {"type": "null"}], "additionalItems": False},
+        {"prefixItems": [{}, {"type": "null"}], "items": False},
+    ),
+    ({"items": {}, "additionalItems": False}, {"items": {}}),
+    (
+        {"dependencies": {"a": ["b"], "c": {"required": ["d"]}}},
+        {"dependentRequired": {"a": ["b"]}, "dependentSchemas": {"c": {"required": ["d"]}}},
+    ),
+    (
+        {"$ref": "#/definitions/x", "minLength": 3, "title": "T", "definitions": {"x": {"type": "string"}}},
+        {"$ref": "#/definitions/x", "title": "T", "definitions": {"x": {"type": "string"}}},
+    ),
+    ({"prefixItems": [False], "minContains": 2, "unevaluatedProperties": False}, {}),
+    ({"allOf": [{"$id": "#x"}, {"$id": "#/allOf/1"}]}, {"allOf": [{"$anchor": "x"}, {}]}),
+    (
+        {"properties": {"a": {"$ref": "#/properties/b/items/0"}, "b": {"items": [{"type": "null"}]}}},
+        {
+            "properties": {
+                "a": {"$ref": "#/properties/b/prefixItems/0"},
+                "b": {"prefixItems": [{"type": "null"}]},
+            }
+        },
+    ),
+    ({"deprecated": "soon"}, {}),
+    (
+        {
+            "$id": "https://a.b/c",
+            "allOf": [{"$ref": "https://a.b/c#/definitions/x"}],
+            "definitions": {"x": {}},
+        },
+        {"allOf": [{"$ref": "#/definitions/x"}], "definitions": {"x": {}}},
+    ),
+    (
+        {"allOf": [{"$ref": "#/definitions/A<B>"}], "definitions": {"A<B>": {}}},
+        {"allOf": [{"$ref": "#/definitions/A%3CB%3E"}], "definitions": {"A<B>": {}}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "expected"), UPGRADES)
+def test_draft_7_is_upgraded(schema: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert foreign({"$schema": DRAFT_7, **schema}).schema == expected
+
+
+def test_two_forms_of_draft_7_are_read_where_no_dialect_is_named() -> None:
+    schema = {"items": [{}], "dependencies": {"a": ["b"]}, "minContains": 0}
+    upgraded = {"prefixItems": [{}], "minContains": 0, "dependentRequired": {"a": ["b"]}}
+    assert foreign(schema).schema == upgraded
+
+
+def test_arguments_are_always_a_class() -> None:
+    opened = {"type": "object", "properties": {}, "required": [], "additionalProperties": True}
+    for schema in ({}, True, {"type": ["object", "null"]}):
+        read_ = foreign(schema, arguments=True)
+        assert read_.schema == {"type": "object"}
+        assert (read_.root, read_.classes) == ({"$ref": "#/$defs/Root"}, {"Root": opened})
+        assert read_.is_exact
+
+
+@pytest.mark.parametrize("schema", [{"type": "string"}, {"allOf": [{"type": "array"}]}, False])
+def test_arguments_that_are_no_object_are_refused(schema: object) -> None:
+    assert errors(schema, arguments=True)[0][1].endswith("but a tool's arguments are an object")
+
+
+def test_properties_of_arguments_need_no_type_beside_them() -> None:
+    read_ = foreign({"properties": {"a": {"type": "string"}}}, arguments=True)
+    assert read_.is_exact
+    assert read_.schema["type"] == "object"
+
+
+def test_alternatives_of_arguments_are_one_open_class() -> None:
+    branches = [
+        {"properties": {"kind": {"const": "a"}, "x": {"type": "string"}}, "required": ["kind", "x"]},
+        {"properties": {"kind": {"const": "b"}, "y": {"type": "integer"}}, "required": ["kind"]},
+    ]
+    read_ = foreign({"type": "object", "oneOf": branches}, arguments=True)
+    assert not read_.is_exact
+    assert read_.classes["Root"] == {
+        "type": "object",
+        "properties": {"kind": {"enum": ["a", "b"]}, "x": {}, "y": {}},
+        "required": ["kind"],
+        "additionalProperties": True,
+    }
+
+
+def test_what_refers_to_untyped_arguments_keeps_its_meaning() -> None:
+    read_ = foreign({"properties": {"a": {"$ref": "#"}}}, arguments=True)
+    assert read_.schema["$defs"] == {"Root": {"properties": {"a": {"$ref": "#/$defs/Root"}}}}
+
+
+def test_an_anchor_is_referred_to_by_its_name() -> None:
+    schema = {"$ref": "#text", "$defs": {"t": {"$anchor": "text", "type": "string"}}}
+    assert (foreign(schema).root, foreign(schema).is_exact) == ({"type": "string"}, True)
+
+
+def test_a_schema_with_an_id_of_its_own_is_left_to_the_contract() -> None:
+    schema = {
+        "$id": "https://a.b/root",
+        "items": {"$ref": "item"},
+        "type": "array",
+        "$defs": {"item": {"$id": "item", "type": "string"}},
+    }
+    read_ = foreign(schema)
+    assert read_.schema == schema
+    assert (read_.root, read_.is_exact) == ({"type": "array", "items": {}}, False)
+
+
+def test_a_reference_that_only_the_validator_can_follow_must_lead_somewhere() -> None:
+    assert errors({"$dynamicRef": "#nope"}) == [
+        ("", "has a reference that cannot be followed: Anchor 'nope' does not exist")
+    ]
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"$ref": "#/$defs/d{}"},
+        {"$ref": "#/$defs/d{}", "minLength": 1},
+        {"type": "array", "items": {"$ref": "#/$defs/d{}"}},
+        {"type": "object", "properties": {"a": {"$ref": "#/$defs/d{}"}}},
+    ],
+)
+def test_a_long_chain_of_references_is_read(link: dict[str, Any]) -> None:
+    definitions = {f"d{at}": json.loads(json.dumps(link).replace("d{}", f"d{at + 1}")) for at in range(3000)}
+    schema = {"$ref": "#/$defs/d0", "$defs": {**definitions, "d3000": {"type": "string"}}, "default": 1}
+    assert [problem.pointer for problem in read(schema, name="Root").problems] == ["/default"]
+    foreign(schema)
+
+
+def test_what_was_relaxed_is_named() -> None:
+    schema = {"type": "array", "uniqueItems": True, "contains": {"const": 1}}
+    assert read(schema, name="Root").relaxed == ("uniqueItems", "contains")

@@ -1,0 +1,5 @@
+"""Types of the schemas that somebody else wrote, by datamodel-code-generator."""
+
+from .types import ForeignClass, ForeignField, ForeignTypes, foreign_types
+
+__all__ = ["ForeignClass", "ForeignField", "ForeignTypes", "foreign_types"]

@@ -1,0 +1,44 @@
+"""A schema inside another one: its references lead to where it stands now."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .fields import Json
+
+Schema = dict[str, Json]
+
+_VALUES: Final = frozenset(["const", "default", "enum", "examples"])
+"""Keywords that hold values, not schemas."""
+_MAPS: Final = frozenset(["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"])
+"""Keywords whose keys are names, not keywords."""
+
+
+def embedded(schema: Schema, place: str) -> Schema:
+    """Return the schema with each reference into itself led to the place, such as `#/$defs/Filter`.
+
+    A reference is a JSON Pointer in a URI fragment (JSON Schema 2020-12 Core 8.2.3.1, RFC 6901).
+    """
+    return {key: _moved(key, value, place) for key, value in schema.items()}
+
+
+def _moved(key: str, value: Json, place: str) -> Json:
+    match key, value:
+        case "$ref", str() if value == "#" or value.startswith("#/"):
+            return place + value.removeprefix("#")
+        case _, dict() if key in _MAPS:
+            return {name: _inside(part, place) for name, part in value.items()}
+        case _ if key in _VALUES:
+            return value
+        case _:
+            return _inside(value, place)
+
+
+def _inside(value: Json, place: str) -> Json:
+    match value:
+        case dict():
+            return embedded(value, place)
+        case list():
+            return [_inside(item, place) for item in value]
+        case _:
+            return value

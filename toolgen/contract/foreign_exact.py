@@ -1,0 +1,185 @@
+"""Exact validators for schemas that somebody else wrote.
+
+As `exact`, and further: a number keeps its digits, null is a value only where the type says so, and
+each error carries what a reader of issues needs to know, as the schema itself may say it anywhere.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+from operator import is_
+from typing import Any, Final
+
+from pydantic_core import PydanticKnownError
+from pydantic_core import core_schema as cs
+
+from .exact import by_key, exact, json_value_schema, keeps_null
+
+AnySchema = Any
+"""A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
+
+NOT_AMONG: Final = "toolgen_not_among"
+"""Error type of a value that is none of those in the context's `allowed`, a JSON array as text."""
+UNKNOWN_KEY: Final = "toolgen_unknown_key"
+"""Error type of a key that is none of those in the context's `allowed`."""
+NO_BRANCH: Final = "toolgen_no_branch"
+"""Error type of an object whose `tag` property is none of those in the context's `allowed`."""
+
+LABEL: Final = "\0"
+"""Starts every step that is put into the location of an error without being a key."""
+BRANCH: Final = LABEL + "branch "
+"""Starts the label of one branch of a union."""
+TAGGED: Final = LABEL + "tagged"
+"""Follows the tag of a union, which pydantic puts into the location."""
+BOUNDARY: Final = LABEL + "foreign"
+"""Stands where a foreign value begins inside a designed one."""
+IGNORED: Final = LABEL + "ignored"
+"""Stands in an error whose counterpart in the next branch says the same."""
+PASSED: Final = LABEL + "passed"
+
+_INNER: Final = {
+    "definitions": ("schema",),
+    "nullable": ("schema",),
+    "default": ("schema",),
+    "list": ("items_schema",),
+    "dict": ("keys_schema", "values_schema"),
+    "function-after": ("schema",),
+    "function-before": ("schema",),
+    "function-wrap": ("schema",),
+}
+_NOTHING: Final = cs.str_schema(min_length=1, max_length=0)
+_is_none: Final = partial(is_, None)
+
+
+def foreign_exact(schema: AnySchema) -> Any:
+    """Return the schema with every value in its exact form; nested models are left as they are."""
+    node: AnySchema = dict(schema)
+    match node["type"]:
+        case "str" | "bool":
+            return {**node, "strict": True}
+        case "int":
+            return exact(node)
+        case "float":
+            return _number(node)
+        case "literal":
+            return _literal(node)
+        case "any":
+            return json_value_schema()
+        case "union":
+            return _union(node)
+        case "tagged-union":
+            return _tagged(node)
+        case "function-after" if keeps_null(node):
+            return node
+        case kind:
+            for key in _INNER.get(kind, ()):
+                if key in node:
+                    node[key] = foreign_exact(node[key])
+            if kind in ("list", "dict"):
+                node["strict"] = True
+            return node
+
+
+def foreign_fields(schema: AnySchema, *, is_open: bool) -> Any:
+    """Return the exact form of the fields of a class, which takes further keys when it is open."""
+    fields = {name: _field(field) for name, field in schema["fields"].items()}
+    keys = [field.get("validation_alias", name) for name, field in fields.items()]
+    node = {**schema, "fields": fields, "extra_behavior": "allow"}
+    if is_open:
+        return {**node, "extras_schema": json_value_schema()}
+    refusal = cs.custom_error_schema(
+        _NOTHING,
+        UNKNOWN_KEY,
+        custom_error_message="is not a field here",
+        custom_error_context={"allowed": json.dumps(keys)},
+    )
+    return {**node, "extras_keys_schema": refusal}
+
+
+def _field(field: AnySchema) -> AnySchema:
+    """Return the exact form of a field; an optional one takes None from Python code, and never null."""
+    schema: AnySchema = dict(field["schema"])
+    if schema["type"] != "default":
+        return {**field, "schema": foreign_exact(schema)}
+    inner = schema["schema"]
+    if inner["type"] != "nullable" or keeps_null(inner):
+        return {**field, "schema": foreign_exact(schema)}
+    value = foreign_exact(inner["schema"])
+    schema["schema"] = cs.json_or_python_schema(value, cs.nullable_schema(value))
+    return {**field, "schema": schema, "serialization_exclude_if": _is_none}
+
+
+def _number(node: AnySchema) -> AnySchema:
+    """Return a number that stays an integer when it was written as one, however many digits it has."""
+    step = node.pop("multiple_of", None)
+    whole: dict[str, Any] = {}
+    for key, rounded in (("ge", math.ceil), ("gt", math.floor), ("le", math.floor), ("lt", math.ceil)):
+        if key in node:
+            whole[key] = rounded(node[key])
+    integer = cs.int_schema(strict=True, **whole)
+    number: Any = {**node, "strict": True, "allow_inf_nan": False}
+    both = cs.union_schema([(integer, IGNORED), (number, PASSED)], mode="left_to_right")
+    if step is None:
+        return dict(both)
+    divisor = Fraction(repr(step))
+
+    def check(value: int | float) -> int | float:
+        # pydantic compares float quotients with a tolerance; a decimal literal is a multiple or is not.
+        if Fraction(repr(value)) % divisor:
+            raise PydanticKnownError("multiple_of", {"multiple_of": step})
+        return value
+
+    return dict(cs.no_info_after_validator_function(check, both))
+
+
+def _literal(node: AnySchema) -> AnySchema:
+    # A union, also of one: pydantic looks into it for the tags of a union of classes.
+    return dict(
+        cs.union_schema(
+            list(_by_type(node["expected"])),
+            auto_collapse=False,
+            mode="left_to_right",
+            custom_error_type=NOT_AMONG,
+            custom_error_message="must be one of the allowed values",
+            custom_error_context={"allowed": json.dumps(node["expected"])},
+        )
+    )
+
+
+def _by_type(values: list[Any]) -> Iterator[Any]:
+    for kind in (str, int, bool):
+        if found := [value for value in values if type(value) is kind]:
+            literal = cs.literal_schema(found)
+            if kind is bool:
+                yield cs.chain_schema([cs.bool_schema(strict=True), literal])
+            else:
+                yield exact(literal)
+
+
+def _union(node: AnySchema) -> AnySchema:
+    choices = [choice[0] if isinstance(choice, tuple) else choice for choice in node["choices"]]
+    labelled = [(foreign_exact(choice), f"{BRANCH}{number}") for number, choice in enumerate(choices)]
+    return {**node, "choices": labelled}
+
+
+def _tagged(node: AnySchema) -> AnySchema:
+    match node["discriminator"]:
+        case [_, [str(key)]]:  # by name, and by JSON key
+            tag = key
+        case key:
+            tag = key
+    choices = {
+        value: cs.union_schema([(foreign_exact(choice), TAGGED)], auto_collapse=False)
+        for value, choice in node["choices"].items()
+    }
+    facts = {"tag": tag, "allowed": json.dumps(list(choices))}
+    error = {
+        "custom_error_type": NO_BRANCH,
+        "custom_error_message": "is of none of the allowed kinds",
+        "custom_error_context": facts,
+    }
+    return by_key({**node, "choices": choices, **error})

@@ -1,0 +1,321 @@
+"""Issues of values that follow a schema that somebody else wrote.
+
+What is wrong comes from pydantic, or from the schema's own validator (`rules`); both ask `fitting`
+what to say of a union. Each error carries its facts, for such a schema may say them anywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, Final, NamedTuple
+
+from pydantic_core import ErrorDetails
+
+from .fields import Json
+from .foreign_exact import BOUNDARY, BRANCH, IGNORED, NO_BRANCH, NOT_AMONG, PASSED, TAGGED, UNKNOWN_KEY
+from .issues import (
+    BOUNDS,
+    LEFT_OUT,
+    TYPES,
+    UNKNOWN,
+    FieldIssue,
+    Keys,
+    Reader,
+    bound_issue,
+    json_type,
+    not_among,
+    other_issue,
+    type_issue,
+)
+from .patterns import PatternError, to_rust
+
+_EXACT_FLOATS: Final = 2**53
+Located = tuple[Keys, ErrorDetails]
+
+
+class Found(NamedTuple):
+    """An issue, and the JSON type of the value that has it."""
+
+    issue: FieldIssue
+    actual: str
+    is_key: bool = False
+    """Whether it is of a key of a map, and not of the value there."""
+    later: Callable[[], Sequence[Found]] | None = None
+    """What says more: of a union further inside only the branch that is chosen is read."""
+
+
+class ForeignReader:
+    """Turns pydantic's errors of foreign types into issues."""
+
+    def __init__(self, schema: Any) -> None:
+        self._schema = schema
+
+    def issues(self, errors: Sequence[ErrorDetails]) -> tuple[FieldIssue, ...]:
+        """Return at most one issue a value, and one a key of a map, in the order of the document."""
+        located = [(loc, error) for error in errors if (loc := _without_labels(error["loc"])) is not None]
+        return tuple([found.issue for found in settled(self._read(located, ()))])
+
+    def _read(self, errors: Sequence[Located], keys: Keys) -> list[Found]:
+        """Return what was found below `keys`; the errors of a union come together."""
+        unions: dict[Keys, dict[str, list[Located]]] = {}
+        order: list[Found | Keys] = []
+        for rest, error in errors:
+            at = next((at for at, step in enumerate(rest) if _is_branch(step)), None)
+            if at is None:
+                order.append(self._one((*keys, *rest), error))
+                continue
+            place = rest[:at]
+            if place not in unions:
+                unions[place] = {}
+                order.append(place)
+            unions[place].setdefault(str(rest[at]), []).append((rest[at + 1 :], error))
+        found: list[Found] = []
+        for one in order:
+            if isinstance(one, Found):
+                found.append(one)
+            else:
+                place = (*keys, *one)
+                read = partial(self._union, [*unions[one].values()], place)
+                found += [postponed(place, read)] if one else read()
+        return found
+
+    def _union(self, branches: Sequence[Sequence[Located]], keys: Keys) -> Sequence[Found]:
+        return fitting([self._read(branch, keys) for branch in branches], keys)
+
+    def _one(self, keys: Keys, error: ErrorDetails) -> Found:
+        kind, value, facts = error["type"], error["input"], error.get("ctx", {})
+        actual = json_type(value)
+        if len(keys) > 1 and keys[-1] == "[key]" and value == keys[-2]:
+            keys = keys[:-1]
+        if (expected := TYPES.get(kind)) is not None:
+            return Found(type_issue(keys, (expected,), actual), actual)
+        if (bound := BOUNDS.get(kind)) is not None:
+            issue = bound_issue(keys, bound, plain_number(facts[bound[0]]), of_object=actual == "object")
+            return Found(issue, actual)
+        match kind:
+            case "missing":
+                return Found(missing(keys), actual)
+            case _ if kind == NOT_AMONG:
+                return Found(not_among(keys, _allowed(facts)), actual)
+            case _ if kind == UNKNOWN_KEY:
+                return Found(unknown(keys, _allowed(facts)), actual)
+            case _ if kind == NO_BRANCH:
+                return _tag_found(keys, facts, value)
+            case "string_pattern_mismatch":
+                pattern = str(facts["pattern"])
+                return Found(mismatch(keys, self._written.get(pattern, pattern)), actual)
+            case _:
+                return Found(other_issue(keys, error), actual)
+
+    @cached_property
+    def _written(self) -> dict[str, str]:
+        """The patterns as the schema writes them, by what pydantic runs."""
+        return dict(_patterns(self._schema))
+
+
+def read(reader: Reader, errors: list[ErrorDetails]) -> tuple[FieldIssue, ...]:
+    """Return the issues of a designed class, in which some values may be foreign."""
+    if not any(BOUNDARY in error["loc"] for error in errors):
+        return reader.issues(errors)
+    foreign = ForeignReader(reader.schema)
+    issues: list[FieldIssue] = []
+    for before, inside in _by_value(errors).items():
+        if before is None:
+            issues += reader.issues(inside)
+        else:
+            prefix = reader.keys(before)
+            issues += [replace(issue, keys=(*prefix, *issue.keys)) for issue in foreign.issues(inside)]
+    return tuple(issues)
+
+
+def _by_value(errors: list[ErrorDetails]) -> dict[Keys | None, list[ErrorDetails]]:
+    """Return the errors by the location of the foreign value that has them; None for designed values."""
+    found: dict[Keys | None, list[ErrorDetails]] = {}
+    for error in errors:
+        loc = error["loc"]
+        if BOUNDARY in loc:
+            at = loc.index(BOUNDARY)
+            found.setdefault(loc[:at], []).append({**error, "loc": loc[at + 1 :]})
+        else:
+            found.setdefault(None, []).append(error)
+    return found
+
+
+def fitting(branches: Sequence[Sequence[Found]], keys: Keys) -> Sequence[Found]:
+    """Return what to say of the value at `keys`, which no branch of a union accepts.
+
+    The issues of the branch that fits best: one of the value's JSON type, and of these the one with
+    the right tags, the fewest issues, the deepest. One issue when all branches ask for the same, or
+    when none is of the value's type.
+    """
+    failed = [branch for branch in branches if branch]
+    tried = [branch for branch in failed if not _wants_null(branch, keys)] or failed
+    if not tried:
+        return ()
+    if len(tried) == 1:
+        return settled(tried[0])
+    if (shared := _shared(tried, keys)) is not None:
+        return (shared,)
+    misfits = [_misfit(branch, keys) for branch in tried]
+    matching = [branch for branch, misfit in zip(tried, misfits, strict=True) if misfit is None]
+    if not matching:
+        return (_no_type_fits([misfit for misfit in misfits if misfit is not None], keys),)
+    if len(matching) > 1 and (shared := _shared(matching, keys)) is not None:
+        return (shared,)
+    return settled(min(matching, key=lambda branch: _distance(branch, keys)))
+
+
+def settled(found: Sequence[Found]) -> list[Found]:
+    """Return what was found, with what was postponed."""
+    return [inner for one in found for inner in (one.later() if one.later else (one,))]
+
+
+def postponed(keys: Keys, later: Callable[[], Sequence[Found]]) -> Found:
+    """Return what stands for the issues of a union until its place turns out to matter."""
+    return Found(broken(keys, "fits none of the alternatives"), "", later=later)
+
+
+def broken(keys: Keys, message: str) -> FieldIssue:
+    """Return the issue of a value that breaks a rule of no other kind."""
+    return FieldIssue(keys=keys, constraint="invalid_value", message=message)
+
+
+def missing(keys: Keys) -> FieldIssue:
+    return FieldIssue(keys=keys, constraint="missing_field", message=LEFT_OUT)
+
+
+def unknown(keys: Keys, allowed: tuple[Json, ...] | None) -> FieldIssue:
+    return FieldIssue(keys=keys, constraint="unknown_field", message=UNKNOWN, allowed=allowed)
+
+
+def mismatch(keys: Keys, pattern: str) -> FieldIssue:
+    message = f"must match {pattern}"
+    return FieldIssue(keys=keys, constraint="invalid_pattern", message=message, expected=pattern)
+
+
+def plain_number(value: Any) -> int | float:
+    """Return a bound as one would write it: 5, not 5.0."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_FLOATS:
+        return int(value)
+    return value  # type: ignore[no-any-return]  # of pydantic or of jsonschema-rs, a number
+
+
+def _without_labels(loc: Keys) -> Keys | None:
+    """Return the location with keys and branches only; None where the next error says the same."""
+    steps: list[int | str] = []
+    for step in loc:
+        if step == IGNORED:
+            return None
+        if step == TAGGED:
+            del steps[-1:]
+        elif step != PASSED:
+            steps.append(step)
+    return tuple(steps)
+
+
+def _is_branch(step: int | str) -> bool:
+    return isinstance(step, str) and step.startswith(BRANCH)
+
+
+def _allowed(facts: Mapping[str, Any]) -> tuple[Json, ...]:
+    return tuple(json.loads(facts["allowed"]))
+
+
+def _tag_found(keys: Keys, facts: Mapping[str, Any], value: Any) -> Found:
+    tag, actual = facts["tag"], json_type(value)
+    if actual != "object":
+        return Found(type_issue(keys, ("object",), actual), actual)
+    place, allowed = (*keys, tag), _allowed(facts)
+    if isinstance(value, Mapping) and tag in value:
+        return Found(not_among(place, allowed), json_type(value[tag]))
+    issue = FieldIssue(keys=place, constraint="missing_field", message=LEFT_OUT, allowed=allowed)
+    return Found(issue, actual)
+
+
+def _patterns(schema: Any) -> Iterator[tuple[str, str]]:
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Mapping):
+            waiting.extend(node.values())
+            if isinstance(pattern := node.get("pattern"), str):
+                try:
+                    yield to_rust(pattern), pattern
+                except PatternError:
+                    continue
+        elif isinstance(node, list):
+            waiting.extend(node)
+
+
+def _wants_null(branch: Sequence[Found], keys: Keys) -> bool:
+    return any(found.issue.keys == keys and found.issue.expected == "null" for found in branch)
+
+
+def _misfit(branch: Sequence[Found], keys: Keys) -> Found | None:
+    """Return the issue that says that the branch is of another JSON type than the value."""
+    for found in branch:
+        issue = found.issue
+        if issue.keys != keys:
+            continue
+        if issue.constraint == "invalid_type":
+            return found
+        if issue.constraint == "invalid_enum_value" and found.actual not in _types(issue.allowed or ()):
+            return found
+    return None
+
+
+_ALSO: Final = {"number": ("number", "integer"), "integer": ("integer", "number")}
+
+
+def _types(values: Sequence[Json]) -> list[str]:
+    """Return the JSON types that a value may have that is meant to be one of these."""
+    return [name for value in values for name in _ALSO.get(json_type(value), (json_type(value),))]
+
+
+def _no_type_fits(misfits: Sequence[Found], keys: Keys) -> Found:
+    actual = misfits[0].actual
+    names: list[str] = []
+    for found in misfits:
+        if found.issue.constraint == "invalid_type":
+            names += (found.issue.expected or "").split(" or ")
+        else:
+            names += [json_type(value) for value in found.issue.allowed or ()]
+    wanted = tuple(dict.fromkeys(names))
+    return Found(type_issue(keys, without_null(wanted), actual), actual)
+
+
+def without_null(types: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the JSON types that are worth a model's trouble: null only where nothing else is left."""
+    return tuple([name for name in types if name != "null"]) or types
+
+
+def _shared(branches: Sequence[Sequence[Found]], keys: Keys) -> Found | None:
+    """Return the issue of a tag, or of a choice among values, that all branches have at one place."""
+    by_place = [{found.issue.keys: found for found in reversed(branch)} for branch in branches]
+    for first in branches[0]:
+        place = first.issue.keys
+        if len(place) > len(keys) + 1 or not all(place in places for places in by_place):
+            continue
+        found = [places[place] for places in by_place]
+        constraints = {one.issue.constraint for one in found}
+        if constraints == {"invalid_enum_value"}:
+            return Found(not_among(place, _all_allowed(found)), first.actual)
+        if constraints == {"missing_field"}:
+            return first
+    return None
+
+
+def _all_allowed(founds: Sequence[Found]) -> tuple[Json, ...]:
+    values = [value for found in founds for value in found.issue.allowed or ()]
+    return tuple(json.loads(text) for text in dict.fromkeys(map(json.dumps, values)))
+
+
+def _distance(branch: Sequence[Found], keys: Keys) -> tuple[int, int, int]:
+    tags = sum(
+        found.issue.constraint == "invalid_enum_value" and len(found.issue.keys) == len(keys) + 1
+        for found in branch
+    )
+    return tags, len(branch), -max(len(found.issue.keys) for found in branch)

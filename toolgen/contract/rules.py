@@ -1,0 +1,204 @@
+"""The rules of a schema that types cannot hold, checked by jsonschema-rs.
+
+Only here is it imported, and only for the codecs whose types accept more than their schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from jsonschema_rs import Draft202012Validator, ValidationError
+from jsonschema_rs import ValidationErrorKind as Kind
+
+from .fields import Json
+from .foreign_issues import (
+    Found,
+    broken,
+    fitting,
+    mismatch,
+    missing,
+    plain_number,
+    postponed,
+    settled,
+    unknown,
+    without_null,
+)
+from .issues import BOUNDS, Constraint, FieldIssue, Keys, bound_issue, json_type, not_among, type_issue
+
+_LIMITS: Final = {
+    Kind.Minimum: "greater_than_equal",
+    Kind.ExclusiveMinimum: "greater_than",
+    Kind.Maximum: "less_than_equal",
+    Kind.ExclusiveMaximum: "less_than",
+    Kind.MinLength: "string_too_short",
+    Kind.MaxLength: "string_too_long",
+    Kind.MinItems: "too_short",
+    Kind.MaxItems: "too_long",
+    Kind.MinProperties: "too_short",
+    Kind.MaxProperties: "too_long",
+}
+_FIRST: Final[tuple[Constraint, ...]] = (
+    "invalid_enum_value",
+    "invalid_type",
+    "invalid_length",
+    "invalid_pattern",
+    "invalid_range",
+)
+"""What is said of a value that breaks more than one rule; then what comes first in the schema."""
+
+
+class Rules:
+    """The rules of one schema, JSON Schema 2020-12; `format` is not among them."""
+
+    def __init__(self, schema: Mapping[str, Any] | bool) -> None:
+        """Compile the schema.
+
+        Raises:
+            ValueError: it is no valid schema, or names another document.
+        """
+        self._schema = schema
+        plain = schema if isinstance(schema, bool) else dict(schema)
+        self._validator = Draft202012Validator(plain, validate_formats=False, offline=True)
+
+    def issues(self, document: Json) -> tuple[FieldIssue, ...]:
+        """Return everything that is wrong with a document, at most one issue a value; never raises."""
+        try:
+            if self._validator.is_valid(document):
+                return ()
+            found = _unique(settled(self._read(self._validator.iter_errors(document), ())))
+        except UnicodeEncodeError:
+            return (FieldIssue(keys=(), constraint="invalid_json", message="is not JSON: not Unicode text"),)
+        except (ValueError, RecursionError):
+            return (
+                FieldIssue(keys=(), constraint="invalid_json", message="is not JSON that can be checked"),
+            )
+        return tuple([one.issue for one in found])
+
+    def _read(self, errors: Iterable[ValidationError], base: Keys) -> list[Found]:
+        """Return what is wrong at `base` and below it."""
+        return _unique([found for error in errors for found in self._found(error, base)])
+
+    def _found(self, error: ValidationError, base: Keys) -> Sequence[Found]:
+        keys: Keys = tuple(error.instance_path)
+        actual = json_type(error.instance)
+        match error.kind:
+            case Kind.AnyOf(context=context) | Kind.OneOfNotValid(context=context):
+                read = partial(self._union, context, keys, actual)
+                return read() if keys == base else (postponed(keys, read),)
+            case Kind.PropertyNames(error=inner):
+                place = (*keys, str(inner.instance))
+                return [
+                    Found(replace(one.issue, keys=place), "string", is_key=True)
+                    for one in self._found(inner, tuple(inner.instance_path))[:1]
+                ]
+            case Kind.Required(property=name):
+                return (Found(missing((*keys, name)), actual),)
+            case Kind.AdditionalProperties(unexpected=names) | Kind.UnevaluatedProperties(unexpected=names):
+                allowed = self._properties(error.schema_path)
+                return [Found(unknown((*keys, name), allowed), actual) for name in names]
+            case _:
+                return (Found(self._issue(error, keys, actual), actual),)
+
+    def _union(
+        self, branches: Sequence[Iterable[ValidationError]], keys: Keys, actual: str
+    ) -> Sequence[Found]:
+        found = fitting([self._read(branch, keys) for branch in branches], keys)
+        return found or (Found(broken(keys, "fits none of the alternatives"), actual),)
+
+    def _issue(self, error: ValidationError, keys: Keys, actual: str) -> FieldIssue:
+        kind: Any = error.kind
+        if (name := _LIMITS.get(type(kind))) is not None:
+            return bound_issue(keys, BOUNDS[name], plain_number(kind.limit), of_object=actual == "object")
+        match kind:
+            case Kind.Type(types=types):
+                # Of a type and a choice among values, the validator may name the type only.
+                node = self._around(error.schema_path)
+                if isinstance(options := node.get("enum"), list):
+                    return _choice(keys, options, actual)
+                if "const" in node:
+                    return _choice(keys, [node["const"]], actual)
+                return type_issue(keys, without_null(tuple(types)), actual)
+            case Kind.Enum(options=options):
+                return _choice(keys, options, actual)
+            case Kind.Constant(expected_value=value):
+                return _choice(keys, [value], actual)
+            case Kind.MultipleOf(multiple_of=step):
+                return bound_issue(keys, BOUNDS["multiple_of"], plain_number(step), of_object=False)
+            case Kind.Pattern(pattern=pattern):
+                return mismatch(keys, pattern)
+            case Kind.FalseSchema() if keys and error.schema_path[-1:] != ["not"]:
+                return _refused(keys)
+            case Kind.Not(schema=schema):
+                return broken(keys, _excluded(schema))
+            case Kind.BacktrackLimitExceeded() | Kind.RegexEngineFailure():
+                return broken(keys, "is too long for the pattern that it must match")
+            case _:
+                return broken(keys, _MESSAGES.get(type(kind), "breaks a rule of the schema"))
+
+    def _properties(self, path: Sequence[str | int]) -> tuple[Json, ...] | None:
+        """Return the keys that the schema declares beside the keyword at the path; None if it names none."""
+        properties = self._around(path).get("properties")
+        return tuple(properties) if isinstance(properties, Mapping) else None
+
+    def _around(self, path: Sequence[str | int]) -> Mapping[str, Any]:
+        """Return the schema that holds the keyword at the path; an empty one where the path leads nowhere."""
+        node: Any = self._schema
+        for step in path[:-1]:
+            try:
+                node = node[step]
+            except (KeyError, IndexError, TypeError):
+                return {}
+        return node if isinstance(node, Mapping) else {}
+
+
+_MESSAGES: Final[dict[type, str]] = {
+    Kind.Contains: "must hold the items that the schema's `contains` asks for, as many as it says",
+    Kind.OneOfMultipleValid: "fits more than one of the alternatives, and must fit exactly one",
+    Kind.UniqueItems: "must not hold the same item twice",
+    Kind.UnevaluatedItems: "has more items than the schema knows",
+    Kind.AdditionalItems: "has more items than the schema knows",
+    Kind.FalseSchema: "is not allowed here, whatever it is",
+}
+
+
+def _unique(founds: Iterable[Found]) -> list[Found]:
+    """Return at most one issue a value, and one a key."""
+    by_place: dict[tuple[Keys, bool], Found] = {}
+    for found in founds:
+        place = (found.issue.keys, found.is_key)
+        if place not in by_place or _rank(found) < _rank(by_place[place]):
+            by_place[place] = found
+    return [*by_place.values()]
+
+
+def _rank(found: Found) -> int:
+    constraint = found.issue.constraint
+    return _FIRST.index(constraint) if constraint in _FIRST else len(_FIRST)
+
+
+def _refused(keys: Keys) -> FieldIssue:
+    """Return the issue of a value where the schema is `false`: a key or an item too many."""
+    if isinstance(keys[-1], int):
+        return FieldIssue(keys=keys, constraint="invalid_length", message="is an item too many")
+    return unknown(keys, None)
+
+
+def _choice(keys: Keys, values: Sequence[Any], actual: str) -> FieldIssue:
+    """Return the issue of a value that is none of these; null is named only where nothing else is left."""
+    allowed = tuple([value for value in values if value is not None])
+    return not_among(keys, allowed) if allowed else type_issue(keys, ("null",), actual)
+
+
+def _excluded(schema: Any) -> str:
+    """Return what a `not` excludes, in words where they are short."""
+    match schema:
+        case {"required": [*names], **rest} if not rest and names:
+            listed = ", ".join([f'"{name}"' for name in names])
+            return f"must not hold {listed}" + (" together" if len(names) > 1 else "")
+        case {"type": str(name), **rest} if not rest:
+            return f"must not be of type {name}"
+        case _:
+            return "is what the schema's `not` excludes"

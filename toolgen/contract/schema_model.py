@@ -1,0 +1,120 @@
+"""The base of the types of schemas that somebody else wrote: open, and true to what was set.
+
+`OpenModel` says what is the same for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, Final, TypeVar
+
+from pydantic import BaseModel, Field, GetCoreSchemaHandler, TypeAdapter
+from pydantic_core import CoreSchema
+from pydantic_core import core_schema as cs
+
+from .exact import keeps_null, null_kept
+from .foreign_exact import BOUNDARY, foreign_exact, foreign_fields
+from .model import AnyJson, Injected, OpenModel, ToolModel
+from .naming import field_name
+
+T = TypeVar("T")
+
+_DONE: Final = "toolgen_foreign_exact"
+
+
+class SchemaModel(OpenModel):
+    """An object of a schema that somebody else wrote.
+
+    Keys nobody declared are kept and written again, unless the class says `extra="forbid"`. Null is
+    a value only where the type is `Nullable` or `AnyJson`. A document is written with what was set:
+    no default that it did not hold, each null that it held. An optional field that Python code sets
+    to None is left out.
+    """
+
+    __pydantic_extra__: dict[str, AnyJson] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride]  # pydantic's way to type the further keys
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema = handler(source)
+        model: Any = handler.resolve_ref_schema(schema)
+        while model["type"] != "model":  # a validator of the author's stands around the model
+            model = model["schema"]
+        metadata = model.setdefault("metadata", {})
+        if _DONE not in metadata:
+            metadata[_DONE] = True
+            is_open = cls.model_config.get("extra") != "forbid"
+            model["config"] = {**model.get("config", {}), "extra_fields_behavior": "allow"}
+            model["schema"] = _exact_fields(model["schema"], _without_injected(cls), is_open=is_open)
+        return schema
+
+
+def _exact_fields(schema: Any, clean: Callable[[Any], Any] | None, *, is_open: bool) -> Any:
+    if schema["type"] != "model-fields":
+        return {**schema, "schema": _exact_fields(schema["schema"], clean, is_open=is_open)}
+    fields = foreign_fields(schema, is_open=is_open)
+    if clean is None or not is_open:
+        return fields
+    return cs.no_info_after_validator_function(clean, fields)
+
+
+def _without_injected(cls: type[ToolModel]) -> Callable[[Any], Any] | None:
+    """Return what takes a key out of a document that is called as an injected field; None without any."""
+    members = [member for one in cls.__mro__ for member in vars(one).items()]
+    injected = {name for name, value in members if isinstance(value, Injected)}
+    if not injected:
+        return None
+
+    def clean(validated: tuple[dict[str, Any], dict[str, Any] | None, set[str]]) -> Any:
+        values, extra, given = validated
+        if extra:
+            sent = {key for key in extra if key in injected or field_name(key) in injected}
+            extra = {key: value for key, value in extra.items() if key not in sent}
+            given = given - sent
+        return values, extra, given
+
+    return clean
+
+
+class Exact:
+    """Marks a type that is no class, or not a class alone: all of it gets its exact form."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:
+        return foreign_exact(handler(source))
+
+
+class _Foreign:
+    """Marks a value of a foreign schema inside a designed class; it is written by its own rules."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:
+        schema = foreign_exact(handler(source))
+
+        @cache
+        def serializer() -> Any:
+            if isinstance(source, type) and issubclass(source, BaseModel):
+                source.model_rebuild()
+                return source.__pydantic_serializer__
+            return exact_adapter(source).serializer
+
+        def serialize(value: Any, info: cs.SerializationInfo) -> Any:
+            return serializer().to_python(
+                value, mode=info.mode, by_alias=info.by_alias, exclude_unset=True, warnings="error"
+            )
+
+        written = cs.plain_serializer_function_ser_schema(serialize, info_arg=True)
+        node = cs.union_schema([(schema, BOUNDARY)], auto_collapse=False, serialization=written)
+        return null_kept(node) if keeps_null(schema) else node
+
+
+Foreign = Annotated[T, _Foreign]
+"""The type of a field of a designed class whose value follows a schema that somebody else wrote."""
+
+
+def exact_adapter(type_: Any) -> TypeAdapter[Any]:
+    """Return the validator and the serializer of a type: a class, a list of them, a union, a scalar."""
+    marked: Any = Annotated[type_, Exact]
+    adapter: TypeAdapter[Any] = TypeAdapter(marked)
+    adapter.rebuild()  # a class builds its own at first use
+    return adapter

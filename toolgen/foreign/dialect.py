@@ -1,0 +1,160 @@
+"""The draft of JSON Schema that a schema is written in, and its upgrade to 2020-12."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+from .keywords import CONSTRAINTS, Schema, escaped
+from .problems import Problem
+from .survey import Survey, is_anchor, local_part, tokens
+
+_AFTER_7: Final = frozenset(
+    "prefixItems dependentRequired dependentSchemas unevaluatedItems unevaluatedProperties minContains "
+    "maxContains $anchor $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor contentSchema".split()
+)
+_AFTER_2019: Final = frozenset("prefixItems $dynamicRef $dynamicAnchor".split())
+_NOT_FROM_2019: Final = ("$recursiveRef", "unevaluatedItems")
+"""They mean something else in 2020-12."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """What a draft does otherwise than 2020-12 (its release notes, and draft-07 Core 8.3)."""
+
+    metaschema: str
+    ref_stands_alone: bool = False
+    """Keywords beside `$ref` are ignored."""
+    has_tuples: bool = True
+    """`items` may be a list, with `additionalItems` for the rest."""
+    unknown: frozenset[str] = frozenset()
+    """Keywords of 2020-12 that the draft does not know."""
+
+
+_IN_FRAGMENT: Final = "%/?:@!$&'()*+,;=~"
+"""What a fragment may hold besides letters, digits and `-._` (RFC 3986, 3.5); `<` and `é` may not."""
+_2020: Final = "https://json-schema.org/draft/2020-12/schema"
+UNDECLARED: Final = Dialect(metaschema=_2020)
+"""2020-12, with the two forms of older drafts that schemas without `$schema` are seen to use."""
+_DIALECTS: Final = {
+    "draft/2020-12": Dialect(metaschema=_2020, has_tuples=False),
+    "draft/2019-09": Dialect(metaschema="https://json-schema.org/draft/2019-09/schema", unknown=_AFTER_2019),
+    "draft-07": Dialect(
+        metaschema="http://json-schema.org/draft-07/schema#", ref_stands_alone=True, unknown=_AFTER_7
+    ),
+    "draft-06": Dialect(
+        metaschema="http://json-schema.org/draft-06/schema#",
+        ref_stands_alone=True,
+        unknown=_AFTER_7 | {"if", "then", "else"},
+    ),
+}
+
+
+def dialect_of(schema: Schema) -> Dialect | Problem:
+    """Return the dialect that `$schema` names, 2020-12 where nothing is named, or why it cannot be read."""
+    uri = schema.get("$schema")
+    if uri is None:
+        return UNDECLARED
+    hint = "rewrite it in draft-07 or 2020-12, and name that in $schema"
+    name = str(uri).rstrip("#").split("://")[-1].removeprefix("json-schema.org/").removesuffix("/schema")
+    dialect = _DIALECTS.get(name) if isinstance(uri, str) else None
+    if dialect is None:
+        message = f"names the dialect {uri!r:.200}, which cannot be read"
+        return Problem(pointer="/$schema", message=message, hint=hint)
+    return dialect
+
+
+def unreadable(survey: Survey, dialect: Dialect) -> list[Problem]:
+    """Return the keywords of 2019-09 that mean something else since."""
+    if dialect.unknown is not _AFTER_2019:
+        return []
+    hint = "rewrite it in 2020-12, and name that in $schema"
+    return [
+        Problem(pointer=f"{pointer}/{word}", message=f"uses {word!r} of draft 2019-09", hint=hint)
+        for pointer, schema in survey.places.values()
+        for word in _NOT_FROM_2019
+        if word in schema
+    ]
+
+
+def upgrade(survey: Survey, dialect: Dialect, *, base: str = "") -> None:
+    """Rewrite the schemas of the survey in place to 2020-12, with the same meaning.
+
+    References follow what moves. Annotations and unknown keywords stay.
+    """
+    moves: dict[tuple[str, str], str] = {}
+    for pointer, schema in survey.places.values():
+        new = _upgraded(schema, dialect, is_root=not pointer)
+        if not pointer and survey.has_resources and "$id" in schema:
+            new["$id"] = schema["$id"]
+        if "items" in schema and isinstance(schema["items"], list) and dialect.has_tuples:
+            moves[pointer, "items"] = "prefixItems"
+            moves[pointer, "additionalItems"] = "items"
+        if "dependencies" in schema:
+            moves[pointer, "dependencies"] = "dependentSchemas"
+        if list(new) != list(schema) or "items" in schema:
+            schema.clear()
+            schema.update(new)
+    for pointer, schema in survey.places.values():
+        ref = schema.get("$ref")
+        if isinstance(ref, str) and not (pointer and "$id" in schema):
+            schema["$ref"] = _moved(ref, moves, base)
+
+
+def _upgraded(schema: Schema, dialect: Dialect, *, is_root: bool) -> Schema:
+    alone = dialect.ref_stands_alone and "$ref" in schema
+    tuples = dialect.has_tuples and isinstance(schema.get("items"), list)
+    new: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in dialect.unknown or (alone and key != "$ref" and (key in CONSTRAINTS or key == "$id")):
+            continue
+        if dialect.ref_stands_alone and key in ("deprecated", "writeOnly") and not isinstance(value, bool):
+            continue  # unknown to the draft, so anything may stand there
+        if key == "$schema" and (is_root or "$id" not in schema):
+            continue
+        if key == "$id" and isinstance(value, str) and (is_root or value.startswith("#")):
+            # `"$id": "#name"` was an anchor until draft-07 (Core 8.2.3 there).
+            if is_anchor(value[1:]) and value[0] == "#" and dialect.ref_stands_alone:
+                new["$anchor"] = value[1:]
+            elif not is_root and not dialect.ref_stands_alone:
+                new[key] = value
+        elif key == "items" and tuples:
+            new.update({"prefixItems": value} if value else {})
+            new.update({"items": schema["additionalItems"]} if "additionalItems" in schema else {})
+        elif key == "additionalItems" and dialect.has_tuples and (tuples or dialect is not UNDECLARED):
+            continue
+        elif key != "dependencies":
+            new[key] = value
+    if isinstance(schema.get("dependencies"), dict) and not alone:
+        _split_dependencies(schema["dependencies"], new)
+    return new
+
+
+def _split_dependencies(value: dict[str, Any], new: dict[str, Any]) -> None:
+    """Write `dependencies` as the two keywords that it became (Validation 2019-09, 6.5.7)."""
+    for name, wanted in value.items():
+        word = "dependentRequired" if isinstance(wanted, list) else "dependentSchemas"
+        new[word] = {**new.get(word, {})}
+        if name not in new[word]:
+            new[word][name] = wanted
+        elif isinstance(wanted, list):
+            new[word][name] = [*wanted, *(other for other in new[word][name] if other not in wanted)]
+        else:
+            new[word][name] = {"allOf": [wanted, new[word][name]]}
+
+
+def _moved(ref: str, moves: dict[tuple[str, str], str], base: str) -> str:
+    """Return a reference into the document with a fragment only, to where its target stands now."""
+    local = local_part(ref, base)
+    if local is None:
+        return ref
+    fragment = ref.partition("#")[2]
+    if not moves or local[:1] != "/":
+        return "#" + quote(fragment, safe=_IN_FRAGMENT)
+    old = ""
+    new = "#"
+    for token in tokens(local):
+        new += "/" + quote(escaped(moves.get((old, token), token)), safe="~$")
+        old += f"/{escaped(token)}"
+    return new

@@ -1,0 +1,116 @@
+"""A copy of a schema that is known to be JSON, and neither too deep nor too large to read."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final, TypeAlias
+
+from .keywords import escaped
+from .problems import Problem
+
+DEEPEST: Final = 100
+"""Objects and arrays inside each other."""
+MOST_VALUES: Final = 100_000
+MOST_CHARACTERS: Final = 5_000_000
+
+_LONGEST_INTEGER: Final = 10_000
+"""Bits; Python prints none that is much longer."""
+
+_Trail: TypeAlias = "tuple[_Trail, str | int] | None"
+
+
+class _Stop(Exception):
+    """The rest of the document is not worth reading."""
+
+
+def copied(document: object) -> tuple[Any, list[Problem]]:
+    """Return a copy of the document with lists for tuples, and what is no JSON in it.
+
+    Reads in a loop, so that no depth ends in a RecursionError.
+    """
+    reader = _Reader()
+    try:
+        return reader.run(document), reader.problems
+    except _Stop:
+        return None, reader.problems
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self._values = 0
+        self._characters = 0
+
+    def run(self, document: object) -> Any:
+        held: list[Any] = [None]
+        waiting: list[tuple[Any, Any, Any, _Trail, int]] = [(document, held, 0, None, 0)]
+        while waiting:
+            value, parent, key, trail, depth = waiting.pop()
+            self._count(trail, depth)
+            if isinstance(value, dict):
+                parent[key] = new = dict.fromkeys(value)
+                for name, inner in value.items():
+                    if self._is_text(name, trail):
+                        self._characters += len(name)
+                        waiting.append((inner, new, name, (trail, name), depth + 1))
+            elif isinstance(value, (list, tuple)):
+                parent[key] = items = [None] * len(value)
+                waiting.extend((v, items, at, (trail, at), depth + 1) for at, v in enumerate(value))
+            else:
+                parent[key] = self._scalar(value, trail)
+        self._count(None, 0)
+        return held[0]
+
+    def _count(self, trail: _Trail, depth: int) -> None:
+        self._values += 1
+        if depth > DEEPEST:
+            self._report(
+                trail,
+                f"stands more than {DEEPEST} levels deep",
+                "give inner schemas a name in $defs",
+                stop=True,
+            )
+        if self._values > MOST_VALUES or self._characters > MOST_CHARACTERS:
+            limit = f"{MOST_VALUES} values or {MOST_CHARACTERS} characters"
+            self._report(
+                None, f"has more than {limit}", "split it, or leave out what no tool uses", stop=True
+            )
+
+    def _is_text(self, name: object, trail: _Trail) -> bool:
+        if isinstance(name, str):
+            self._scalar(name, trail)
+            return True
+        self._report(trail, f"has the key {name!r:.80}, which is no string", "write it in quotes")
+        return False
+
+    def _scalar(self, value: object, trail: _Trail) -> object:
+        match value:
+            case int() if value.bit_length() > _LONGEST_INTEGER:
+                self._report(trail, "has an integer of thousands of digits", "write a smaller one")
+            case None | bool() | int():
+                return value
+            case float() if math.isfinite(value):
+                return value
+            case float():
+                self._report(
+                    trail, f"has the number {value!r}, which JSON does not know", "write a finite number"
+                )
+            case str():
+                self._characters += len(value)
+                if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
+                    self._report(trail, "has half a surrogate pair in its text", "write the whole character")
+                return value
+            case _:
+                kind = type(value).__name__
+                self._report(trail, f"has a Python {kind}, which is no JSON", "write it as JSON")
+        return None
+
+    def _report(self, trail: _Trail, message: str, hint: str, *, stop: bool = False) -> None:
+        tokens: list[str] = []
+        while trail is not None:
+            trail, token = trail
+            tokens.append(escaped(str(token)))
+        pointer = "".join(f"/{token}" for token in reversed(tokens))
+        self.problems.append(Problem(pointer=pointer, message=message, hint=hint))
+        if stop:
+            raise _Stop

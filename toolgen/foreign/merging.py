@@ -1,0 +1,241 @@
+"""A schema without `$ref` and `allOf`: everything that must hold of one value, in one place.
+
+What cannot be said in one schema is left out and noted as lost, so the result accepts the same or more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, Final
+
+from .keywords import CONSTRAINTS, Schema, Subschema, idle, never, trivial
+from .survey import Survey
+
+NEVER: Final[Schema] = {"not": {}}
+"""What a schema is brought to that refuses every value."""
+
+_LARGER: Final = frozenset(
+    ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "uniqueItems")
+)
+_SMALLER: Final = frozenset(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"))
+_OBJECT: Final = frozenset(("properties", "additionalProperties", "patternProperties"))
+_UNMERGED: Final = (
+    "contains",
+    "not",
+    "if",
+    "prefixItems",
+    "unevaluatedItems",
+    "dependentRequired",
+    "dependentSchemas",
+    "$dynamicRef",
+    "$recursiveRef",
+)
+_DEEPEST: Final = 40
+_MOST_JOINED: Final = 5_000
+_SEEING_THROUGH: Final = ("anyOf", "oneOf", "if", "not", "dependentSchemas", "$dynamicRef", "$recursiveRef")
+
+
+class Losses:
+    """The keywords that the normal form does not hold in full."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, None] = {}
+
+    def note(self, word: str) -> None:
+        self._words[word] = None
+
+    def words(self) -> tuple[str, ...]:
+        return tuple(self._words)
+
+
+class Merger:
+    """Merges schemas; what it makes lives as long as it does, so identity tells schemas apart."""
+
+    def __init__(self, survey: Survey, losses: Losses) -> None:
+        self._survey = survey
+        self._losses = losses
+        self._flat: dict[int, tuple[Schema, Schema]] = {}
+        self._joined: dict[tuple[int, int], tuple[Schema, Schema, Schema]] = {}
+        self._depth = 0
+
+    def flat(self, schema: Schema) -> Schema:
+        """Return the schema with its references and `allOf` merged into it; `NEVER` if nothing passes."""
+        if id(schema) in self._flat:
+            return self._flat[id(schema)][0]
+        if "allOf" in schema or "$ref" in schema or "unevaluatedProperties" in schema:
+            flat = self._merged(schema)
+        else:
+            flat = NEVER if never(schema) else schema
+        self._flat[id(schema)] = flat, schema
+        return flat
+
+    def is_never(self, schema: Subschema) -> bool:
+        return schema is False or (isinstance(schema, dict) and self.flat(schema) is NEVER)
+
+    def both(self, one: Subschema, other: Subschema) -> Subschema:
+        """Return a schema that holds where both hold; the same one for the same two."""
+        if never(one) or never(other):
+            return False
+        if isinstance(one, bool) or (trivial(one) and not trivial(other)):
+            return other
+        if trivial(other) or one is other or isinstance(other, bool):
+            return one
+        key = (id(one), id(other))
+        if key not in self._joined:
+            if len(self._joined) >= _MOST_JOINED:
+                self._losses.note("allOf")
+                return one
+            self._joined[key] = {"allOf": [one, other]}, one, other
+        return self._joined[key][0]
+
+    def follow(self, schema: Subschema) -> Subschema:
+        """Return what the schema stands for, where it only refers to one other."""
+        while isinstance(schema, dict):
+            words = [word for word in schema if word in CONSTRAINTS and not idle(word, schema)]
+            if words == ["$ref"]:
+                target = self._survey.targets.get(id(schema))
+                if target is None:
+                    return schema
+                schema = target
+            elif words in (["allOf"], ["anyOf"], ["oneOf"]) and len(schema[words[0]]) == 1:
+                schema = schema[words[0]][0]
+            else:
+                return schema
+        return schema
+
+    def _merged(self, schema: Schema) -> Schema:
+        self._depth += 1
+        try:
+            if self._depth > _DEEPEST:
+                self._losses.note("allOf")
+                return {}
+            own = {word: value for word, value in schema.items() if word not in ("allOf", "$ref")}
+            rest = own.pop("unevaluatedProperties", True)
+            merged: Schema = NEVER if never(own) else own
+            for part in self._parts(schema):
+                target = self.follow(part)
+                if self.is_never(target):
+                    merged = NEVER
+                elif isinstance(target, dict):
+                    merged = self._merge(merged, self.flat(target))
+            return merged if merged is NEVER or trivial(rest) else self._with_rest(merged, rest)
+        finally:
+            self._depth -= 1
+
+    def _parts(self, schema: Schema) -> Iterable[Subschema]:
+        if "$ref" in schema:
+            target = self._survey.targets.get(id(schema))
+            if target is None:
+                self._losses.note("$ref")
+            else:
+                yield target
+        yield from schema.get("allOf", ())
+
+    def _with_rest(self, schema: Schema, rest: Subschema) -> Schema:
+        """Return the schema with `unevaluatedProperties` said by `additionalProperties` (Core 11.3)."""
+        if "additionalProperties" in schema:
+            return schema
+        if any(word in schema for word in _SEEING_THROUGH):
+            self._losses.note("unevaluatedProperties")
+            return schema
+        return {**schema, "additionalProperties": rest}
+
+    def _merge(self, one: Schema, other: Schema) -> Schema:
+        if one is NEVER or other is NEVER:
+            return NEVER
+        one, other = self._mergeable(one), self._mergeable(other)
+        merged = {**one, **self._merged_objects(one, other)}
+        for word, value in other.items():
+            if word in _OBJECT:
+                continue
+            if word not in merged:
+                merged[word] = value
+            elif word in CONSTRAINTS:
+                combined = self._combined(word, merged[word], value)
+                if combined is None:
+                    return NEVER
+                merged[word] = combined
+        return merged
+
+    def _mergeable(self, schema: Schema) -> Schema:
+        lost: list[str] = [word for word in _UNMERGED if word in schema]
+        for word in lost:
+            if not idle(word, schema):
+                self._losses.note(word)
+        if "items" in schema and "prefixItems" in lost:
+            lost.append("items")
+        return {word: value for word, value in schema.items() if word not in lost} if lost else schema
+
+    def _combined(self, word: str, one: Any, other: Any) -> Any:
+        """Return the value of a keyword that holds where both values hold; None if none can hold."""
+        if word in _LARGER:
+            return max(one, other)
+        if word in _SMALLER:
+            return min(one, other)
+        if word == "type":
+            return _common_types(types_of(one), types_of(other)) or None
+        if word in ("items", "propertyNames"):
+            return self.both(one, other)
+        if word == "required":
+            return [*one, *(name for name in other if name not in one)]
+        if word == "enum":
+            kept = {identity(value) for value in other}
+            return [value for value in one if identity(value) in kept] or None
+        if word == "const":
+            return one if identity(one) == identity(other) else None
+        if identity(one) == identity(other):
+            return one
+        if word == "multipleOf" and isinstance(one, int) and isinstance(other, int):
+            return math.lcm(one, other)
+        self._losses.note(word)
+        return one
+
+    def _merged_objects(self, one: Schema, other: Schema) -> Schema:
+        ours, theirs = one.get("properties", {}), other.get("properties", {})
+        our_rest, their_rest = one.get("additionalProperties", True), other.get("additionalProperties", True)
+        patterns = dict(one.get("patternProperties", {}))
+        for pattern, schema in other.get("patternProperties", {}).items():
+            patterns[pattern] = self.both(patterns[pattern], schema) if pattern in patterns else schema
+        rest = self.both(our_rest, their_rest)
+        if patterns and not (trivial(our_rest) and trivial(their_rest)):
+            self._losses.note("patternProperties")
+            our_rest = their_rest = rest = True
+        properties = {
+            key: self.both(ours.get(key, our_rest), theirs.get(key, their_rest)) for key in [*ours, *theirs]
+        }
+        merged: Schema = {}
+        if properties:
+            merged["properties"] = properties
+        if "additionalProperties" in one or "additionalProperties" in other:
+            merged["additionalProperties"] = rest
+        if patterns:
+            merged["patternProperties"] = patterns
+        return merged
+
+
+def types_of(value: str | list[str]) -> list[str]:
+    """Return the types that a `type` names; `number` covers `integer` (Validation 6.1.1)."""
+    names = [value] if isinstance(value, str) else list(value)
+    return [name for name in names if name != "integer" or "number" not in names]
+
+
+def _common_types(one: list[str], other: list[str]) -> list[str]:
+    common = [name for name in one if name in other]
+    # A list with `number` has no `integer` beside it.
+    if ("integer" in one and "number" in other) or ("number" in one and "integer" in other):
+        common.append("integer")
+    return common
+
+
+def identity(value: Any) -> Any:
+    """Return a key that is equal for values that JSON Schema holds equal: 1 and 1.0, never 1 and true."""
+    match value:
+        case bool():
+            return "boolean", value
+        case list():
+            return "array", tuple(map(identity, value))
+        case dict():
+            return "object", frozenset((key, identity(inner)) for key, inner in value.items())
+        case _:
+            return "scalar", value

@@ -1,0 +1,50 @@
+"""Class names of the objects in a schema that somebody else wrote."""
+
+from __future__ import annotations
+
+from toolgen.contract import naming
+
+from .keywords import NAMED, Schema
+from .survey import tokens
+
+
+class Names:
+    """Hands out class names; two that would be equal get a number."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self._taken: set[str] = set()
+
+    def take(self, wanted: str) -> str:
+        name, number = wanted, 1
+        while name in self._taken:
+            number += 1
+            name = f"{wanted}{number}"
+        self._taken.add(name)
+        return name
+
+    def of_place(self, pointer: str) -> str:
+        """Return the name that the schema at a JSON Pointer wants."""
+        name, path = self.root, tokens(pointer)
+        while path:
+            token = path.pop(0)
+            if token in NAMED and path:
+                name = naming.class_name(name, path.pop(0))
+            elif not path and not token.isdecimal() and pointer.count("/") > 1 and name == self.root:
+                # No keyword holds it: `#/components/schemas/User` is called like a definition.
+                name = naming.class_name(name, token)
+        return name
+
+
+def branch_name(name: str, number: int, branch: Schema) -> str:
+    """Return the name of one object of several: by its title, by its first constant, or by number."""
+    title = branch.get("title")
+    if isinstance(title, str) and title:
+        return naming.class_name(name, title)
+    for key in branch.get("required", ()):
+        schema = branch.get("properties", {}).get(key)
+        if isinstance(schema, dict):
+            values = schema.get("enum", [schema.get("const")])
+            if len(values) == 1 and isinstance(values[0], str) and values[0]:
+                return naming.class_name(name, values[0])
+    return f"{name}{number}"

@@ -1,0 +1,188 @@
+"""Objects in the normal form: free maps, and classes with properties."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from toolgen.contract import naming
+
+from . import scalars
+from .keywords import ANNOTATIONS, Schema, Subschema, idle, trivial
+from .merging import types_of
+from .scalars import Node
+
+if TYPE_CHECKING:
+    from .normal import Normal
+
+_ONLY_LOST = ("dependentRequired", "dependentSchemas")
+
+
+def is_map(flat: Schema) -> bool:
+    """Return whether an object's schema names no key, and so is a map (or an object without any)."""
+    return not (flat.get("properties") or flat.get("required") or _listed_keys(flat) or _is_closed(flat))
+
+
+def _is_closed(flat: Schema) -> bool:
+    return flat.get("additionalProperties") is False and not flat.get("patternProperties")
+
+
+def _listed_keys(flat: Schema) -> list[str]:
+    """Return the keys that `propertyNames` lists, where nothing else names any."""
+    names = flat.get("propertyNames")
+    if not isinstance(names, dict) or flat.get("properties") or flat.get("patternProperties"):
+        return []
+    plain = all(word in ("type", "enum", *ANNOTATIONS) for word in names)
+    values = names.get("enum", ()) if plain and names.get("type", "string") == "string" else ()
+    return [value for value in values if isinstance(value, str)]
+
+
+def as_map(normal: Normal, flat: Schema, name: str) -> Node:
+    """Return the node of an object with free keys."""
+    losses = normal.losses
+    for word in _ONLY_LOST:
+        if word in flat and not idle(word, flat):
+            losses.note(word)
+    node: Node = {"type": "object", "additionalProperties": {}}
+    names = _names_node(normal, flat)
+    patterns: dict[str, Subschema] = flat.get("patternProperties", {})
+    rest = flat.get("additionalProperties", True)
+    if not patterns:
+        if normal.merger.is_never(rest):
+            losses.note("additionalProperties")
+        else:
+            node["additionalProperties"] = normal.node(rest, normal.inner_name(name, "value"))
+    elif normal.merger.is_never(rest) and len(patterns) == 1:
+        [(pattern, schema)] = patterns.items()
+        node["additionalProperties"] = normal.node(schema, normal.inner_name(name, "value"))
+        if pattern and (names or not scalars.expressible(pattern)):
+            losses.note("patternProperties")
+        elif pattern:
+            names = {"type": "string", "pattern": pattern}
+    elif not (idle("patternProperties", flat) and trivial(rest)):
+        losses.note("patternProperties")
+    if names:
+        node["propertyNames"] = names
+    return {**node, **scalars.sizes(flat, "minProperties", "maxProperties", losses)}
+
+
+def _names_node(normal: Normal, flat: Schema) -> Node:
+    """Return the string node of `propertyNames`, empty when it says nothing; keys are strings anyway."""
+    names = flat.get("propertyNames", True)
+    if trivial(names):
+        return {}
+    schema = normal.merger.follow(names)
+    merged: Schema = normal.merger.flat(schema) if isinstance(schema, dict) else {"not": {}}
+    others = [
+        word for word in merged if word in ("enum", "const", "anyOf", "oneOf", "not", "if", "$dynamicRef")
+    ]
+    if others or "string" not in types_of(merged.get("type", "string")):
+        normal.losses.note("propertyNames")
+        return {}
+    node = scalars.string(merged, normal.losses)
+    return node if set(node) - {"type", "format"} else {}
+
+
+class Body:
+    """One class under construction, from a merged schema."""
+
+    def __init__(self, normal: Normal, name: str, flat: Schema) -> None:
+        self._normal = normal
+        self._name = name
+        self._flat = flat
+        self._required = list(dict.fromkeys(flat.get("required", ())))
+        self._properties: dict[str, Subschema] = dict(flat.get("properties", {}))
+        self._rest: Subschema = flat.get("additionalProperties", True)
+        if normal.merger.is_never(self._rest):
+            self._rest = False
+        self._keys_are_listed = bool(_listed_keys(flat))
+
+    def node(self) -> Node:
+        """Return the class in the normal form."""
+        if self._keys_are_listed:
+            self._properties = dict.fromkeys(_listed_keys(self._flat), self._rest)
+            self._rest = False
+        patterns = not idle("patternProperties", self._flat) if "patternProperties" in self._flat else False
+        if self._flat.get("patternProperties") and (patterns or not trivial(self._rest)):
+            self._lose("patternProperties")
+            self._rest = True
+        self._widen()
+        self._add_required()
+        if isinstance(self._rest, dict):
+            if not trivial(self._rest):
+                self._lose("additionalProperties")
+            self._rest = True
+        node: Node = {"type": "object", "properties": self._property_nodes()}
+        node["required"] = self._required
+        node["additionalProperties"] = self._rest
+        self._lose_the_rest(node)
+        description = self._flat.get("description")
+        return {**node, "description": description} if isinstance(description, str) and description else node
+
+    def _lose(self, word: str) -> None:
+        self._normal.losses.note(word)
+
+    def _add_required(self) -> None:
+        for key in self._required:
+            if key not in self._properties:
+                if self._rest is False:
+                    self._lose("required")
+                self._properties[key] = self._rest if isinstance(self._rest, dict) else True
+
+    def _property_nodes(self) -> dict[str, Any]:
+        nodes: dict[str, Any] = {}
+        for key, schema in self._properties.items():
+            required = key in self._required
+            if self._normal.merger.is_never(schema) and self._rest is False and not required:
+                continue
+            name = naming.class_name(self._name, key)
+            nodes[key] = self._normal.property(schema, name, required=required)
+        return nodes
+
+    def _lose_the_rest(self, node: Node) -> None:
+        flat, properties = self._flat, node["properties"]
+        for word in _ONLY_LOST:
+            if word in flat and not idle(word, flat):
+                self._lose(word)
+        if flat.get("minProperties", 0) > len(self._required):
+            self._lose("minProperties")
+        fits = self._rest is False and len(properties) <= flat.get("maxProperties", 0)
+        if "maxProperties" in flat and not fits:
+            self._lose("maxProperties")
+        if "propertyNames" in flat and not self._keys_are_listed and _names_matter(self._normal, flat):
+            self._lose("propertyNames")
+
+    def _widen(self) -> None:
+        """Take in the properties that the branches of `anyOf` and `oneOf` name."""
+        for word in ("anyOf", "oneOf"):
+            if word in self._flat and not idle(word, self._flat):
+                self._lose(word)
+                self._widen_by(self._flat[word])
+
+    def _widen_by(self, branches: list[Subschema]) -> None:
+        merger = self._normal.merger
+        followed = [merger.follow(branch) for branch in branches if not merger.is_never(branch)]
+        schemas = [merger.flat(branch) if isinstance(branch, dict) else {} for branch in followed]
+        schemas = [schema for schema in schemas if "object" in types_of(schema.get("type", "object"))]
+        for key in dict.fromkeys(key for schema in schemas for key in schema.get("properties", ())):
+            if key not in self._properties and self._rest is not False:
+                self._properties[key] = _in_any(schemas, key)
+        for key in schemas[0].get("required", ()) if schemas else ():
+            if key not in self._required and all(key in schema.get("required", ()) for schema in schemas):
+                self._required.append(key)
+
+
+def _names_matter(normal: Normal, flat: Schema) -> bool:
+    """Return whether `propertyNames` says more than that a key is a string."""
+    names = flat["propertyNames"]
+    plain = isinstance(names, dict) and all(word in ("type", *ANNOTATIONS) for word in names)
+    return not trivial(names) and (not plain or bool(_names_node(normal, flat)))
+
+
+def _in_any(schemas: list[Schema], key: str) -> Schema:
+    """Return the schema of a key that one of the schemas may have, as wide as any of them needs."""
+    named = [schema["properties"][key] for schema in schemas if key in schema.get("properties", {})]
+    unnamed = [schema for schema in schemas if key not in schema.get("properties", {})]
+    if all(_is_closed(schema) for schema in unnamed):
+        return {"anyOf": named}
+    notes = next((schema for schema in named if isinstance(schema, dict)), {})
+    return {word: notes[word] for word in ANNOTATIONS if word in notes and word != "default"}

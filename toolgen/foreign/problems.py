@@ -1,0 +1,31 @@
+"""What is wrong with a schema that somebody else wrote, and what reading it gave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolgen.contract.fields import Foreign
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that stands in the way of a schema, or a warning about it."""
+
+    pointer: str
+    """JSON Pointer into the schema (RFC 6901); empty at the root."""
+    message: str
+    """What the place does: `refers to '#/$defs/Nope', which is not there`."""
+    hint: str
+    """What to do about it."""
+    is_warning: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A schema as it was read."""
+
+    foreign: Foreign | None
+    """None exactly when there is an error among the problems."""
+    problems: tuple[Problem, ...]
+    relaxed: tuple[str, ...] = ()
+    """Keywords that the normal form does not hold in full, in order of discovery."""

@@ -1,0 +1,106 @@
+"""From a schema that somebody else wrote to its contract and its normal form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolgen.contract.fields import Foreign
+from toolgen.contract.patterns import PatternError, to_rust
+
+from . import engine
+from .arguments import made_object
+from .defaults import refused_defaults
+from .dialect import UNDECLARED, dialect_of, unreadable, upgrade
+from .document import copied
+from .keywords import Schema, children, escaped
+from .normal import Normal
+from .problems import Problem, Reading
+from .survey import Survey
+
+
+def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
+    """Return the schema as a contract and as types, or what is wrong with it.
+
+    `name` is the class name of the root. `arguments` says that the value is a tool's arguments, which
+    are always an object.
+    """
+    document, problems = copied(schema)
+    if problems:
+        return _failed(problems)
+    if isinstance(document, bool):
+        document = {} if document else {"not": {}}
+    if not isinstance(document, dict):
+        message = "is neither an object nor true or false, so it is no JSON Schema"
+        return _failed([Problem(pointer="", message=message, hint="write an object")])
+    survey, problems = _upgraded(document)
+    problems = problems or survey.cycles() + _bad_patterns(survey)
+    if arguments and not problems:
+        survey, problems = made_object(survey)
+    if not problems:
+        unbuildable = engine.unbuildable(survey.root)
+        problems = [unbuildable] if unbuildable else []
+    return _failed(problems) if problems else _normal(survey, name, arguments=arguments)
+
+
+def _failed(problems: list[Problem]) -> Reading:
+    return Reading(foreign=None, problems=tuple(sorted(problems, key=lambda problem: problem.pointer)))
+
+
+def _upgraded(document: Schema) -> tuple[Survey, list[Problem]]:
+    """Bring the document to 2020-12, in place; return its schemas and what is wrong with them."""
+    identifier = document.get("$id")
+    base = identifier.partition("#")[0] if isinstance(identifier, str) else ""
+    survey = Survey(document, base=base)
+    dialect = dialect_of(document)
+    if isinstance(dialect, Problem):
+        return survey, [dialect]
+    if dialect is UNDECLARED:
+        upgrade(survey, dialect, base=base)
+    problems = engine.faults(document, dialect.metaschema)
+    for pointer in survey.unnamed:
+        schema = next(schema for at, schema in survey.places.values() if at == pointer)
+        problems += engine.faults(schema, dialect.metaschema, within=pointer)
+    known = {problem.pointer for problem in problems}
+    problems += [problem for problem in survey.problems if problem.pointer not in known]
+    problems += unreadable(survey, dialect)
+    if problems:
+        return survey, problems
+    if dialect is not UNDECLARED:
+        upgrade(survey, dialect, base=base)
+    again = Survey(document)
+    return again, again.problems
+
+
+def _bad_patterns(survey: Survey) -> list[Problem]:
+    problems: list[Problem] = []
+    for pointer, schema in survey.places.values():
+        found: list[tuple[str, Any]] = [("pattern", schema["pattern"])] if "pattern" in schema else []
+        named = {tokens[1] for tokens, _ in children(schema) if tokens[0] == "patternProperties"}
+        found += [
+            (f"patternProperties/{escaped(pattern)}", pattern)
+            for pattern in schema.get("patternProperties", ())
+            if pattern in named
+        ]
+        for at, pattern in found:
+            if not _compiles(pattern):
+                message = f"has {pattern!r:.120}, which is no regular expression"
+                hint = "correct it; it is read as ECMA-262"
+                problems.append(Problem(pointer=f"{pointer}/{at}", message=message, hint=hint))
+    return problems
+
+
+def _compiles(pattern: str) -> bool:
+    try:
+        to_rust(pattern)
+    except PatternError:
+        return engine.compiles(pattern)
+    return True
+
+
+def _normal(survey: Survey, name: str, *, arguments: bool) -> Reading:
+    warnings = refused_defaults(survey)
+    normal = Normal(survey, name, refused_defaults={warning.pointer for warning in warnings})
+    normal.run(survey.root, arguments=arguments)
+    relaxed = normal.losses.words()
+    foreign = Foreign(schema=survey.root, root=normal.root, classes=normal.classes, is_exact=not relaxed)
+    return Reading(foreign=foreign, problems=tuple(warnings), relaxed=relaxed)

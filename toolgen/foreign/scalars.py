@@ -1,0 +1,157 @@
+"""Normal nodes of strings, numbers and enums, from a merged schema."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, Final, TypeAlias
+
+from toolgen.contract.patterns import PatternError, to_rust
+
+from .engine import accepts_scalar
+from .keywords import NUMBER_WORDS, STRING_WORDS, Schema
+from .merging import Losses, identity, types_of
+
+Node: TypeAlias = dict[str, Any]
+"""A node of the normal form."""
+
+_LONGEST: Final = 2**31
+"""No text, array or object has so many parts; the types count in machine words."""
+_WHOLE: Final = 2**53
+"""From here on not every integer is a float."""
+_TYPE_NAMES: Final = ("boolean", "string", "integer", "number", "array", "object")
+
+
+def sizes(schema: Schema, low: str, high: str, losses: Losses) -> Node:
+    """Return the two bounds of a length that say something, as ints."""
+    node: Node = {}
+    minimum, maximum = schema.get(low, 0), schema.get(high, _LONGEST)
+    if minimum >= _LONGEST:
+        losses.note(low)
+    elif minimum:
+        node[low] = int(minimum)
+    if maximum < _LONGEST:
+        node[high] = int(maximum)
+    return node
+
+
+def string(schema: Schema, losses: Losses) -> Node:
+    node: Node = {"type": "string", **sizes(schema, "minLength", "maxLength", losses)}
+    pattern = schema.get("pattern")
+    if pattern:
+        if expressible(pattern):
+            node["pattern"] = pattern
+        else:
+            losses.note("pattern")
+    if isinstance(schema.get("format"), str):
+        node["format"] = schema["format"]
+    return node
+
+
+def expressible(pattern: str) -> bool:
+    """Return whether the types can hold the pattern."""
+    try:
+        to_rust(pattern)
+    except PatternError:
+        return False
+    return True
+
+
+def number(schema: Schema, losses: Losses) -> Node:
+    node: Node = {"type": "number"}
+    for word in NUMBER_WORDS:
+        if word in schema:
+            if abs(schema[word]) < _WHOLE:
+                node[word] = schema[word]
+            else:
+                losses.note(word)
+    return node
+
+
+_ROUNDED: Final[dict[str, Callable[[Any], int]]] = {
+    "minimum": math.ceil,
+    "maximum": math.floor,
+    "exclusiveMinimum": math.floor,
+    "exclusiveMaximum": math.ceil,
+}
+"""The integer that bounds the same integers as the number does."""
+
+
+def integer(schema: Schema, losses: Losses) -> Node:
+    node: Node = {"type": "integer"}
+    for word in NUMBER_WORDS:
+        if word not in schema:
+            continue
+        value = schema[word]
+        if word in _ROUNDED:
+            node[word] = _ROUNDED[word](value)
+        elif value == int(value):
+            if value != 1:
+                node[word] = int(value)
+        elif Fraction(value).numerator != 1:
+            losses.note(word)
+    return node
+
+
+def enumerated(schema: Schema, losses: Losses) -> list[Node]:
+    """Return nodes that hold the values of `enum` and `const` which the rest of the schema accepts."""
+    kinds = types_of(schema["type"]) if "type" in schema else None
+    by_kind: dict[str, list[Any]] = {}
+    for value in _listed(schema):
+        kind = kind_of(value)
+        if kinds is not None and kind not in kinds and not (kind == "integer" and "number" in kinds):
+            continue
+        if _is_constrained(schema, kind) and not accepts_scalar(schema, value):
+            continue
+        by_kind.setdefault(kind, []).append(value)
+    return [_of_kind(kind, values, losses) for kind, values in by_kind.items()]
+
+
+def _listed(schema: Schema) -> list[Any]:
+    values = schema.get("enum", [schema.get("const")])
+    if "const" in schema:
+        values = [value for value in values if identity(value) == identity(schema["const"])]
+    by_identity: dict[Any, Any] = {}
+    for value in values:
+        by_identity.setdefault(identity(value), value)
+    return list(by_identity.values())
+
+
+def kind_of(value: object) -> str:
+    """Return the JSON Schema type of a value; 5.0 is an integer (Core 4.2.3)."""
+    match value:
+        case None:
+            return "null"
+        case float() if value.is_integer():
+            return "integer"
+        case _:
+            types = (bool, str, int, float, list, dict)
+            return next(
+                name for name, type_ in zip(_TYPE_NAMES, types, strict=True) if isinstance(value, type_)
+            )
+
+
+def _is_constrained(schema: Schema, kind: str) -> bool:
+    words = {"string": STRING_WORDS, "integer": NUMBER_WORDS, "number": NUMBER_WORDS}.get(kind, ())
+    return any(word in schema for word in words)
+
+
+def _of_kind(kind: str, values: list[Any], losses: Losses) -> Node:
+    match kind:
+        case "null":
+            return {"type": "null"}
+        case "boolean":
+            return {"type": "boolean"} if len(values) == 2 else {"enum": values}
+        case "string":
+            return {"enum": values}
+        case "integer":
+            return {"enum": [int(value) for value in values]}
+        case "number":
+            node: Node = {"type": "number"}
+        case "array":
+            node = {"type": "array", "items": {}}
+        case _:
+            node = {"type": "object", "additionalProperties": {}}
+    losses.note("enum")
+    return node

@@ -1,0 +1,138 @@
+"""Unions of normal nodes: joined, told apart, and tagged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+from math import inf
+from typing import Any, Final
+
+from .scalars import Node
+
+Classes = Mapping[str, Node]
+
+_DEEPEST: Final = 4
+"""How far two objects are followed to tell them apart."""
+_MOST_BRANCHES: Final = 200
+
+
+def join(nodes: Iterable[Node]) -> Node:
+    """Return one node that accepts what any of the nodes accepts; null is last."""
+    branches = [branch for node in nodes for branch in node.get("anyOf", [node])]
+    if {} in branches:
+        return {}
+    joined: dict[str, Node] = {}
+    for branch in branches:
+        kind = _enum_kind(branch)
+        if kind:
+            listed = joined.get(kind, {"enum": []})["enum"]
+            joined[kind] = {"enum": [*listed, *(v for v in branch["enum"] if v not in listed)]}
+        else:
+            joined[repr(branch)] = branch
+    boolean, null = "{'type': 'boolean'}", "{'type': 'null'}"
+    if boolean in joined or len(joined.get("bool", {}).get("enum", ())) == 2:
+        joined = {boolean if key == "bool" else key: node for key, node in joined.items()}
+        joined[boolean] = {"type": "boolean"}
+    if null in joined:
+        joined[null] = joined.pop(null)
+    return {"anyOf": list(joined.values())} if len(joined) > 1 else next(iter(joined.values()))
+
+
+def _enum_kind(node: Node) -> str:
+    return type(node["enum"][0]).__name__ if "enum" in node else ""
+
+
+def exclusive(nodes: list[Node], classes: Classes) -> bool:
+    """Return whether no value is surely accepted by two of the nodes."""
+    if len(nodes) > _MOST_BRANCHES:
+        return False
+    return all(_disjoint(one, other, classes, 0) for one, other in combinations(nodes, 2))
+
+
+def tag_of(branches: list[Node], classes: Classes) -> str | None:
+    """Return the first property that tells all the objects apart by its strings, or None."""
+    objects = [classes[_name(branch)] for branch in branches if "$ref" in branch]
+    if len(objects) < 2 or any("$ref" not in branch and branch != {"type": "null"} for branch in branches):
+        return None
+    for key in objects[0]["required"]:
+        if all(key in object_["required"] for object_ in objects):
+            strings = [_strings(object_["properties"][key]) for object_ in objects]
+            if all(strings) and len(set().union(*strings)) == sum(map(len, strings)):
+                return str(key)
+    return None
+
+
+def _strings(node: Node) -> list[str]:
+    return [value for value in node.get("enum", ()) if isinstance(value, str)]
+
+
+def _name(node: Node) -> str:
+    return str(node["$ref"]).rpartition("/")[2]
+
+
+def _disjoint(one: Node, other: Node, classes: Classes, depth: int) -> bool:
+    if depth > _DEEPEST:
+        return False
+    return all(
+        _pair_disjoint(left, right, classes, depth)
+        for left in one.get("anyOf", [one])
+        for right in other.get("anyOf", [other])
+    )
+
+
+def _pair_disjoint(one: Node, other: Node, classes: Classes, depth: int) -> bool:
+    kind = _kind(one)
+    if not one or not other:
+        return False
+    if kind != _kind(other):
+        return True
+    match kind:
+        case "boolean" | "string":
+            return "enum" in one and "enum" in other and not set(one["enum"]) & set(other["enum"])
+        case "number":
+            return _numbers_disjoint(one, other)
+        case "array":
+            filled = one.get("minItems", 0) > 0 and other.get("minItems", 0) > 0
+            return filled and _disjoint(one["items"], other["items"], classes, depth + 1)
+        case "object":
+            return _objects_disjoint(one, other, classes, depth) or _objects_disjoint(
+                other, one, classes, depth
+            )
+    return False
+
+
+def _kind(node: Node) -> str:
+    if "$ref" in node:
+        return "object"
+    if "enum" in node:
+        return {"str": "string", "bool": "boolean", "int": "number"}[_enum_kind(node)]
+    kind = str(node.get("type"))
+    return "number" if kind == "integer" else kind
+
+
+def _numbers_disjoint(one: Node, other: Node) -> bool:
+    if "enum" in one and "enum" in other:
+        return not set(one["enum"]) & set(other["enum"])
+    return bool(_range(one)[1] < _range(other)[0] or _range(other)[1] < _range(one)[0])
+
+
+def _range(node: Node) -> tuple[Any, Any]:
+    if "enum" in node:
+        return min(node["enum"]), max(node["enum"])
+    low = max(node.get("minimum", -inf), node.get("exclusiveMinimum", -inf))
+    return low, min(node.get("maximum", inf), node.get("exclusiveMaximum", inf))
+
+
+def _objects_disjoint(one: Node, other: Node, classes: Classes, depth: int) -> bool:
+    """Return whether a key that `one` requires cannot be as `one` wants it in `other`."""
+    if "$ref" not in one:
+        return False
+    object_ = classes[_name(one)]
+    held = classes[_name(other)] if "$ref" in other else other
+    for key in object_["required"]:
+        node = held.get("properties", {}).get(key, held["additionalProperties"])
+        if node is False:
+            return True
+        if node is not True and _disjoint(object_["properties"][key], node, classes, depth + 1):
+            return True
+    return False
