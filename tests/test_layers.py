@@ -22,7 +22,8 @@ ALLOWED = {
     "dsl": {"contract", "expr", "foreign"},
     "codegen": {"contract", "expr"},
     "catalog": set[str](),
-    "cli": {"codegen", "contract", "dsl", "expr", "runtime"},
+    "importers": {"contract", "foreign"},
+    "cli": {"codegen", "contract", "dsl", "expr", "importers", "runtime"},
     "__main__": {"cli"},
     "__init__": set[str](),
 }
@@ -33,6 +34,7 @@ THIRD_PARTY = {
     "runtime": {"pydantic", "pydantic_core"},
     "codegen": {"datamodel_code_generator", "jinja2", "ruff"},
     "foreign": {"jsonschema_rs"},
+    "importers": {"docstring_parser", "pydantic", "typing_extensions", "yaml"},
     "cli": {"typer"},
 }
 

@@ -13,6 +13,7 @@ import typer
 
 from toolgen.cli.config import find_project
 from toolgen.expr import Format
+from toolgen.importers.tool import Kind
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
@@ -168,3 +169,45 @@ def init(
     from toolgen.cli.init import start_project
 
     raise typer.Exit(start_project(name))
+
+
+@app.command("import")
+def import_(
+    kind: Annotated[Kind, typer.Argument(help="What the source is.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A file; for python a module or a file, with :FUNCTION for one of its functions.",
+            metavar="SOURCE",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option(help="Where the design module and its schemas go.", metavar="FOLDER")
+    ] = Path(),
+    name: Annotated[
+        str, typer.Option(help="Name of the toolset; by default the source's.", metavar="NAME")
+    ] = "",
+    service: Annotated[
+        str, typer.Option(help="Name of the service; by default the toolset's.", metavar="NAME")
+    ] = "",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Write nothing and exit 1 if any tool has an error.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
+    format: OutputFormat = "text",
+) -> None:
+    """Write a design of tools that somebody else described; it is yours from then on."""
+    from toolgen.cli.importing import Request, import_tools
+    from toolgen.cli.outcome import show
+
+    request = Request(
+        kind=kind,
+        source=source,
+        out=out,
+        name=name,
+        service=service,
+        is_strict=strict,
+        is_forced=force,
+        format=format,
+    )
+    raise typer.Exit(show(import_tools(request)))

@@ -1,0 +1,110 @@
+"""Real tools whose schemas the words can express: the design that `toolgen import` writes says the same.
+
+One difference is the language's own: null for an optional attribute means that it is absent.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import runpy
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conformance import corpora, oracle
+from tests.conformance.agreement import decoded
+from tests.conformance.corpora import Record
+from tests.conformance.test_corpora import changed, judge
+from tests.golden import write
+from toolgen.codegen import generate
+from toolgen.dsl import build
+from toolgen.importers.design import design_files
+from toolgen.importers.tool import ImportedTool, Source
+from toolgen.runtime import Codec, SchemaCodec, ToolSpec
+
+PACKAGE = "words_gen"
+LEAST_IN_WORDS = 0.8
+"""Share of all arguments; what they cannot express is mostly a schema without a type."""
+
+Tools = list[tuple[Record, ToolSpec[Any, Any]]]
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Tools]]:
+    """Every tool by its file, generated from the module that an import writes."""
+    corpora.require()
+    folder = tmp_path_factory.mktemp("words")
+    found: dict[str, Tools] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        patch.setattr(sys, "dont_write_bytecode", True)
+        for file in corpora.files():
+            found[file.stem] = _generated(folder, file)
+        yield found
+    for name in [name for name in sys.modules if name.partition(".")[0].startswith(PACKAGE)]:
+        del sys.modules[name]
+
+
+def _generated(folder: Path, file: Path) -> Tools:
+    """Return the tools that can be imported; each has its number for a name, for names recur."""
+    records = {f"t{number}": record for number, record in enumerate(corpora.records(file))}
+    imported = tuple(
+        ImportedTool(
+            name=name,
+            description="A tool.",
+            arguments=record.input_schema,
+            result=record.output_schema,
+        )
+        for name, record in records.items()
+    )
+    source = Source(name=file.stem, description="Tools.", tools=imported, findings=())
+    design = design_files(source, name=file.stem, service="others")
+    write(folder, design.files)
+    evaluation = build(runpy.run_path(str(folder / next(iter(design.files))))["design"])
+    assert evaluation.design is not None, evaluation.diagnostics[:3]
+    texts = generate(evaluation.design, module=file.stem)
+    package = f"{PACKAGE}_{file.stem}"
+    write(folder, {f"{package}/{path}": text for path, text in texts.items()})
+    specs = importlib.import_module(f"{package}.others.toolsets.{file.stem}").SPECS
+    return [(records[spec.name], spec) for spec in specs]
+
+
+def test_designed_words_meet_reality(tools: dict[str, Tools], capsys: pytest.CaptureFixture[str]) -> None:
+    counts: Counter[str] = Counter()
+    differences = []
+    for found in tools.values():
+        for record, spec in found:
+            for codec, schema, documents in _sides(record, spec):
+                counts["schemas"] += 1
+                if isinstance(codec, SchemaCodec):
+                    continue
+                counts["in words"] += 1
+                theirs = judge(schema)
+                for document in [*documents, *changed(documents, schema, record.id)]:
+                    counts["documents"] += 1
+                    if not _agree(codec, theirs, document):
+                        differences.append((record.id, document))
+    with capsys.disabled():
+        print(f"\nin words: {counts['in words']} of {counts['schemas']}, {counts['documents']} documents")
+    assert differences == []
+    assert counts["in words"] > LEAST_IN_WORDS * counts["schemas"]
+
+
+def _sides(record: Record, spec: ToolSpec[Any, Any]) -> Iterator[tuple[Codec[Any], Any, list[Any]]]:
+    yield spec.payload, record.input_schema, [*record.valid, *record.invalid]
+    if record.output_schema is not None:
+        yield spec.result, record.output_schema, record.results
+
+
+def _agree(codec: Codec[Any], theirs: Any, document: Any) -> bool:
+    """Return whether the tool takes what its author's schema takes, and gives it back."""
+    value, issues = decoded(codec, document)
+    plain = oracle.without_optional_nulls(document, codec.schema)
+    if theirs.is_valid(plain) != (not issues):
+        return False
+    return bool(issues) or theirs.is_valid(json.loads(codec.encode(value)))

@@ -1,0 +1,356 @@
+"""Design modules for imported tools: they read well, they build, and they say what the schemas say."""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from jsonschema_rs import Draft202012Validator
+
+from toolgen.codegen import generate
+from toolgen.dsl import Evaluation, build
+from toolgen.importers.design import DesignFiles, design_files
+from toolgen.importers.design_names import identifier
+from toolgen.importers.tool import ImportedTool, Source
+
+CORPORA = Path(__file__).parents[3] / "shared" / "corpora"
+FILES = ("tools_bfcl", "tools_mcp", "tools_nestful", "tools_openapi", "tools_taubench")
+
+
+def source(*tools: ImportedTool) -> Source:
+    return Source(name="tools", description="Some tools.", tools=tools, findings=())
+
+
+def tool(name: str = "find", arguments: object = True, **facts: Any) -> ImportedTool:
+    return ImportedTool(name=name, **{"description": "Find a thing.", "arguments": arguments, **facts})
+
+
+def imported(*tools: ImportedTool) -> DesignFiles:
+    return design_files(source(*tools), name="tools", service="assistant")
+
+
+def built(found: DesignFiles, folder: Path) -> Evaluation:
+    """Write the files, run the module and build its design."""
+    for path, text in found.files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    return build(runpy.run_path(str(folder / "tools.py"))["design"])
+
+
+def errors(evaluation: Evaluation) -> list[str]:
+    return [each.message for each in evaluation.diagnostics if not each.is_warning]
+
+
+def object_(properties: Mapping[str, object], *required: str, **keywords: object) -> dict[str, Any]:
+    return {"type": "object", "properties": dict(properties), "required": list(required), **keywords}
+
+
+def test_a_module_reads_as_if_somebody_had_written_it(tmp_path: Path) -> None:
+    limit = {"type": "integer", "description": "Most things.", "maximum": 50, "default": 10}
+    arguments = object_(
+        {"query": {"type": "string", "description": "What to look for."}, "limit": limit}, "query"
+    )
+    result = object_({"total": {"type": "integer"}}, "total", additionalProperties=False)
+    found = imported(
+        tool("Find.things", arguments, result=result, title="Finder", annotations={"read_only": True})
+    )
+    assert found.imported == 1
+    assert found.findings == ()
+    assert found.files == {
+        "tools.py": '''\
+"""The tools of tools: `toolgen gen` reads `design` and writes their types and codecs."""
+
+from toolgen.dsl import (
+    Annotations,
+    Args,
+    Attribute,
+    Design,
+    Int,
+    Meta,
+    Return,
+    Service,
+    String,
+    Tool,
+    Toolset,
+)
+
+tools = Toolset(
+    "tools",
+    "Some tools.",
+    Tool(
+        "find_things",
+        "Find a thing.",
+        Args(
+            Attribute("query", String, "What to look for.", required=True),
+            Attribute("limit", Int, "Most things.", maximum=50, default=10),
+            open=True,
+        ),
+        Return(Attribute("total", Int, "Total.", required=True)),
+        Annotations(read_only=True),
+        Meta(name="Find.things"),
+        title="Finder",
+    ),
+)
+
+design = Design("tools", "Some tools.", Service("assistant", "Some tools.", tools))
+'''
+    }
+    assert errors(built(found, tmp_path)) == []
+
+
+def test_a_schema_that_words_cannot_say_is_a_file_as_its_author_wrote_it(tmp_path: Path) -> None:
+    arguments = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        **object_({"a": {"type": "string"}}),
+        "anyOf": [{"required": ["a"]}, {"required": ["b"]}],
+    }
+    found = imported(tool("find", arguments))
+    assert 'Args(JSONSchema("tools_schemas/find.args.json"))' in found.files["tools.py"]
+    assert json.loads(found.files["tools_schemas/find.args.json"]) == arguments
+    assert errors(built(found, tmp_path)) == []
+
+
+def test_one_property_that_words_cannot_say_leaves_words_to_the_others(tmp_path: Path) -> None:
+    tags = {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "description": "Labels."}
+    found = imported(tool("find", object_({"query": {"type": "string"}, "tags": tags})))
+    text = 'JSONSchema({"type": "array", "items": {"type": "string"}, "uniqueItems": True}),'
+    assert text in found.files["tools.py"]
+    assert '"Labels.",' in found.files["tools.py"]
+    assert 'Attribute("query", String, "Query.")' in found.files["tools.py"]
+    assert errors(built(found, tmp_path)) == []
+
+
+def test_a_small_result_that_is_no_object_stands_in_the_module(tmp_path: Path) -> None:
+    found = imported(tool("find", {"type": "object"}, result={"type": "string"}))
+    assert 'Return(JSONSchema({"type": "string"}))' in found.files["tools.py"]
+    assert errors(built(found, tmp_path)) == []
+
+
+def test_a_tool_whose_source_says_nothing_of_its_result_gives_anything(tmp_path: Path) -> None:
+    found = imported(tool("find", object_({}, additionalProperties=False)))
+    assert 'Tool("find", "Find a thing.", Return(JSONSchema({})))' in found.files["tools.py"]
+    assert errors(built(found, tmp_path)) == []
+
+
+def test_a_tool_without_a_description_gets_one_and_a_warning() -> None:
+    found = imported(tool("find_things", {"type": "object"}, description=" ", pointer="/tools/0"))
+    assert '"Find things."' in found.files["tools.py"]
+    (finding,) = found.findings
+    assert (finding.tool, finding.pointer, finding.is_warning) == ("find_things", "/tools/0", True)
+
+
+def test_tools_of_one_identifier_are_numbered_and_said(tmp_path: Path) -> None:
+    found = imported(
+        tool("get_user", object_({})), tool("getUser", object_({})), tool("get-user", object_({}))
+    )
+    assert found.imported == 3
+    assert [finding.tool for finding in found.findings] == ["getUser", "get-user"]
+    evaluation = built(found, tmp_path)
+    assert errors(evaluation) == []
+    assert evaluation.design is not None
+    names = [each.name for each in evaluation.design.services[0].toolsets[0].tools]
+    assert names == ["get_user", "get_user_2", "get_user_3"]
+
+
+def test_a_tool_with_a_long_name_is_left_out_and_the_rest_is_imported() -> None:
+    found = imported(
+        tool("a" * 300, {"type": "object"}, pointer="/tools/0"), tool("find", {"type": "object"})
+    )
+    assert found.imported == 1
+    (finding,) = found.findings
+    assert finding.tool == "a" * 300
+    assert "300 characters" in finding.message
+    assert not finding.is_warning
+
+
+def test_a_tool_with_a_bad_schema_is_left_out_with_its_place() -> None:
+    bad = object_({"a": {"$ref": "#/$defs/Nope"}})
+    found = imported(
+        tool("find", bad, arguments_pointer="/tools/0/inputSchema"), tool("load", {"type": "object"})
+    )
+    assert found.imported == 1
+    (finding,) = found.findings
+    assert finding.pointer.startswith("/tools/0/inputSchema/properties/a")
+
+
+def test_without_a_tool_there_are_no_files() -> None:
+    assert imported(tool("a" * 300)).files == {}
+
+
+def test_a_default_of_a_required_property_is_left_out_with_a_warning() -> None:
+    arguments = object_({"limit": {"type": "integer", "default": 3}}, "limit")
+    found = imported(tool("find", arguments, arguments_pointer="/tools/0/inputSchema"))
+    (finding,) = found.findings
+    assert finding.pointer == "/tools/0/inputSchema/properties/limit/default"
+    assert finding.is_warning
+    assert "default" not in found.files["tools.py"]
+
+
+def test_examples_that_do_not_fit_are_left_out(tmp_path: Path) -> None:
+    found = imported(tool("find", object_({"limit": {"type": "integer", "examples": ["a", 3]}})))
+    assert "examples=(3,)" in found.files["tools.py"]
+    assert errors(built(found, tmp_path)) == []
+
+
+def test_hints_that_contradict_each_other_are_one_hint(tmp_path: Path) -> None:
+    found = imported(tool("find", {"type": "object"}, annotations={"read_only": True, "destructive": True}))
+    assert "Annotations(read_only=True)," in found.files["tools.py"]
+    assert errors(built(found, tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        object_({"__class__": {"type": "string"}, "self": {"type": "integer"}, "class": {}}),
+        object_({"model_config": {}, "model_fields": {}, "json": {"type": "string"}}),
+        object_({"a b": {"type": "string"}}),
+        object_({"fooBar": {}, "foo_bar": {}}),
+        object_({"x": object_({"b_c": object_({"d": {}})}), "x_b": object_({"c": object_({"e": {}})})}),
+        object_({"x": {"enum": ["3d", "", "."]}}),
+        object_({"x": {"type": "integer", "minimum": 3, "maximum": 1}}),
+        object_({"x": {"$ref": "#"}}),
+        object_({"x": {"$ref": "#"}}, "x"),
+        object_({"x": {"type": "string", "description": 'a "quoted" \\ text\u2028\x7f'}}),
+        True,
+        {},
+    ],
+)
+def test_odd_arguments_build(arguments: object, tmp_path: Path) -> None:
+    found = imported(tool("find", arguments))
+    assert found.imported == 1
+    assert errors(built(found, tmp_path)) == []
+
+
+def test_a_schema_in_words_accepts_what_it_accepted(tmp_path: Path) -> None:
+    action = (
+        {"kind": {"const": "stop"}},
+        {"kind": {"const": "wait"}, "seconds": {"type": "number", "minimum": 0}},
+    )
+    arguments = object_(
+        {
+            "id": {"type": "string", "pattern": "^[a-z]+$"},
+            "state": {"enum": ["on", "off"]},
+            "note": {"type": ["string", "null"]},
+            "labels": {"type": "object", "additionalProperties": {"type": "integer"}},
+            "action": {"oneOf": [object_(each, "kind") for each in action]},
+        },
+        "id",
+        additionalProperties=False,
+    )
+    found = imported(tool("find", arguments))
+    assert "JSONSchema(" not in found.files["tools.py"].replace("Return(JSONSchema({}))", "")
+    exported = schemas(built(found, tmp_path))["find"]["payload"]["schema"]
+    validator, original = jsonschema_rs.validator_for(exported), jsonschema_rs.validator_for(arguments)
+    for instance in (
+        {"id": "a"},
+        {"id": "A"},
+        {},
+        {"id": "a", "more": 1},
+        {"id": "a", "state": "on", "note": None, "labels": {"x": 1}},
+        {"id": "a", "state": "?"},
+        {"id": "a", "labels": {"x": "1"}},
+        {"id": "a", "action": {"kind": "stop", "more": 1}},
+        {"id": "a", "action": {"kind": "wait", "seconds": -1}},
+        {"id": "a", "action": {"kind": "go"}},
+    ):
+        assert validator.is_valid(instance) == original.is_valid(instance), instance
+
+
+def schemas(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the exported schemas of every tool by its name."""
+    assert evaluation.design is not None
+    text = generate(evaluation.design, module="tools")["tool_schemas.json"]
+    return {each["name"]: each for each in json.loads(text)["tools"]}
+
+
+def corpus(name: str) -> Iterator[dict[str, Any]]:
+    path = CORPORA / f"{name}_public.jsonl"
+    if not path.exists() and "CI" not in os.environ:
+        pytest.skip(f"{path} is not there")
+    with path.open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+@pytest.mark.parametrize(
+    "name", ["types", "self", "design", "list", "class", "annotations", "tool", "3d maps"]
+)
+def test_any_name_of_a_source_builds(name: str, tmp_path: Path) -> None:
+    found = design_files(
+        source(tool("find", {"type": "object"})), name=name, service=identifier(name, "tools")
+    )
+    (text,) = found.files.values()
+    assert errors(built(DesignFiles(files={"tools.py": text}, findings=(), imported=1), tmp_path)) == []
+
+
+def test_a_format_of_a_python_source_is_a_type(tmp_path: Path) -> None:
+    since = {"type": "string", "format": "date-time"}
+    arguments = object_({"since": {"anyOf": [since, {"type": "null"}], "default": None}, "until": since})
+    found = imported(tool("find", arguments, formats_are_types=True))
+    assert 'Attribute("since", Nullable(DateTime), "Since.", default=None)' in found.files["tools.py"]
+    assert 'Attribute("until", DateTime, "Until.")' in found.files["tools.py"]
+    assert errors(built(found, tmp_path)) == []
+
+
+def instances(record: dict[str, Any], side: str) -> list[Any]:
+    """Return what a record holds of good and bad values of its arguments or its result."""
+    calls = record.get("calls") or []
+    if side == "input_schema":
+        bad = [each["args"] for each in record.get("invalid_args") or []]
+        return [{}, *(record.get("valid_args") or []), *bad, *(each["args"] for each in calls)]
+    return [{}, [], None, *(record.get("valid_outputs") or []), *(each["result"] for each in calls)]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_tools_of_the_corpora_build_and_accept_what_they_accepted(name: str, tmp_path: Path) -> None:
+    records = list(corpus(name))
+    found = imported(
+        *(
+            tool(
+                record["name"],
+                record["input_schema"],
+                description=record.get("description") or "",
+                result=record.get("output_schema"),
+                title=record.get("title") or "",
+            )
+            for record in records
+        )
+    )
+    good = [each for each in records if not each.get("schema_error") and not each.get("output_schema_error")]
+    left_out = [finding for finding in found.findings if not finding.is_warning]
+    assert {finding.tool for finding in left_out} == {each["name"] for each in records if each not in good}
+    assert found.imported == len(good)
+    evaluation = built(found, tmp_path)
+    assert errors(evaluation) == []
+    assert evaluation.design is not None
+    exported = schemas(evaluation)
+    tools = evaluation.design.services[0].toolsets[0].tools
+    for each, record in zip(tools, good, strict=True):
+        for part, side in (("payload", "input_schema"), ("result", "output_schema")):
+            if record.get(side) is None:
+                continue
+            written = Draft202012Validator(exported[each.name][part]["schema"], validate_formats=False)
+            original = jsonschema_rs.validator_for(record[side], validate_formats=False)
+            for instance in instances(record, side):
+                assert written.is_valid(instance) == original.is_valid(instance), (each.name, instance)
+
+
+def test_schemas_of_the_test_suite_build_and_accept_what_they_accepted(tmp_path: Path) -> None:
+    groups = [group for group in corpus("jsonschema_suite_2020_12") if not group["needs_remote"]]
+    found = imported(
+        *(tool(f"group_{index}", {}, result=group["schema"]) for index, group in enumerate(groups))
+    )
+    assert found.imported == len(groups)
+    evaluation = built(found, tmp_path)
+    assert errors(evaluation) == []
+    for name, each in schemas(evaluation).items():
+        group = groups[int(name.removeprefix("group_"))]
+        written = Draft202012Validator(each["result"]["schema"], validate_formats=False)
+        original = Draft202012Validator(group["schema"], validate_formats=False)
+        for test in group["tests"]:
+            assert written.is_valid(test["data"]) == original.is_valid(test["data"]), group["id"]

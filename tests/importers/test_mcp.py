@@ -1,0 +1,87 @@
+"""Tool lists of MCP servers, as files."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.importers.mcp import read_mcp
+from toolgen.importers.text import Document
+from toolgen.importers.tool import Source
+
+OBJECT = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+TOOL = {
+    "name": "read_file",
+    "title": "Read a file",
+    "description": "Read one file.",
+    "inputSchema": OBJECT,
+    "outputSchema": {"type": "object"},
+    "annotations": {"readOnlyHint": True, "openWorldHint": False, "title": "Reader"},
+    "_meta": {"vendor/x": 1},
+}
+
+
+def read(value: object) -> Source:
+    return read_mcp(Document(name="files", value=value))
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer"),
+    [
+        ([TOOL], "/0"),
+        ({"tools": [TOOL]}, "/tools/0"),
+        ({"jsonrpc": "2.0", "id": 1, "result": {"tools": [TOOL]}}, "/result/tools/0"),
+    ],
+    ids=["list", "result", "response"],
+)
+def test_every_wrapping_of_a_list_is_read(document: object, pointer: str) -> None:
+    source = read(document)
+    [tool] = source.tools
+    assert (source.name, source.findings) == ("files", ())
+    assert (tool.name, tool.title, tool.description) == ("read_file", "Read a file", "Read one file.")
+    assert (tool.arguments, tool.arguments_pointer) == (OBJECT, f"{pointer}/inputSchema")
+    assert (tool.result, tool.result_pointer) == ({"type": "object"}, f"{pointer}/outputSchema")
+    assert tool.annotations == {"read_only": True, "open_world": False}
+
+
+def test_the_title_may_stand_in_the_annotations() -> None:
+    [tool] = read([{**TOOL, "title": None}]).tools
+    assert tool.title == "Reader"
+
+
+def test_a_hint_that_is_no_boolean_is_left_out_with_a_warning() -> None:
+    source = read([{**TOOL, "annotations": {"readOnlyHint": "yes"}}])
+    assert source.tools[0].annotations == {}
+    [finding] = source.findings
+    assert (finding.tool, finding.pointer) == ("read_file", "/0/annotations/readOnlyHint")
+    assert finding.is_warning
+
+
+def test_a_tool_without_input_schema_is_left_out() -> None:
+    source = read([{"name": "a", "input_schema": OBJECT}, TOOL])
+    assert [tool.name for tool in source.tools] == ["read_file"]
+    [finding] = source.findings
+    assert (finding.tool, finding.pointer, finding.hint) == ("a", "/0", "add 'inputSchema'")
+
+
+def test_a_first_page_says_that_it_is_one() -> None:
+    [finding] = read({"tools": [TOOL], "nextCursor": "2"}).findings
+    assert (finding.pointer, finding.is_warning) == ("/nextCursor", True)
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"error": {"code": -32601, "message": "no such method"}}, "the server answered with an error"),
+        ({"prompts": []}, "the document has neither 'tools' nor 'result'"),
+        ("tools", "the document is a text, not a list of tools"),
+    ],
+)
+def test_what_is_no_tool_list_is_refused(document: object, message: str) -> None:
+    with pytest.raises(ToolgenError, match=message):
+        read(document)
+
+
+def test_a_list_that_is_none_is_a_finding() -> None:
+    [finding] = read({"tools": {"read_file": TOOL}}).findings
+    assert (finding.pointer, finding.message) == ("/tools", "the list of tools is an object")

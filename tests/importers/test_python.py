@@ -1,0 +1,263 @@
+"""Typed functions as tools."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import enum
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict
+
+import pytest
+from pydantic import BaseModel, Field
+
+from toolgen.importers.docstrings import read_docstring
+from toolgen.importers.python_functions import read_functions
+from toolgen.importers.tool import Finding, ImportedTool
+from toolgen.runtime import ToolContext
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: int = 0
+
+
+class Options(TypedDict):
+    deep: bool
+    inner: NotRequired[list[Options]]
+
+
+class Flat(TypedDict, total=False):
+    deep: bool
+    point: Point
+
+
+class Report(BaseModel):
+    """What was found."""
+
+    when: dt.datetime
+    children: list[Report] = []
+
+
+class Opaque:
+    pass
+
+
+def tool(function: Callable[..., object]) -> ImportedTool:
+    source = read_functions("tools", "", [function])
+    assert source.findings == ()
+    [found] = source.tools
+    return found
+
+
+def properties(function: Callable[..., object]) -> dict[str, Any]:
+    arguments = tool(function).arguments
+    assert isinstance(arguments, dict)
+    assert arguments["additionalProperties"] is False
+    found: dict[str, Any] = arguments["properties"]
+    return found
+
+
+def findings(function: Callable[..., object]) -> list[Finding]:
+    return list(read_functions("tools", "", [function]).findings)
+
+
+async def search(query: str, limit: Annotated[int, Field(ge=1, description="How many.")] = 10) -> Report:
+    """Search the notes.
+
+    Newest first.
+
+    Args:
+        query: What to
+            look for.
+
+    Returns:
+        The report.
+    """
+    raise NotImplementedError
+
+
+def test_a_function_becomes_a_tool() -> None:
+    found = tool(search)
+    assert (found.name, found.description) == ("search", "Search the notes.\n\nNewest first.")
+    assert found.arguments == {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "What to look for."},
+            "limit": {"type": "integer", "minimum": 1, "default": 10, "description": "How many."},
+        },
+        "required": ["query"],
+        "additionalProperties": False,
+    }
+    assert found.formats_are_types
+    assert isinstance(found.result, dict)
+    assert found.result["$defs"]["Report"]["properties"]["when"] == {"type": "string", "format": "date-time"}
+
+
+def test_names_of_pydantic_are_names_like_others() -> None:
+    def save(schema: str, copy: int, model_config: bool) -> None: ...
+
+    assert list(properties(save)) == ["schema", "copy", "model_config"]
+
+
+def test_literals_enums_and_options_have_their_values() -> None:
+    def paint(
+        mode: Literal["fast", "slow"],
+        colour: Colour = Colour.RED,
+        note: Optional[str] = None,  # noqa: UP045
+    ) -> None: ...
+
+    found = properties(paint)
+    assert found["mode"] == {"type": "string", "enum": ["fast", "slow"]}
+    assert found["colour"] == {"$ref": "#/$defs/Colour", "default": "red"}
+    assert found["note"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
+
+
+def test_none_as_the_default_makes_null_a_value() -> None:
+    def find(limit: int = None) -> None: ...  # type: ignore[assignment]  # noqa: RUF013  # what many authors write
+
+    assert properties(find)["limit"] == {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+
+
+@pytest.mark.parametrize("type_", [Point, Flat, Options, Report])
+def test_structured_parameters_are_objects(type_: type) -> None:
+    def take(value: object) -> None: ...
+
+    take.__annotations__["value"] = type_
+    arguments = tool(take).arguments
+    assert isinstance(arguments, dict)
+    assert arguments["properties"]["value"] == {"$ref": f"#/$defs/{type_.__name__}"}
+    assert arguments["$defs"][type_.__name__]["type"] == "object"
+
+
+def test_keys_of_a_typed_dict_are_required_as_it_says() -> None:
+    def take(options: Options) -> None: ...
+
+    arguments = tool(take).arguments
+    assert isinstance(arguments, dict)
+    assert arguments["$defs"]["Options"] == {
+        "type": "object",
+        "title": "Options",
+        "properties": {
+            "deep": {"type": "boolean"},
+            "inner": {"type": "array", "items": {"$ref": "#/$defs/Options"}},
+        },
+        "required": ["deep"],
+    }
+
+
+def test_the_context_of_the_call_is_no_argument() -> None:
+    def greet(ctx: ToolContext, name: str) -> None: ...
+
+    assert list(properties(greet)) == ["name"]
+
+
+def test_the_owner_of_a_method_is_no_argument() -> None:
+    class Notes:
+        def add(self, text: str) -> None: ...
+
+    assert list(properties(Notes.add)) == ["text"]
+
+
+def test_a_function_that_returns_nothing_has_no_result() -> None:
+    def log(text: str) -> None: ...
+
+    def note(text: str): ...  # type: ignore[no-untyped-def]  # what is tested
+
+    assert tool(log).result is None
+    assert tool(note).result is None
+
+
+def test_a_result_need_not_be_an_object() -> None:
+    def add(a: int, b: int) -> list[int]:
+        """Add.
+
+        :returns: The sums.
+        """
+        return [a + b]
+
+    assert tool(add).result == {"type": "array", "items": {"type": "integer"}, "description": "The sums."}
+
+
+def test_variadics_are_refused_each() -> None:
+    def call(*args: str, **options: str) -> None: ...
+
+    assert [(finding.tool, finding.pointer) for finding in findings(call)] == [
+        ("call", "/args"),
+        ("call", "/options"),
+    ]
+
+
+def test_a_parameter_without_annotation_is_refused() -> None:
+    def call(name): ...  # type: ignore[no-untyped-def]  # what is tested
+
+    [finding] = findings(call)
+    assert (finding.message, finding.hint) == ("the parameter 'name' has no annotation", "write name: str")
+
+
+def test_a_type_without_schema_is_refused_by_its_parameter() -> None:
+    def call(count: int, thing: Opaque) -> None: ...
+
+    [finding] = findings(call)
+    assert (finding.tool, finding.pointer) == ("call", "/thing")
+    assert finding.message.startswith("the type of the parameter 'thing' has no JSON Schema: Unable")
+
+
+def test_a_result_without_schema_costs_the_result_only() -> None:
+    def call(count: int) -> Opaque:
+        raise NotImplementedError
+
+    source = read_functions("tools", "", [call])
+    assert source.tools[0].result is None
+    assert [finding.is_warning for finding in source.findings] == [True]
+
+
+def test_an_annotation_that_names_nothing_is_refused() -> None:
+    def call(count: Missing) -> None: ...  # type: ignore[name-defined]  # noqa: F821  # what is tested
+
+    [finding] = findings(call)
+    assert "NameError: name 'Missing' is not defined" in finding.message
+
+
+GOOGLE = (
+    "Add it.\n\nArgs:\n    a (int): The a.\n    b: The b,\n        and more.\n\nReturns:\n    int: The sum."
+)
+NUMPY = """Add it.
+
+Parameters
+----------
+a : int
+    The a.
+b : int, optional
+    The b,
+    and more.
+
+Returns
+-------
+int
+    The sum.
+"""
+SPHINX = "Add it.\n\n:param a: The a.\n:param int b: The b,\n    and more.\n:returns: The sum.\n"
+
+
+@pytest.mark.parametrize("text", [GOOGLE, NUMPY, SPHINX], ids=["google", "numpy", "sphinx"])
+def test_a_docstring_of_each_style_is_read(text: str) -> None:
+    said = read_docstring(text)
+    assert said.description == "Add it."
+    assert said.parameters == {"a": "The a.", "b": "The b, and more."}
+    assert said.result == "The sum."
+
+
+@pytest.mark.parametrize("text", ["Plain: text.", "One.\n\nTwo: three\n  four"])
+def test_a_docstring_without_sections_is_all_description(text: str) -> None:
+    assert read_docstring(text).description == text
+
+
+def test_no_docstring_says_nothing() -> None:
+    assert read_docstring(None).description == ""

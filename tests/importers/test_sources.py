@@ -1,0 +1,216 @@
+"""Files of tools: how they are read, what is refused, and the forms of JSON Schema tool lists."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.importers.json_schema import read_schemas
+from toolgen.importers.text import MOST_BYTES, read_document
+from toolgen.importers.tool import Source
+
+CORPORA = Path(__file__).parents[3] / "shared/corpora"
+OBJECT = {"type": "object", "properties": {"city": {"type": "string"}}}
+
+
+def written(folder: Path, text: str | bytes, name: str = "tools.json") -> Path:
+    file = folder / name
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return file
+
+
+def schemas(folder: Path, value: object, name: str = "tools.json") -> Source:
+    return read_schemas(read_document(written(folder, json.dumps(value), name)))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is not JSON: Expecting value at line 1, column 1"),
+        ('{"a": 1,\n"b" 2}', "is not JSON: Expecting ':' delimiter at line 2, column 5"),
+        ('{"default": NaN}', "is not JSON: NaN is no number of JSON"),
+        (b'{"a": "\xff"}', "is not UTF-8: byte 7 is 0xff"),
+        ("[" * 100_000, "is not JSON: Expecting value at line 1"),
+        ("9" * 5_000, "is not JSON: Exceeds the limit"),
+    ],
+    ids=["empty", "syntax", "nan", "encoding", "unclosed", "digits"],
+)
+def test_what_is_no_json_is_refused_with_the_place(tmp_path: Path, text: str | bytes, message: str) -> None:
+    with pytest.raises(ToolgenError, match=message):
+        read_document(written(tmp_path, text))
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
+    assert read_document(written(tmp_path, b"\xef\xbb\xbf[1]")).value == [1]
+
+
+def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "large.json"
+    with file.open("wb") as stream:
+        stream.truncate(50_000_000)
+    start = time.perf_counter()
+    with pytest.raises(ToolgenError, match=rf"50,000,000 bytes; a source may have {MOST_BYTES:,}"):
+        read_document(file)
+    assert time.perf_counter() - start < 0.5
+
+
+@pytest.mark.parametrize("name", ["nowhere.json", "."])
+def test_a_file_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ToolgenError, match=r"there is no file|is not a file"):
+        read_document(tmp_path / name)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="named pipes have another form there")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(ToolgenError, match="is not a file"):
+        read_document(tmp_path / "pipe.json")
+
+
+def test_a_deep_schema_costs_its_tool_only(tmp_path: Path) -> None:
+    deep = '{"items": ' * 10_000 + "{}" + "}" * 10_000
+    text = (
+        f'[{{"name": "deep", "parameters": {deep}}}, {{"name": "flat", "parameters": {json.dumps(OBJECT)}}}]'
+    )
+    source = read_schemas(read_document(written(tmp_path, text)))
+    assert [tool.name for tool in source.tools] == ["flat"]
+    [finding] = source.findings
+    assert (finding.tool, finding.is_warning) == ("deep", False)
+    assert finding.pointer.startswith("/0/parameters/items/items")
+    assert finding.message == "what stands here is nested too deeply to be read"
+
+
+def test_the_one_deep_schema_of_a_document_is_named(tmp_path: Path) -> None:
+    text = '{"properties": {"a": ' + '{"items": ' * 10_000 + "{}" + "}" * 10_000 + "}}"
+    source = read_schemas(read_document(written(tmp_path, text, "deep.json")))
+    assert (source.tools, [finding.tool for finding in source.findings]) == ((), ["deep"])
+
+
+def test_an_error_after_something_deep_still_has_its_line(tmp_path: Path) -> None:
+    text = "[" * 1_000 + "\n\n" + "]" * 1_000 + "\n}"
+    with pytest.raises(ToolgenError, match="Extra data at line 4, column 1"):
+        read_document(written(tmp_path, text))
+
+
+def test_a_key_that_stands_twice_is_a_warning_of_its_tool(tmp_path: Path) -> None:
+    text = '[{"name": "a", "parameters": {"type": "string", "type": "object"}}]'
+    source = read_schemas(read_document(written(tmp_path, text)))
+    [finding] = source.findings
+    assert (finding.tool, finding.pointer, finding.is_warning) == ("a", "/0/parameters/type", True)
+    assert source.tools[0].arguments == {"type": "object"}
+
+
+def test_half_a_character_becomes_a_whole_one(tmp_path: Path) -> None:
+    text = '{"title": "a\\ud800", "properties": {"\\udfff": {}}}'
+    document = read_document(written(tmp_path, text))
+    assert document.value == {"title": "a\ufffd", "properties": {"\ufffd": {}}}
+    assert [(finding.pointer, finding.is_warning) for finding in document.findings] == [
+        ("/title", True),
+        ("/properties", True),
+    ]
+
+
+def test_a_number_beyond_a_float_is_found(tmp_path: Path) -> None:
+    [finding] = read_document(written(tmp_path, '{"a": [1e999]}')).findings
+    assert (finding.pointer, finding.message) == ("/a/0", "the number is too large for a float")
+
+
+def test_lines_that_are_no_json_cost_themselves_only(tmp_path: Path) -> None:
+    good = json.dumps({"name": "a", "input_schema": OBJECT})
+    source = read_schemas(read_document(written(tmp_path, f"{good}\n\nnot json\n", "tools.jsonl")))
+    assert [tool.name for tool in source.tools] == ["a"]
+    [finding] = source.findings
+    assert finding.message.startswith("line 3 is not JSON: Expecting value")
+
+
+@pytest.mark.parametrize(
+    ("record", "pointer"),
+    [
+        ({"type": "function", "function": {"name": "f", "parameters": OBJECT}}, "/0/function/parameters"),
+        ({"type": "function", "name": "f", "parameters": OBJECT}, "/0/parameters"),
+        ({"name": "f", "description": "", "parameters": OBJECT}, "/0/parameters"),
+        ({"name": "f", "input_schema": OBJECT}, "/0/input_schema"),
+        ({"name": "f", "inputSchema": OBJECT}, "/0/inputSchema"),
+    ],
+    ids=["chat completions", "responses", "flat", "anthropic", "mcp"],
+)
+def test_every_form_of_a_record_is_read(tmp_path: Path, record: object, pointer: str) -> None:
+    [tool] = schemas(tmp_path, [record]).tools
+    assert (tool.name, tool.arguments, tool.arguments_pointer) == ("f", OBJECT, pointer)
+
+
+def test_a_function_without_parameters_takes_none(tmp_path: Path) -> None:
+    [tool] = schemas(tmp_path, [{"type": "function", "function": {"name": "f"}}]).tools
+    assert tool.arguments == {"type": "object", "properties": {}}
+
+
+def test_a_record_brings_result_examples_and_title(tmp_path: Path) -> None:
+    record = {
+        "name": "f",
+        "title": "Eff",
+        "description": "Does f.",
+        "input_schema": OBJECT,
+        "output_schema": {"type": "string"},
+        "input_examples": [{"city": "Oslo"}],
+    }
+    [tool] = schemas(tmp_path, {"tools": [record]}).tools
+    assert (tool.title, tool.description, tool.result) == ("Eff", "Does f.", {"type": "string"})
+    assert (tool.result_pointer, tool.examples) == ("/tools/0/output_schema", ({"city": "Oslo"},))
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (3, "the tool is a number"),
+        ({"input_schema": OBJECT}, "the tool has no name"),
+        ({"name": " ", "input_schema": OBJECT}, "the tool's name is an empty text"),
+        ({"name": "f"}, "has no schema of its arguments"),
+    ],
+)
+def test_a_record_that_is_no_tool_leaves_the_others(tmp_path: Path, record: object, message: str) -> None:
+    source = schemas(tmp_path, [record, {"name": "g", "input_schema": OBJECT}])
+    assert [tool.name for tool in source.tools] == ["g"]
+    assert [(finding.pointer, finding.message) for finding in source.findings] == [("/0", message)]
+
+
+def test_a_second_tool_of_a_name_is_left_out(tmp_path: Path) -> None:
+    source = schemas(tmp_path, [{"name": "f", "input_schema": OBJECT}] * 2)
+    assert len(source.tools) == 1
+    [finding] = source.findings
+    assert (finding.tool, finding.pointer) == ("f", "/1")
+    assert finding.message == "a second tool of this name; the first stands at /0"
+
+
+@pytest.mark.parametrize(("schema", "name"), [({**OBJECT, "title": "Weather"}, "Weather"), (OBJECT, "get")])
+def test_one_schema_is_one_tool(tmp_path: Path, schema: object, name: str) -> None:
+    [tool] = schemas(tmp_path, schema, "get.json").tools
+    assert (tool.name, tool.arguments, tool.arguments_pointer) == (name, schema, "")
+
+
+def test_a_schema_that_has_properties_of_a_tool_is_still_a_schema(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"name": {}, "parameters": {}}}
+    [tool] = schemas(tmp_path, schema).tools
+    assert tool.arguments == schema
+
+
+def test_a_document_that_is_neither_is_a_finding(tmp_path: Path) -> None:
+    [finding] = schemas(tmp_path, "text").findings
+    assert finding.message == "the document is a text, neither a schema nor a list of tools"
+
+
+@pytest.mark.skipif(
+    not CORPORA.is_dir() and "CI" not in os.environ, reason="the corpora are not beside this repository"
+)
+@pytest.mark.parametrize("file", ["bfcl", "mcp", "nestful", "openapi", "taubench"])
+def test_every_record_of_the_corpora_is_a_tool_or_a_second_of_its_name(file: str) -> None:
+    path = CORPORA / f"tools_{file}_public.jsonl"
+    source = read_schemas(read_document(path))
+    assert len(source.tools) + len(source.findings) == len(path.read_text("utf-8").splitlines())
+    assert {finding.message.partition(";")[0] for finding in source.findings} <= {
+        "a second tool of this name"
+    }

@@ -1,0 +1,207 @@
+"""`toolgen import`: a design module of tools that somebody else described."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final, assert_never
+
+from toolgen.cli.functions import find_functions
+from toolgen.cli.outcome import Outcome
+from toolgen.cli.placing import place_files
+from toolgen.cli.terminal import has_colours
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.naming import LONGEST_NAME, TOOL_NAME, snake
+from toolgen.expr import Format
+from toolgen.expr.rendering import workflow_command
+from toolgen.importers.design import design_files
+from toolgen.importers.json_schema import read_schemas
+from toolgen.importers.mcp import read_mcp
+from toolgen.importers.openapi import read_openapi
+from toolgen.importers.python_functions import read_functions
+from toolgen.importers.text import read_document
+from toolgen.importers.tool import Finding, Kind, Source
+
+_LONGEST_SHOWN: Final = 200
+"""Characters of a name or a pointer from the source."""
+
+_BOLD, _RED, _YELLOW, _CYAN = "1", "1;31", "1;33", "36"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What the command line asks for; an empty name is made from the source's own."""
+
+    kind: Kind
+    source: str
+    out: Path
+    name: str = ""
+    service: str = ""
+    is_strict: bool = False
+    """Write nothing when a tool has an error."""
+    is_forced: bool = False
+    """Write over what stands there."""
+    format: Format = "text"
+
+
+def import_tools(request: Request) -> Outcome:
+    """Write the design module and the schemas beside it, or say why not.
+
+    The code is 1 when no tool could be imported, or not all of them and `is_strict` is set.
+
+    Raises:
+        ToolgenError: the source cannot be read, a name does not fit, or a file stands in the way.
+    """
+    for option, given in (("--name", request.name), ("--service", request.service)):
+        if given and not _is_name(given):
+            raise ToolgenError(
+                f"{option} {given!r} is not a small letter, then small letters, digits and '_', "
+                f"at most {LONGEST_NAME}, and no word of Python",
+                hint=f"{option} {_name(given)}",
+            )
+    source = _read(request.kind, request.source)
+    name = request.name or _name(source.name)
+    design = design_files(source, name=name, service=request.service or name)
+    found = (*source.findings, *design.findings)
+    errors = [finding for finding in found if not finding.is_warning]
+    counted = _counted(errors, found)
+    report = _rendered(found, request)
+    if not design.imported or (errors and request.is_strict):
+        reason = "--strict" if design.imported else "no tool could be imported"
+        return _outcome(
+            1, request, report, (), f"{reason}: {counted or 'the source has none'}; nothing was written"
+        )
+    module = f"{name}_design"
+    written, *schemas = design.files
+    files = {f"{module}.py": design.files[written]} | {path: design.files[path] for path in schemas}
+    place_files(request.out, files, is_forced=request.is_forced)
+    return _outcome(
+        0,
+        request,
+        report,
+        _next_steps(request.out, module, schemas),
+        f"imported {_number(design.imported, 'tool')}{f'; {counted}' if counted else ''}",
+    )
+
+
+def _read(kind: Kind, source: str) -> Source:
+    match kind:
+        case "jsonschema":
+            return read_schemas(read_document(Path(source)))
+        case "mcp":
+            return read_mcp(read_document(Path(source)))
+        case "openapi":
+            return read_openapi(read_document(Path(source), yaml=True))
+        case "python":
+            module, functions = find_functions(source)
+            return read_functions(module.__name__.rpartition(".")[2], module.__doc__ or "", functions)
+        case _:
+            assert_never(kind)
+
+
+def _is_name(text: str) -> bool:
+    return bool(TOOL_NAME.fullmatch(text)) and len(text) <= LONGEST_NAME and not keyword.iskeyword(text)
+
+
+def _name(text: str) -> str:
+    """Return the name of a toolset made of any text."""
+    name = snake(text)[:LONGEST_NAME].strip("_")
+    if _is_name(name):
+        return name
+    near = f"tools_{name}"[:LONGEST_NAME].rstrip("_")
+    return near if _is_name(near) else "tools"
+
+
+def _next_steps(out: Path, module: str, schemas: list[str]) -> tuple[str, ...]:
+    lines = [f"{_shown(out / f'{module}.py')}: the design, yours from now on"]
+    if schemas:
+        count = _number(len(schemas), "schema")
+        lines.append(f"{_shown((out / schemas[0]).parent)}: {count} that the words cannot express")
+    dotted = [part for part in Path(_shown(out)).parts if part not in (os.curdir, os.sep)]
+    inside = all(part.isidentifier() for part in dotted)
+    name = ".".join([*dotted, module]) if inside else module
+    lines.append(f'next: set design = "{name}" in [tool.toolgen] of pyproject.toml, then run: toolgen gen')
+    return tuple(lines)
+
+
+def _shown(path: Path) -> str:
+    """Return the path as seen from the working directory, where it stands below it."""
+    shown = os.path.relpath(path)
+    return str(path) if shown.startswith(os.pardir) else shown
+
+
+def _counted(errors: list[Finding], found: tuple[Finding, ...]) -> str:
+    warnings = len(found) - len(errors)
+    parts = [_number(len(errors), "error")] if errors else []
+    parts += [_number(warnings, "warning")] if warnings else []
+    return ", ".join(parts)
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _outcome(code: int, request: Request, report: str, notes: tuple[str, ...], summary: str) -> Outcome:
+    """Return the outcome; what was found goes to people or to programs, as the format says."""
+    if request.format == "text":
+        return Outcome(code=code, notes=(*([report] if report else []), *notes), summary=summary)
+    return Outcome(code=code, output=report, notes=notes, summary=summary)
+
+
+def _rendered(found: Iterable[Finding], request: Request) -> str:
+    match request.format:
+        case "text":
+            colour = has_colours(sys.stderr)
+            return "\n".join(_text(finding, request.source, colour) for finding in found)
+        case "json":
+            return "\n".join(_json(finding, request.source) for finding in found)
+        case "github":
+            return "\n".join(_github(finding, request.source) for finding in found)
+        case _:
+            assert_never(request.format)
+
+
+def _text(finding: Finding, source: str, colour: bool) -> str:
+    def painted(text: str, style: str) -> str:
+        return f"\x1b[{style}m{text}\x1b[0m" if colour else text
+
+    severity = painted("warning:", _YELLOW) if finding.is_warning else painted("error:", _RED)
+    lines = [f"{painted(source, _BOLD)}: {severity} {painted(_message(finding), _BOLD)}"]
+    lines += [f"  {painted('hint:', _CYAN)} {_printable(finding.hint)}"] if finding.hint else []
+    return "\n".join(lines)
+
+
+def _message(finding: Finding) -> str:
+    tool = f"tool {_short(finding.tool)!r}" if finding.tool else ""
+    place = f"at {_short(finding.pointer)}" if finding.pointer else ""
+    where = " ".join(part for part in (tool, place) if part)
+    return _printable(f"{where}: {finding.message}" if where else finding.message)
+
+
+def _printable(text: str) -> str:
+    """Return the text with what would move the cursor escaped: a source may hold anything."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def _short(text: str) -> str:
+    """Return the text, its middle left out where it is too long to be read."""
+    if len(text) <= _LONGEST_SHOWN:
+        return text
+    half = _LONGEST_SHOWN // 2
+    return f"{text[:half]}…{text[-half:]}"
+
+
+def _json(finding: Finding, source: str) -> str:
+    document: Mapping[str, object] = {"file": source, **asdict(finding)}
+    return json.dumps(document, ensure_ascii=False)
+
+
+def _github(finding: Finding, source: str) -> str:
+    message = _message(finding) + (f"\nhint: {finding.hint}" if finding.hint else "")
+    command = workflow_command(message, {"file": source})
+    return f"::warning{command.removeprefix('::error')}" if finding.is_warning else command

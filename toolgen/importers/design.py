@@ -1,0 +1,224 @@
+"""A design module for the tools of a source: what the words can say, and files for the rest.
+
+The text is the user's from then on. It builds without a diagnostic: names, classes and limits that a design
+would refuse are settled here, and reported as findings.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import keyword
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from toolgen.contract import naming
+from toolgen.contract.fields import Foreign
+from toolgen.foreign import read
+
+from .design_names import WORDS, Names, identifier
+from .design_objects import in_words, required_defaults, root_leaf
+from .design_types import TypeTable
+from .tool import Finding, ImportedTool, Source
+from .words_layout import WIDTH, Group, Named, Part, Text, call, printed, string
+from .words_limits import NotInWordsError
+
+Side = Literal["args", "result"]
+
+_CLASSES: Final[dict[Side, str]] = {"args": "payload", "result": "result"}
+_TAKEN_SERVICES: Final = frozenset(["self", "types"])
+"""Names that the generated package has for something else."""
+_WORDS: Final[dict[Side, str]] = {"args": "Args", "result": "Return"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesignFiles:
+    """A design module and the schemas beside it."""
+
+    files: dict[str, str]
+    """Text by relative path, the module first."""
+    findings: tuple[Finding, ...]
+    imported: int
+    """How many tools the design has."""
+
+
+def design_files(source: Source, *, name: str, service: str) -> DesignFiles:
+    """Return the design module `<name>.py` with one toolset, and the schema files that it refers to.
+
+    Tools keep their names where they can; another name is kept in `Meta(name=…)`.
+    """
+    return _Module(source, identifier(name, "tools")[: naming.LONGEST_NAME].rstrip("_"), service).files()
+
+
+class _Module:
+    def __init__(self, source: Source, toolset: str, service: str) -> None:
+        self._source = source
+        self._toolset = toolset
+        self._service = f"{service}_service" if service in _TAKEN_SERVICES else service
+        self._names = Names(toolset)
+        self._types = TypeTable(self._names)
+        self._findings: list[Finding] = []
+        self._schemas: dict[str, str] = {}
+
+    def files(self) -> DesignFiles:
+        named = [(tool, name) for tool in self._source.tools if (name := self._name(tool))]
+        tools = [text for tool, name in named if (text := self._tool(tool, name))]
+        files = {f"{self._toolset}.py": self._module(tools), **self._schemas}
+        return DesignFiles(files=files if tools else {}, findings=tuple(self._findings), imported=len(tools))
+
+    def _name(self, tool: ImportedTool) -> str:
+        """Return the tool's name in the design; empty when it is left out."""
+        wanted = identifier(tool.name, "tool")
+        if len(wanted) > naming.LONGEST_NAME:
+            self._find(
+                tool,
+                tool.pointer,
+                f"has a name of {len(wanted)} characters, and providers take {naming.LONGEST_NAME}",
+                "give it a shorter name in the source",
+            )
+            return ""
+        name = self._names.tool(wanted)
+        if name != wanted:
+            message = f"is called {name!r}, because another tool is {wanted!r} in Python"
+            self._warn(tool, tool.pointer, message, "rename it in the design, if that is not what you want")
+        return name
+
+    def _tool(self, tool: ImportedTool, name: str) -> Part | None:
+        """Return the word for a tool; None when it is left out."""
+        readings: dict[Side, Foreign | None] = {
+            "args": self._read(tool, tool.arguments, tool.arguments_pointer, name, "args"),
+            "result": self._read(tool, tool.result, tool.result_pointer, name, "result"),
+        }
+        if readings["args"] is None or (tool.result is not None and readings["result"] is None):
+            return None
+        description = _text(tool.description)
+        if not description:
+            description = f"{naming.title(name)}."
+            self._warn(tool, tool.pointer, "has no description", "say in the design when to use it")
+        clauses = [
+            clause
+            for side, foreign in readings.items()
+            if (clause := self._object(tool, foreign, name, side)) is not None
+        ]
+        title = _text(tool.title)
+        is_telling = bool(title) and naming.words(title) != naming.words(name)
+        return call(
+            "Tool",
+            string(name),
+            Text(description),
+            *clauses,
+            *_facts(tool, name),
+            *([Named("title", Text(title))] if is_telling else ()),
+        )
+
+    def _read(
+        self, tool: ImportedTool, schema: object, pointer: str, name: str, side: Side
+    ) -> Foreign | None:
+        if side == "result" and schema is None:
+            return None
+        class_name = naming.class_name(name, _CLASSES[side])
+        reading = read(schema, name=class_name, arguments=side == "args")
+        for problem in reading.problems:
+            report = self._warn if problem.is_warning else self._find
+            report(tool, pointer + problem.pointer, problem.message, problem.hint)
+        return reading.foreign
+
+    def _object(self, tool: ImportedTool, foreign: Foreign | None, name: str, side: Side) -> Part | None:
+        """Return `Args` or `Return` of a tool; None where it says what is said without it."""
+        word = _WORDS[side]
+        if foreign is None:
+            return call(word, call("JSONSchema", "{}"))
+        class_name = naming.class_name(name, _CLASSES[side])
+        pointer = tool.arguments_pointer if side == "args" else tool.result_pointer
+        try:
+            written = in_words(foreign, class_name, self._types, formats_are_types=tool.formats_are_types)
+        except NotInWordsError:
+            return call(word, self._schema(tool, foreign, name, side))
+        for loss in required_defaults(foreign.schema):
+            hint = "what is always there needs no default"
+            self._warn(tool, pointer + loss.pointer, loss.message, hint)
+        for message in written.losses:
+            self._warn(tool, pointer, message, "write it into the design, if it matters")
+        return call(word, *written.parts) if written.parts else None
+
+    def _schema(self, tool: ImportedTool, foreign: Foreign, name: str, side: Side) -> Part:
+        """Return the word for a schema that stays as it is, in the module or in a file beside it."""
+        self._names.take(foreign.classes)
+        try:
+            word: Part = root_leaf(foreign)
+        except NotInWordsError:
+            path = f"{self._toolset}_schemas/{name}.{side}.json"
+            self._schemas[path] = _json(tool.arguments if side == "args" else tool.result)
+            word = call("JSONSchema", string(path))
+        return word
+
+    def _module(self, tools: list[Part]) -> str:
+        toolset = self._toolset
+        taken = keyword.iskeyword(toolset) or hasattr(builtins, toolset) or toolset == "design"
+        variable = f"{toolset}_tools" if taken else toolset
+        description = _text(self._source.description) or f"{naming.title(toolset)}."
+        types = [type_.text for type_ in self._types.types]
+        group = call("Toolset", string(toolset), Text(description), *tools)
+        service = call("Service", string(self._service), Text(description), variable)
+        design = call("Design", string(toolset), Text(description), service)
+        used = sorted({word for part in (*types, group, design) for word in _words(part)})
+        statements = [
+            f'"""The tools of {toolset}: `toolgen gen` reads `design` and writes their types and codecs."""',
+            _imports(used),
+            *(printed(type_.text, lead=f"{type_.name} = ") for type_ in self._types.types),
+            printed(group, lead=f"{variable} = "),
+            printed(design, lead="design = "),
+        ]
+        return "\n\n".join(statements) + "\n"
+
+    def _find(self, tool: ImportedTool, pointer: str, message: str, hint: str) -> None:
+        self._findings.append(Finding(tool=tool.name, pointer=pointer, message=message, hint=hint))
+
+    def _warn(self, tool: ImportedTool, pointer: str, message: str, hint: str) -> None:
+        finding = Finding(tool=tool.name, pointer=pointer, message=message, hint=hint, is_warning=True)
+        self._findings.append(finding)
+
+
+def _facts(tool: ImportedTool, name: str) -> Iterator[Part]:
+    """Yield the clauses about a tool's behaviour and its name in the source."""
+    hints = dict(tool.annotations)
+    if hints.get("read_only"):
+        hints.pop("destructive", None)  # MCP: it means something only when the tool is not read-only
+    if hints:
+        yield call("Annotations", *(Named(hint, repr(is_so)) for hint, is_so in hints.items()))
+    if name != tool.name:
+        yield call("Meta", Named("name", string(_text(tool.name))))
+
+
+def _imports(names: list[str]) -> str:
+    line = f"from toolgen.dsl import {', '.join(names)}"
+    if len(line) <= WIDTH:
+        return line
+    return "from toolgen.dsl import (\n" + "".join(f"    {name},\n" for name in names) + ")"
+
+
+def _words(part: Part) -> Iterable[str]:
+    """Yield the words of the language in an expression."""
+    waiting: list[Part] = [part]
+    while waiting:
+        match waiting.pop():
+            case Group() as group:
+                waiting += group.parts
+                if group.opening[:-1] in WORDS:
+                    yield group.opening[:-1]
+            case Named(value=value):
+                waiting.append(value)
+            case str(text) if text in WORDS:
+                yield text
+            case _:
+                pass
+
+
+def _text(text: str) -> str:
+    """Return a text as a design can hold it."""
+    return text.encode(errors="replace").decode().strip()
+
+
+def _json(schema: Any) -> str:
+    return json.dumps(schema, indent=2, ensure_ascii=False).encode(errors="backslashreplace").decode() + "\n"

@@ -1,0 +1,81 @@
+"""Names of a design for what its source calls otherwise: tools, types, and the classes made of both."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Final
+
+from toolgen.contract import naming
+
+WORDS: Final = frozenset(
+    "Annotations Any Args ArrayOf Artifact Attribute BindTo Boolean BoundedResult Bytes Date "
+    "DateTime Decimal Design Duration Enum Evaluation Example Float Inject Int JSONSchema MapOf Meta "
+    "Method Nullable Object OneOf Payload Required Result Return Service String Tags Tool Toolset "
+    "Type Url Uuid build".split()
+)
+"""The names of `toolgen.dsl`, which a design module may import."""
+
+
+def identifier(name: str, otherwise: str) -> str:
+    """Return the name `like_this`; it begins with `otherwise` where nothing else can begin it.
+
+    Capitals begin words, unless the name would get too long by that.
+    """
+    if naming.TOOL_NAME.fullmatch(name):
+        return name
+    plain = "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char))
+    text = "_".join(word for word in naming.words(plain) if word.isascii())
+    if len(text) > naming.LONGEST_NAME:
+        text = "_".join(re.findall("[a-z0-9]+", plain.lower()))
+    if not text:
+        return otherwise
+    return text if text[0].isalpha() else f"{otherwise}_{text}"
+
+
+class Names:
+    """The identifiers that the generated package of one toolset has so far."""
+
+    def __init__(self, toolset: str) -> None:
+        self._constants: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        self._classes = {
+            naming.class_name(toolset, "executor"),
+            naming.class_name("bound", toolset, "executor"),
+            "SPECS",
+            "ToolId",
+        }
+
+    def tool(self, name: str) -> str:
+        """Take a name for a tool: this one, or with the first number behind it that makes it free."""
+        given = name
+        while not self._take_tool(given):
+            number = self._numbers[name] = self._numbers.get(name, 1) + 1
+            suffix = f"_{number}"
+            given = name[: naming.LONGEST_NAME - len(suffix)].rstrip("_") + suffix
+        return given
+
+    def _take_tool(self, name: str) -> bool:
+        classes = {naming.class_name(name, part) for part in ("payload", "result")}
+        constants = {naming.constant(name), naming.constant(name, "payload"), naming.constant(name, "result")}
+        if not self.are_free(classes) or constants & self._constants:
+            return False
+        self._constants |= constants
+        self.take(classes)
+        return True
+
+    def are_free(self, classes: Iterable[str]) -> bool:
+        """Return whether nothing has one of the names, which are different from each other."""
+        found = list(classes)
+        return len(set(found)) == len(found) and self._classes.isdisjoint(found)
+
+    def take(self, classes: Iterable[str]) -> None:
+        self._classes.update(classes)
+
+
+def is_type_name(name: str) -> bool:
+    """Return whether a type of a design can have the name, and a module beside the words of the language."""
+    is_plain = name.isascii() and name.isidentifier() and naming.class_name(name) == name
+    return is_plain and name not in WORDS and not keyword.iskeyword(name) and len(name) <= naming.LONGEST_NAME

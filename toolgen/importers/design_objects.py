@@ -1,0 +1,135 @@
+"""What of a tool's schema the words of a design say, and what stays the schema that it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from toolgen.contract.fields import Foreign
+from toolgen.foreign import read
+
+from .design_types import TypeTable
+from .words import Shape, Written
+from .words_leaves import as_written, leaf, notes
+from .words_limits import Classes, Node, NotInWordsError, target
+
+_INSIDE_VALUES: Final = frozenset(["default", "examples", "enum", "const"])
+_INEXACT: Final = "types do not say all that the schema says"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """Something that words leave out of a schema."""
+
+    pointer: str
+    """JSON Pointer into the schema."""
+    message: str
+
+
+def in_words(foreign: Foreign, class_name: str, types: TypeTable, *, formats_are_types: bool) -> Written:
+    """Return the words for a schema that somebody else wrote.
+
+    Raises:
+        NotInWordsError: the words do not say exactly what the schema says.
+    """
+    shape = Shape(root=foreign.root, classes=foreign.classes, formats_are_types=formats_are_types)
+    if not foreign.is_exact:
+        shape = replace(_with_leaves(foreign, class_name), formats_are_types=formats_are_types)
+    return types.write(_with_good_examples(shape), class_name)
+
+
+def required_defaults(schema: Node) -> Iterator[Loss]:
+    """Yield the defaults of required properties, which say nothing and which words cannot hold."""
+    waiting: list[tuple[Any, str]] = [(schema, "")]
+    while waiting:
+        node, pointer = waiting.pop()
+        if isinstance(node, list):
+            waiting += [(item, f"{pointer}/{index}") for index, item in enumerate(node)]
+        if not isinstance(node, dict):
+            continue
+        waiting += [
+            (value, f"{pointer}/{_escaped(key)}") for key, value in node.items() if key not in _INSIDE_VALUES
+        ]
+        properties, required = node.get("properties"), node.get("required")
+        if isinstance(properties, dict) and isinstance(required, list):
+            for key, property_ in properties.items():
+                if key in required and isinstance(property_, dict) and "default" in property_:
+                    place = f"{pointer}/properties/{_escaped(key)}/default"
+                    yield Loss(pointer=place, message=f"default of the required {key!r} is left out")
+
+
+def _with_leaves(foreign: Foreign, class_name: str) -> Shape:
+    """Return the shape of a schema that Python types do not hold, where that is due to a few properties.
+
+    Those properties stand as they are, beside words for all others.
+    """
+    schema: Node = foreign.schema
+    properties = schema.get("properties")
+    if target(foreign.root) is None or not isinstance(properties, dict):
+        raise NotInWordsError(_INEXACT)
+    beside: Node = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
+    leaves: dict[str, Node] = {}
+    rest: dict[str, Node] = {}
+    for key, property_ in properties.items():
+        classes, is_exact = _read({"properties": {key: property_}, **beside}, class_name)
+        rest[key] = property_
+        if classes and not is_exact and isinstance(property_, dict):
+            said = notes(classes[class_name]["properties"][key])
+            leaves[key] = {**as_written(property_), **said}
+            rest[key] = said
+            leaf(leaves[key])
+    classes, is_exact = _read({**schema, "properties": rest}, class_name)
+    if not leaves or not is_exact:
+        raise NotInWordsError(_INEXACT)
+    return Shape(root=foreign.root, classes=classes, as_written=leaves)
+
+
+def _with_good_examples(shape: Shape) -> Shape:
+    """Return the shape without the examples that do not fit where they stand."""
+    asked: dict[str, Node] = {}
+    classes: dict[str, Node] = {}
+    for name, class_ in shape.classes.items():
+        classes[name] = {**class_, "properties": dict(class_["properties"])}
+        for key, property_ in class_["properties"].items():
+            for number, example in enumerate(_examples(property_)):
+                asked[f"{name} {number} {key}"] = {**as_written(property_), "default": example}
+    if not asked:
+        return shape
+    answers, _ = _read({"properties": asked, "$defs": dict(shape.classes)}, "Examples")
+    good = answers["Examples"]["properties"] if answers else {}
+    for name, class_ in classes.items():
+        for key, property_ in class_["properties"].items():
+            fitting = [
+                example
+                for number, example in enumerate(_examples(property_))
+                if "default" in good.get(f"{name} {number} {key}", {})
+            ]
+            class_["properties"][key] = {**property_, "examples": fitting}
+    return replace(shape, classes=classes)
+
+
+def _examples(property_: Node) -> list[Any]:
+    examples = property_.get("examples")
+    return examples if isinstance(examples, list) else []
+
+
+def _read(schema: Node, name: str) -> tuple[Classes, bool]:
+    """Return the classes of an object's schema, and whether they hold all of it; no classes of a bad one."""
+    found = read({"type": "object", **schema}, name=name, arguments=True).foreign
+    return (found.classes, found.is_exact) if found else ({}, False)
+
+
+def root_leaf(foreign: Foreign) -> Any:
+    """Return the word for a schema that is small and holds no objects, such as a result that is a string.
+
+    Raises:
+        NotInWordsError: it is neither.
+    """
+    if target(foreign.root) is not None:
+        raise NotInWordsError("it is an object")
+    return leaf(foreign.schema)
+
+
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,75 @@
+"""The named types of a design module: each stands once, however many tools use it."""
+
+from __future__ import annotations
+
+from .design_names import Names, is_type_name
+from .words import NamedType, Shape, Written, plan, write
+from .words_limits import NotInWordsError
+
+
+class TypeTable:
+    """The types that stand above the tools, in order."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._types: dict[str, NamedType] = {}
+
+    @property
+    def types(self) -> tuple[NamedType, ...]:
+        return tuple(self._types.values())
+
+    def write(self, shape: Shape, class_name: str) -> Written:
+        """Return the words of a shape; its types are added, or are those of another tool that are the same.
+
+        A type is called what its schema calls it, or else what generated code would call it.
+
+        Raises:
+            NotInWordsError: the words cannot say it, or its names cannot stand beside the others.
+        """
+        planned = plan(shape)
+        short = {name: name.removeprefix(class_name) for name in planned.order}
+        names = {
+            name: text if is_type_name(text) else _long(name, class_name) for name, text in short.items()
+        }
+        for _ in range(len(names) + 2):
+            written = write(shape, planned, class_name, names)
+            clashing = self._clashing(written)
+            if not clashing:
+                self._add(written)
+                return written
+            longer = {
+                name: _long(name, class_name) if names[name] in clashing else names[name] for name in names
+            }
+            if longer == names:
+                break
+            names = longer
+        raise NotInWordsError("its classes have the names of others")
+
+    def _clashing(self, written: Written) -> set[str]:
+        """Return the types whose names, or whose classes' names, are taken by something else."""
+        seen: set[str] = set(written.claims)
+        clashing = set() if self._names.are_free(written.claims) else {""}
+        for type_ in written.types:
+            if self._is_known(type_):
+                continue
+            free = self._names.are_free(type_.claims) and seen.isdisjoint(type_.claims)
+            if not free or type_.name in self._types or not is_type_name(type_.name):
+                clashing.add(type_.name)
+            seen.update(type_.claims)
+        return clashing
+
+    def _is_known(self, type_: NamedType) -> bool:
+        known = self._types.get(type_.name)
+        return known is not None and known.text.flat == type_.text.flat
+
+    def _add(self, written: Written) -> None:
+        self._names.take(written.claims)
+        for type_ in written.types:
+            if not self._is_known(type_):
+                self._types[type_.name] = type_
+                self._names.take(type_.claims)
+
+
+def _long(name: str, class_name: str) -> str:
+    """Return the name of a type that says which tool it belongs to."""
+    return f"{class_name}Value" if name == class_name else name

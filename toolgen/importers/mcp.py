@@ -1,0 +1,57 @@
+"""`mcp`: the tool list of a server, as a file (MCP 2026-07-28, "Tools", `ListToolsResult`).
+
+The file holds the result of `tools/list`, the JSON-RPC response around it, or the bare list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from toolgen.contract.errors import ToolgenError
+
+from .pointers import joined
+from .records import Keys, a_kind, collected, read_records
+from .text import Document, attributed
+from .tool import Finding, ImportedTool, Source
+
+_KEYS: Final = Keys(arguments=("inputSchema",), result=("outputSchema",), may_have_none=False)
+_HINT: Final = 'save what tools/list answers: {"tools": […]}'
+
+
+def read_mcp(document: Document) -> Source:
+    """Return the tools of a list.
+
+    Raises:
+        ToolgenError: the document is no answer of a server, or one that says what went wrong.
+    """
+    return attributed(collected(document.name, "", _tools(*_result(document.value))), document)
+
+
+def _result(value: object) -> tuple[object, object, str]:
+    """Return the tools, what stands for a next page, and the pointer of the tools."""
+    match value:
+        case list():
+            return value, None, ""
+        case {"tools": tools, **rest}:
+            return tools, rest.get("nextCursor"), "/tools"
+        case {"result": {"tools": tools, **rest}}:
+            return tools, rest.get("nextCursor"), "/result/tools"
+        case {"error": {"message": str(message)}}:
+            raise ToolgenError(f"the server answered with an error: {message}", hint=_HINT)
+        case dict():
+            raise ToolgenError("the document has neither 'tools' nor 'result'", hint=_HINT)
+        case _:
+            raise ToolgenError(f"the document is {a_kind(value)}, not a list of tools", hint=_HINT)
+
+
+def _tools(tools: object, next_page: object, pointer: str) -> Iterator[ImportedTool | Finding]:
+    yield from read_records(tools, pointer, _KEYS)
+    if next_page:
+        yield Finding(
+            tool="",
+            pointer=joined(pointer.removesuffix("/tools"), "nextCursor"),
+            message="the list goes on: this is its first page only",
+            hint="put the tools of all pages into one file",
+            is_warning=True,
+        )

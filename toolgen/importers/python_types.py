@@ -1,0 +1,64 @@
+"""Annotations as pydantic can read them on every supported Python.
+
+Before Python 3.12 a `typing.TypedDict` does not know which class wrote a key, so pydantic asks for that of
+`typing_extensions`; an author's code need not follow.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import sys
+import types
+import typing
+from typing import Annotated, Any, Final, Literal, NotRequired, Required, get_args, get_origin
+
+from typing_extensions import TypedDict
+
+_IS_NEEDED: Final = sys.version_info < (3, 12)
+_MARKS: Final = (Required, NotRequired)
+
+
+def readable(annotation: Any) -> Any:
+    """Return the annotation with every `typing.TypedDict` in it replaced by an equal one."""
+    return _readable(annotation, {}) if _IS_NEEDED else annotation
+
+
+def _readable(annotation: Any, made: dict[Any, Any]) -> Any:
+    if typing.is_typeddict(annotation):
+        return made[annotation] if annotation in made else _typed_dict(annotation, made)
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is None or origin is Literal or not arguments:
+        return annotation
+    if origin is Annotated:
+        return Annotated[(_readable(arguments[0], made), *arguments[1:])]
+    changed = tuple(
+        [_readable(one, made) for one in argument]
+        if isinstance(argument, list)
+        else _readable(argument, made)
+        for argument in arguments
+    )
+    if changed == arguments:
+        return annotation
+    if origin in (typing.Union, types.UnionType):
+        return functools.reduce(operator.or_, changed)
+    if isinstance(annotation, types.GenericAlias):
+        return types.GenericAlias(origin, changed)
+    return annotation.copy_with(changed) if hasattr(annotation, "copy_with") else annotation
+
+
+def _typed_dict(class_: Any, made: dict[Any, Any]) -> Any:
+    if type(class_).__module__ != "typing":
+        return class_
+    copy: Any = TypedDict(class_.__name__, {})  # type: ignore[misc]  # the name is known at run time
+    made[class_] = copy  # before its fields, which may name it
+    required = set(class_.__required_keys__)
+    for key, hint in typing.get_type_hints(class_, include_extras=True).items():
+        if get_origin(hint) in _MARKS:
+            (required.add if get_origin(hint) is Required else required.discard)(key)
+            hint = get_args(hint)[0]
+        copy.__annotations__[key] = _readable(hint, made)
+    copy.__required_keys__ = frozenset(required)
+    copy.__optional_keys__ = frozenset(copy.__annotations__) - required
+    copy.__doc__, copy.__module__ = class_.__doc__, class_.__module__
+    return copy

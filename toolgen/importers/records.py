@@ -1,0 +1,137 @@
+"""One record of a tool list, in whichever of the usual forms it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from toolgen.contract.fields import Json
+
+from .pointers import joined
+from .tool import Finding, ImportedTool, Source
+
+_HINTS: Final = {
+    "readOnlyHint": "read_only",
+    "destructiveHint": "destructive",
+    "idempotentHint": "idempotent",
+    "openWorldHint": "open_world",
+}
+"""MCP 2026-07-28, "ToolAnnotations"; its `title` stands in for the tool's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keys:
+    """Under which keys the records of a source have their schemas; the first that is there counts."""
+
+    arguments: tuple[str, ...]
+    result: tuple[str, ...]
+    may_have_none: bool
+    """Whether a record without a schema of its arguments is a tool without arguments."""
+
+
+def collected(name: str, description: str, found: Iterable[ImportedTool | Finding]) -> Source:
+    """Return the source of what was found; a second tool of one name becomes a finding."""
+    tools: dict[str, ImportedTool] = {}
+    findings: list[Finding] = []
+    for one in found:
+        if isinstance(one, Finding):
+            findings.append(one)
+        elif (first := tools.setdefault(one.name, one)) is not one:
+            message = f"a second tool of this name; the first stands at {first.pointer or '/'}"
+            hint = "rename one of the two"
+            findings.append(Finding(tool=one.name, pointer=one.pointer, message=message, hint=hint))
+    return Source(name=name, description=description, tools=tuple(tools.values()), findings=tuple(findings))
+
+
+def read_records(records: object, pointer: str, keys: Keys) -> Iterator[ImportedTool | Finding]:
+    """Yield the tool of every record, or what is wrong with it."""
+    if not isinstance(records, list):
+        message = f"the list of tools is {a_kind(records)}"
+        yield Finding(tool="", pointer=pointer, message=message, hint="make it a list of objects")
+        return
+    for index, record in enumerate(records):
+        yield from read_record(record, joined(pointer, index), keys)
+
+
+def read_record(record: object, pointer: str, keys: Keys) -> Iterator[ImportedTool | Finding]:
+    """Yield the tool of a record; before it what does not count, or instead of it what is wrong."""
+    if not isinstance(record, dict):
+        message = f"the tool is {a_kind(record)}"
+        yield Finding(tool="", pointer=pointer, message=message, hint="make it an object with a name")
+        return
+    name = record.get("name")
+    if not isinstance(name, str) or not name.strip():
+        message = f"the tool's name is {a_kind(name)}" if "name" in record else "the tool has no name"
+        yield Finding(tool="", pointer=pointer, message=message, hint='add "name", a text')
+        return
+    arguments = next((key for key in keys.arguments if record.get(key) is not None), "")
+    result = next((key for key in keys.result if record.get(key) is not None), "")
+    if not arguments and not keys.may_have_none:
+        message = "has no schema of its arguments"
+        hint = f"add {' or '.join(map(repr, keys.arguments))}"
+        yield Finding(tool=name, pointer=pointer, message=message, hint=hint)
+        return
+    yield from _not_taken(record, name, pointer)
+    yield ImportedTool(
+        name=name,
+        description=_text(record.get("description")),
+        title=_text(record.get("title")) or _text(_mapping(record.get("annotations")).get("title")),
+        arguments=record[arguments] if arguments else {"type": "object", "properties": {}},
+        result=record[result] if result else None,
+        annotations=dict(_annotations(record)),
+        pointer=pointer,
+        arguments_pointer=joined(pointer, arguments) if arguments else pointer,
+        result_pointer=joined(pointer, result) if result else "",
+        examples=tuple(_examples(record.get("input_examples"))),
+    )
+
+
+def a_kind(value: object) -> str:
+    """Return what a JSON value is, with its article."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a text" if value.strip() else "an empty text"
+        case list():
+            return "a list"
+        case _:
+            return "an object"
+
+
+def _annotations(record: Mapping[str, object]) -> Iterator[tuple[str, bool]]:
+    for hint, value in _mapping(record.get("annotations")).items():
+        if hint in _HINTS and isinstance(value, bool):
+            yield _HINTS[hint], value
+
+
+def _not_taken(record: Mapping[str, object], name: str, pointer: str) -> Iterator[Finding]:
+    for key in ("description", "title"):
+        if not isinstance(record.get(key), (str, type(None))):
+            message = f"the {key} is {a_kind(record[key])}; it is left out"
+            yield Finding(tool=name, pointer=joined(pointer, key), message=message, is_warning=True)
+    for hint, value in _mapping(record.get("annotations")).items():
+        if hint in _HINTS and not isinstance(value, (bool, type(None))):
+            message = f"{hint} is {a_kind(value)}; it is left out"
+            place = joined(pointer, "annotations", hint)
+            yield Finding(tool=name, pointer=place, message=message, hint="true or false", is_warning=True)
+
+
+def _examples(value: object) -> Iterator[dict[str, Json]]:
+    """Yield the examples of Anthropic's tools: `input_examples`, a list of arguments."""
+    for example in value if isinstance(value, list) else ():
+        if isinstance(example, dict):
+            yield example
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}

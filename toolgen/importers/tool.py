@@ -1,0 +1,59 @@
+"""What a reader makes of a source: the tools in it, and what it could not read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from toolgen.contract.fields import Json
+
+Kind: TypeAlias = Literal["jsonschema", "openapi", "mcp", "python"]
+"""What a source is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedTool:
+    """A tool as its source described it; nothing in it is checked but its shape."""
+
+    name: str
+    """As the source wrote it, such as `math.factorial` or `API-patch-page`."""
+    description: str
+    arguments: object
+    """JSON Schema as written, an object or a boolean."""
+    result: object = None
+    """JSON Schema as written; None when the source has none."""
+    title: str = ""
+    annotations: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    """MCP's hints by the words of a design: read_only, destructive, idempotent, open_world."""
+    pointer: str = ""
+    """JSON Pointer (RFC 6901) of the tool in its source."""
+    arguments_pointer: str = ""
+    result_pointer: str = ""
+    formats_are_types: bool = False
+    """Whether `"format": "date-time"` means a datetime, as it does in a Python source."""
+    examples: tuple[dict[str, Json], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something in a source that cannot be imported, or is imported with a loss."""
+
+    tool: str
+    """Name of the tool as written; empty when it is about the whole source."""
+    pointer: str
+    """JSON Pointer into the source."""
+    message: str
+    hint: str = ""
+    is_warning: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What a reader returns."""
+
+    name: str
+    """A suggestion for the name of the toolset, any text: file stem, server name, title of an API."""
+    description: str
+    tools: tuple[ImportedTool, ...]
+    findings: tuple[Finding, ...]
