@@ -279,7 +279,7 @@ def test_a_bad_result_costs_the_result_only() -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ({"swagger": "2.0"}, r"OpenAPI 2.0 \(Swagger\); 3.0 and later are read"),
+        ({"swagger": "2.0"}, r"OpenAPI '2.0' \(Swagger\); 3.0 and later are read"),
         ({"openapi": 3.1}, "says openapi 3.1"),
         ({"paths": {}}, "has no 'openapi'"),
         ([], "is a list, not an OpenAPI document"),

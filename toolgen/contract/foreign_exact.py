@@ -40,6 +40,8 @@ BOUNDARY: Final = LABEL + "foreign"
 IGNORED: Final = LABEL + "ignored"
 """Stands in an error whose counterpart in the next branch says the same."""
 PASSED: Final = LABEL + "passed"
+HIDDEN: Final = LABEL
+"""Starts a further key of an object for as long as it would be taken for an attribute."""
 
 _INNER: Final = {
     "definitions": ("schema",),
@@ -90,7 +92,7 @@ def foreign_fields(schema: AnySchema, *, is_open: bool) -> Any:
     keys = [field.get("validation_alias", name) for name, field in fields.items()]
     node = {**schema, "fields": fields, "extra_behavior": "allow"}
     if is_open:
-        return {**node, "extras_schema": json_value_schema()}
+        return _with_any_key({**node, "extras_schema": json_value_schema()}, fields)
     refusal = cs.custom_error_schema(
         _NOTHING,
         UNKNOWN_KEY,
@@ -98,6 +100,29 @@ def foreign_fields(schema: AnySchema, *, is_open: bool) -> Any:
         custom_error_context={"allowed": json.dumps(keys)},
     )
     return {**node, "extras_keys_schema": refusal}
+
+
+def _with_any_key(node: AnySchema, fields: AnySchema) -> Any:
+    """Return the fields of an open class, whose further keys may be called as an attribute is.
+
+    pydantic counts such a key as the field, set; so it gets another name until the fields are read.
+    """
+    names = {name for name, field in fields.items() if field.get("validation_alias", name) != name}
+    if not names:
+        return node
+
+    def hide(key: str) -> str:
+        return HIDDEN + key if key in names or key.startswith(HIDDEN) else key
+
+    def restore(validated: tuple[dict[str, Any], dict[str, Any] | None, set[str]]) -> Any:
+        values, extra, given = validated
+        if extra and any(key.startswith(HIDDEN) for key in extra):
+            given = {key for key in given if not key.startswith(HIDDEN)}
+            extra = {key.removeprefix(HIDDEN): value for key, value in extra.items()}
+        return values, extra, given
+
+    keys = cs.no_info_after_validator_function(hide, cs.str_schema(strict=True))
+    return cs.no_info_after_validator_function(restore, {**node, "extras_keys_schema": keys})
 
 
 def _field(field: AnySchema) -> AnySchema:
@@ -163,7 +188,8 @@ def _by_type(values: list[Any]) -> Iterator[Any]:
 def _union(node: AnySchema) -> AnySchema:
     choices = [choice[0] if isinstance(choice, tuple) else choice for choice in node["choices"]]
     labelled = [(foreign_exact(choice), f"{BRANCH}{number}") for number, choice in enumerate(choices)]
-    return {**node, "choices": labelled}
+    # As what it is: in another union pydantic writes true by `int` as 1, and no map of open classes.
+    return {**node, "choices": labelled, "serialization": cs.simple_ser_schema("any")}
 
 
 def _tagged(node: AnySchema) -> AnySchema:

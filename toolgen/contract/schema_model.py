@@ -105,7 +105,25 @@ class _Foreign:
 
         written = cs.plain_serializer_function_ser_schema(serialize, info_arg=True)
         node = cs.union_schema([(schema, BOUNDARY)], auto_collapse=False, serialization=written)
-        return null_kept(node) if keeps_null(schema) else node
+        return null_kept(node) if _takes_null(schema) else node
+
+
+def _takes_null(schema: Any) -> bool:
+    """Return whether null is a value of a foreign type, so that it is written and not left out."""
+    if keeps_null(schema):
+        return True
+    match schema["type"]:
+        case "nullable" | "none":
+            return True
+        case "literal":
+            return None in schema["expected"]
+        case "union":
+            choices = (choice[0] if isinstance(choice, tuple) else choice for choice in schema["choices"])
+            return any(_takes_null(choice) for choice in choices)
+        case "function-after" | "function-before" | "definitions" | "default":
+            return _takes_null(schema["schema"])
+        case _:
+            return False
 
 
 Foreign = Annotated[T, _Foreign]

@@ -264,8 +264,17 @@ class Normal:
                 at.update({} if tag is None else {"discriminator": tag})
             else:
                 inner = [at[word] for word in ("items", "additionalProperties") if word in at]
+            if "$ref" not in at:
+                self._lose_sizes(inner)
             waiting.extend(reversed(inner))
         self.classes = used
+
+    def _lose_sizes(self, nodes: list[Node]) -> None:
+        """Take the sizes from maps inside other values; only those of an attribute come into the types."""
+        for node in nodes:
+            for word in ("minProperties", "maxProperties"):
+                if node.pop(word, None) is not None:
+                    self.losses.note(word)
 
 
 def _size(node: Node) -> int:

@@ -20,6 +20,8 @@ _LONGEST: Final = 2**31
 """No text, array or object has so many parts; the types count in machine words."""
 _WHOLE: Final = 2**53
 """From here on not every integer is a float."""
+_WORD: Final = 2**63
+"""From here on, and below its negative, pydantic does not find an integer among the values of an enum."""
 _TYPE_NAMES: Final = ("boolean", "string", "integer", "number", "array", "object")
 
 
@@ -145,10 +147,10 @@ def _of_kind(kind: str, values: list[Any], losses: Losses) -> Node:
             return {"type": "boolean"} if len(values) == 2 else {"enum": values}
         case "string":
             return {"enum": values}
-        case "integer":
+        case "integer" if all(-_WORD <= value < _WORD for value in values):
             return {"enum": [int(value) for value in values]}
-        case "number":
-            node: Node = {"type": "number"}
+        case "integer" | "number":
+            node: Node = {"type": kind}
         case "array":
             node = {"type": "array", "items": {}}
         case _:

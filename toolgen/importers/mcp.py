@@ -38,7 +38,7 @@ def _result(value: object) -> tuple[object, object, str]:
         case {"result": {"tools": tools, **rest}}:
             return tools, rest.get("nextCursor"), "/result/tools"
         case {"error": {"message": str(message)}}:
-            raise ToolgenError(f"the server answered with an error: {message}", hint=_HINT)
+            raise ToolgenError(f"the server answered with an error: {message!r}", hint=_HINT)
         case dict():
             raise ToolgenError("the document has neither 'tools' nor 'result'", hint=_HINT)
         case _:

@@ -89,7 +89,7 @@ def read_openapi(document: Document) -> Source:
 def _is_3_0(document: dict[str, object]) -> bool:
     if "swagger" in document:
         raise ToolgenError(
-            f"the document is OpenAPI {document['swagger']} (Swagger); 3.0 and later are read",
+            f"the document is OpenAPI {document['swagger']!r} (Swagger); 3.0 and later are read",
             hint="convert it, for example with: npx swagger2openapi FILE",
         )
     version = document.get("openapi")

@@ -7,6 +7,7 @@ not hold, numbers that are none, halves of characters.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -74,7 +75,9 @@ def attributed(source: Source, document: Document) -> Source:
 def _text(file: Path) -> str:
     try:
         if not file.exists():
-            raise ToolgenError(f"there is no file {file}", hint="correct the path")
+            is_address = re.match(r"https?:/", str(file))
+            hint = "a source is a file: download it first" if is_address else "correct the path"
+            raise ToolgenError(f"there is no file {file}", hint=hint)
         if not file.is_file():
             raise ToolgenError(f"{file} is not a file", hint="name the file that holds the tools")
         size_bytes = file.stat().st_size

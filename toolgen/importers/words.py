@@ -182,7 +182,7 @@ class _Writer:
             type_, constraints = self._type(node, inner)
         except NotInWordsError:
             del self.claims[before:]
-            type_ = leaf(node if is_leaf else compact(node))
+            type_ = leaf(node) if is_leaf else _kept(node)
             self.claims.append(inner)
         text = _sentence(node.get("description"), node.get("title"), f"{naming.title(key)}.")
         return call(
@@ -311,6 +311,15 @@ class _Writer:
     def _type_name(self, name: str) -> Part:
         written = self._names[name]
         return string(written) if self._plan.is_below(name, self._inside) else written
+
+
+def _kept(node: Node) -> Part:
+    """Return a node as it is; null beside it in words, in which an optional attribute keeps it."""
+    branches = node.get("anyOf", [])
+    rest = [branch for branch in branches if branch != {"type": "null"}]
+    if len(rest) == len(branches):
+        return leaf(compact(node))
+    return call("Nullable", leaf(compact({"anyOf": rest} if len(rest) > 1 else rest[0])))
 
 
 def _enum(members: list[str | int]) -> tuple[Part, tuple[Named, ...]]:

@@ -16,9 +16,12 @@ class Annotations(ast.NodeTransformer):
     """Rewrites the type expressions of one schema; aliases are written out where they are used."""
 
     def __init__(
-        self, start: str, aliases: Mapping[str, ast.expr], tags: Mapping[frozenset[str], str]
+        self,
+        names: Mapping[str, str],
+        aliases: Mapping[str, ast.expr],
+        tags: Mapping[frozenset[str], str],
     ) -> None:
-        self._start = start
+        self._names = names
         self._aliases = aliases
         self._tags = tags
 
@@ -29,17 +32,22 @@ class Annotations(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self._aliases:
             return self.inner(self._aliases[node.id])
-        name = "AnyJson" if node.id == "Any" else node.id.removeprefix(self._start)
-        return ast.Name(id=name)
+        return ast.Name(id="AnyJson" if node.id == "Any" else self._names.get(node.id, node.id))
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        """Return a type that is named in quotes without them; a text that is a value never comes here."""
+        if not isinstance(node.value, str):
+            return node
+        return cast(ast.expr, self.visit(ast.parse(node.value, mode="eval").body))
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         match node:
             case ast.Subscript(value=ast.Name(id="Literal")):
                 return node
             case ast.Subscript(value=ast.Name(id="Union"), slice=ast.Tuple(elts=members)):
-                return self._union([_named(member) for member in members])
+                return self._union(members)
             case ast.Subscript(value=ast.Name(id="Optional"), slice=member):
-                return self._union([_named(member), ast.Constant(value=None)])
+                return self._union([member, ast.Constant(value=None)])
             case ast.Subscript(value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=[type_, *notes])):
                 return annotated(self.inner(type_), _constraints(notes))
             case _:
@@ -106,13 +114,6 @@ def _members(node: ast.expr) -> list[ast.expr]:
             return [*_members(left), *_members(right)]
         case _:
             return [node]
-
-
-def _named(node: ast.expr) -> ast.expr:
-    """Return a class that is named in quotes as a name."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return ast.Name(id=node.value)
-    return node
 
 
 def _notes(notes: list[ast.expr], key: str, attribute: str) -> list[ast.expr]:

@@ -1,4 +1,4 @@
-"""What datamodel-code-generator reads: the normal forms of all schemas as one, each under its own prefix."""
+"""What datamodel-code-generator reads: all normal forms as one, each class under a name of its own."""
 
 from __future__ import annotations
 
@@ -10,14 +10,20 @@ from toolgen.contract.naming import field_name
 from toolgen.contract.patterns import to_rust
 
 Schema = dict[str, Any]
+Names = Mapping[str, str]
 
 _NOTES: Final = frozenset(["title", "examples", "deprecated", "format", "discriminator"])
 """Keywords of the normal form that say nothing about a Python type."""
 
 
-def prefix(index: int) -> str:
-    """Return what stands before the class names of one schema; no two schemas share one."""
-    return f"S{index}x"
+def definition_names(index: int, foreign: Foreign, root: str) -> dict[str, str]:
+    """Return the name of each class of a schema, and of its root, among the definitions of all schemas.
+
+    datamodel-code-generator makes names for what has none by appending to these: no such name is one
+    of these, and no name that a module has is like them.
+    """
+    names = dict.fromkeys([*foreign.classes, root])
+    return {name: f"S{index}x{number}x" for number, name in enumerate(names)}
 
 
 def combined(schemas: Sequence[tuple[str, Foreign]]) -> tuple[dict[str, Schema], dict[str, str]]:
@@ -25,13 +31,13 @@ def combined(schemas: Sequence[tuple[str, Foreign]]) -> tuple[dict[str, Schema],
     definitions: dict[str, Schema] = {}
     attributes: dict[str, str] = {}
     for index, (name, foreign) in enumerate(schemas):
-        start = prefix(index)
+        names = definition_names(index, foreign, name)
         for class_name, schema in foreign.classes.items():
-            definitions[start + class_name] = _class(schema, start)
+            definitions[names[class_name]] = _class(schema, names)
             for key, attribute in attribute_names(schema).items():
-                attributes[f"{start}{class_name}.{key}"] = attribute
+                attributes[f"{names[class_name]}.{key}"] = attribute
         if name not in foreign.classes:
-            definitions[start + name] = _node(foreign.root, start)
+            definitions[names[name]] = _node(foreign.root, names)
     return definitions, attributes
 
 
@@ -49,20 +55,20 @@ def attribute_names(schema: Mapping[str, Any]) -> dict[str, str]:
     return names
 
 
-def _class(schema: Schema, start: str) -> Schema:
+def _class(schema: Schema, names: Names) -> Schema:
     required = schema["required"]
     return {
         "type": "object",
         "properties": {
-            key: _property(node, start, key in required) for key, node in schema["properties"].items()
+            key: _property(node, names, key in required) for key, node in schema["properties"].items()
         },
         "required": required,
         "additionalProperties": schema["additionalProperties"],
     }
 
 
-def _property(node: Schema, start: str, is_required: bool) -> Schema:
-    written = _node(node, start)
+def _property(node: Schema, names: Names, is_required: bool) -> Schema:
+    written = _node(node, names)
     if "description" in node:
         written["description"] = node["description"]
     if "default" in node and not is_required and _is_plain(node["default"]):
@@ -85,16 +91,16 @@ def _default(node: Schema) -> Json:
     return int(default) if is_whole else default
 
 
-def _node(node: Schema, start: str) -> Schema:
+def _node(node: Schema, names: Names) -> Schema:
     written: Schema = {}
     for keyword, value in node.items():
         match keyword:
             case "$ref":
-                written[keyword] = f"#/$defs/{start}{value.removeprefix('#/$defs/')}"
+                written[keyword] = f"#/$defs/{names[value.removeprefix('#/$defs/')]}"
             case "anyOf":
-                written[keyword] = [_node(branch, start) for branch in value]
+                written[keyword] = [_node(branch, names) for branch in value]
             case "items" | "additionalProperties" | "propertyNames":
-                written[keyword] = _node(value, start)
+                written[keyword] = _node(value, names)
             case "pattern":
                 written[keyword] = to_rust(value)
             case "enum" if isinstance(value[0], bool):

@@ -10,7 +10,7 @@ from typing import Any, Final
 from toolgen.contract.fields import Foreign
 
 from .annotations import Annotations, read_field
-from .schemas import attribute_names, combined, prefix
+from .schemas import attribute_names, combined, definition_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ def foreign_types(schemas: Sequence[tuple[str, Foreign]]) -> dict[Foreign, Forei
         and isinstance(node.value, ast.Call)
     }
     return {
-        foreign: _types(name, foreign, prefix(index), classes, aliases)
+        foreign: _types(name, foreign, definition_names(index, foreign, name), classes, aliases)
         for index, (name, foreign) in enumerate(schemas)
     }
 
@@ -61,16 +61,17 @@ def foreign_types(schemas: Sequence[tuple[str, Foreign]]) -> dict[Foreign, Forei
 def _types(
     name: str,
     foreign: Foreign,
-    start: str,
+    names: Mapping[str, str],
     classes: Mapping[str, ast.ClassDef],
     aliases: Mapping[str, ast.expr],
 ) -> ForeignTypes:
-    annotations = Annotations(start, aliases, _tags(foreign))
+    own = {definition: class_name for class_name, definition in names.items()}
+    annotations = Annotations(own, aliases, _tags(foreign))
     found = []
     for class_name, schema in foreign.classes.items():
         keys = {attribute: key for key, attribute in attribute_names(schema).items()}
         fields = []
-        for node in classes[start + class_name].body:
+        for node in classes[names[class_name]].body:
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                 attribute = node.target.id
                 annotation, default = read_field(node, keys[attribute], annotations)
@@ -80,7 +81,7 @@ def _types(
         found.append(
             ForeignClass(name=class_name, description=description, is_open=is_open, fields=tuple(fields))
         )
-    alias = annotations.inner(aliases[start + name]) if start + name in aliases else None
+    alias = annotations.inner(aliases[names[name]]) if names[name] in aliases else None
     return ForeignTypes(classes=tuple(found), alias=alias)
 
 
