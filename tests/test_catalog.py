@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -29,9 +30,16 @@ def test_the_catalogue_is_of_the_format(file: Path) -> None:
     jsonschema.Draft202012Validator(format_schema()).validate(catalogue)
     ids = [tool["id"] for tool in catalogue["tools"]]
     assert ids == sorted(ids)
-    for tool in catalogue["tools"]:
-        for part in (tool["payload"], tool["result"], *tool.get("artifacts", ())):
+    for tool in (tool for tool in catalogue["tools"] if tool["kind"] == "function"):
+        for part in (tool["payload"], tool["result"], *tool.get("artifacts", ()), *_behaviour(tool)):
             jsonschema.Draft202012Validator.check_schema(part["schema"])
             assert "$schema" not in part["schema"]
         judge = jsonschema.Draft202012Validator(tool["payload"]["schema"])
         assert all(judge.is_valid(example) for example in tool["payload"].get("examples", ()))
+
+
+def _behaviour(tool: dict[str, dict[str, Any]]) -> list[Any]:
+    """Return the types of approvals, acknowledgements and progress."""
+    late = tool.get("long_running", {})
+    types = (tool.get("confirmation", {}).get("payload"), late.get("ack"), late.get("progress"))
+    return [type_ for type_ in types if type_]

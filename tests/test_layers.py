@@ -30,11 +30,11 @@ ALLOWED = {
 """What each package may import of toolgen, besides itself."""
 
 THIRD_PARTY = {
-    "contract": {"annotated_types", "jsonschema_rs", "pydantic", "pydantic_core"},
-    "runtime": {"pydantic", "pydantic_core"},
+    "contract": {"annotated_types", "jsonschema_rs", "pydantic", "pydantic_core", "typing_extensions"},
+    "runtime": {"opentelemetry", "pydantic", "pydantic_core"},
     "codegen": {"datamodel_code_generator", "jinja2", "ruff"},
     "foreign": {"jsonschema_rs"},
-    "importers": {"docstring_parser", "pydantic", "typing_extensions", "yaml"},
+    "importers": {"pydantic", "yaml"},
     "cli": {"typer"},
 }
 

@@ -9,7 +9,7 @@ import importlib
 import json
 import runpy
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -107,4 +107,37 @@ def _agree(codec: Codec[Any], theirs: Any, document: Any) -> bool:
     plain = oracle.without_optional_nulls(document, codec.schema)
     if theirs.is_valid(plain) != (not issues):
         return False
-    return bool(issues) or theirs.is_valid(json.loads(codec.encode(value)))
+    if issues:
+        return True
+    written = json.loads(codec.encode(value))
+    return theirs.is_valid(written) and _is_same(written, plain, _defaults(codec.schema))
+
+
+def _is_same(written: Any, plain: Any, defaults: defaultdict[str, list[Any]]) -> bool:
+    """Return whether a document holds what another holds, and defaults."""
+    if isinstance(written, dict) and isinstance(plain, dict):
+        known = {key: [plain[key]] if key in plain else defaults[key] for key in written}
+        return plain.keys() <= written.keys() and all(
+            any(_is_same(value, other, defaults) for other in known[key]) for key, value in written.items()
+        )
+    if isinstance(written, list) and isinstance(plain, list):
+        return len(written) == len(plain) and all(
+            _is_same(one, other, defaults) for one, other in zip(written, plain, strict=True)
+        )
+    if isinstance(written, float):  # which has not all digits of a long integer
+        return type(plain) in (int, float) and written == float(plain)
+    return bool(written == plain) and isinstance(written, bool) == isinstance(plain, bool)
+
+
+def _defaults(schema: Any) -> defaultdict[str, list[Any]]:
+    """Return the defaults of a schema by the key that has them, wherever it stands."""
+    found: defaultdict[str, list[Any]] = defaultdict(list)
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            for key, property_ in node.get("properties", {}).items():
+                if isinstance(property_, dict) and "default" in property_:
+                    found[key].append(property_["default"])
+        waiting += node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    return found

@@ -73,7 +73,10 @@ def one(schema: Any, document: Json) -> FieldIssue:
             "$ fits more than one of the alternatives, and must fit exactly one",
         ),
         ({"const": {"a": 1}}, 4, '$ must be one of {"a": 1}'),
-        ({"enum": ["a", None]}, "b", '$ must be one of "a"'),
+        ({"enum": ["a", 1, None]}, "b", '$ must be one of "a", 1, null'),
+        ({"type": "string", "enum": ["a", None]}, "b", '$ must be one of "a"'),
+        ({"anyOf": [{"enum": ["a"]}, {"type": "null"}]}, "b", '$ must be one of "a", null'),
+        ({"const": None}, "b", "$ must be null, not a string"),
         ({"type": ["string", "array", "null"]}, True, "$ must be a string or an array, not a boolean"),
         (
             {"anyOf": [{"type": "string"}, {"type": "array"}]},
@@ -120,6 +123,35 @@ def test_nothing_raises(document: Json) -> None:
     assert Rules({"type": "null"}).issues(document)
 
 
+def nested(depth: int) -> Json:
+    document: Json = 5
+    for _ in range(depth):
+        document = {"a": document}
+    return document
+
+
+ENDLESS: dict[str, Any] = {
+    "anyOf": [
+        {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]},
+        {"type": "object", "properties": {"a": {"$ref": "#"}}, "maxProperties": 3},
+        {"type": "string"},
+    ]
+}
+
+
+def test_alternatives_that_multiply_are_one_issue_of_the_document() -> None:
+    assert one(ENDLESS, nested(4)).path == "$.a.a.a.a"
+    assert str(one(ENDLESS, nested(14))) == (
+        "$ does not fit its schema, which has too many alternatives to say where"
+    )
+
+
+def test_a_long_list_has_an_issue_for_each_item() -> None:
+    schema = {"items": {"anyOf": [{"const": "a"}, {"const": 1}]}}
+    document: Json = [5 for _ in range(20_000)]
+    assert len(Rules(schema).issues(document)) == 20_000
+
+
 class A(SchemaModel):
     kind: Literal["a"]
     n: int | None = None
@@ -135,6 +167,16 @@ class B(SchemaModel):
 class Tree(SchemaModel):
     name: Annotated[str, Field(min_length=2, pattern="^[a-z]")]
     children: list[Tree] | None = None
+
+
+class Left(SchemaModel):
+    a: Left | Right | str
+    b: str | None = None
+
+
+class Right(SchemaModel):
+    a: Left | Right | str
+    c: int | None = None
 
 
 TREE = {
@@ -157,6 +199,8 @@ MAP = {
     "minProperties": 1,
 }
 MaybeText: TypeAlias = Nullable[str]
+MaybeA: TypeAlias = Nullable[Literal["a"]]
+MaybeAOr1: TypeAlias = Nullable[Literal["a"] | Literal[1]]
 Tagged: Any = Annotated[A | B, Field(discriminator="kind")]
 Map: Any = Annotated[
     dict[Annotated[str, Field(pattern="^x")], Annotated[float, Field(ge=0, multiple_of=0.5)]],
@@ -172,6 +216,8 @@ SAME: list[tuple[Any, Any, list[Json]]] = [
     (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}, ["c", 1, None]),
     (Literal[1, 2], {"enum": [1, 2]}, ["c", 3, True]),
     (Literal["a"] | Literal[1], {"enum": ["a", 1]}, ["c", 3, True]),
+    (MaybeA, {"enum": ["a", None]}, ["c", 3]),
+    (MaybeAOr1, {"anyOf": [{"enum": ["a"]}, {"enum": [1, None]}]}, ["c", 3]),
     (
         str | list[int],
         {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}]},
@@ -192,6 +238,13 @@ SAME: list[tuple[Any, Any, list[Json]]] = [
     (Map, MAP, [{}, {"a": 1}, {"x": -1}, {"x": 0.7}, {"x": "", "b": ""}, []]),
     (list[Literal["a"]], {"type": "array", "items": {"const": "a"}}, [["a", "b", 1]]),
 ]
+
+
+def test_branches_that_multiply_are_one_issue_of_the_document() -> None:
+    with pytest.raises(ValidationError) as caught:
+        exact_adapter(Left).validator.validate_json(json.dumps(nested(13)))
+    (issue,) = ForeignReader({}).issues(caught.value.errors(include_url=False))
+    assert str(issue) == "$ does not fit its schema, which has too many alternatives to say where"
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,15 @@ def test_what_a_reference_finds_outside_the_keywords_is_checked_too() -> None:
     assert foreign(schema).root == {"type": "string"}
 
 
+def test_references_that_multiply_out_are_refused() -> None:
+    definitions: dict[str, Any] = {
+        f"D{level}": {"anyOf": [{"allOf": [{"$ref": f"#/$defs/D{level + 1}"}]} for _ in "ab"]}
+        for level in range(25)
+    }
+    schema = {"properties": {"a": {"$ref": "#/$defs/D0"}}, "$defs": {**definitions, "D25": {}}}
+    assert errors(schema) == [("/$defs/D14", "has references that multiply out to more than 10000 schemas")]
+
+
 def test_references_that_lead_back_without_a_value_are_refused() -> None:
     schema = {
         "$ref": "#/$defs/a",

@@ -20,6 +20,7 @@ from toolgen.importers.design_names import identifier
 from toolgen.importers.tool import ImportedTool, Source
 
 CORPORA = Path(__file__).parents[3] / "shared" / "corpora"
+UNIQUE = {"type": "array", "uniqueItems": True}
 FILES = ("tools_bfcl", "tools_mcp", "tools_nestful", "tools_openapi", "tools_taubench")
 
 
@@ -126,6 +127,26 @@ def test_one_property_that_words_cannot_say_leaves_words_to_the_others(tmp_path:
     assert errors(built(found, tmp_path)) == []
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        object_({"most": {"$ref": "#/properties/all"}, "all": UNIQUE}),
+        object_({"all": UNIQUE, "a": {"type": "string"}}, additionalProperties={"$ref": "#/properties/all"}),
+        object_({"all": UNIQUE}, allOf=[{"properties": {"all": {"maxItems": 3}}}]),
+    ],
+)
+def test_what_is_said_elsewhere_of_a_property_keeps_the_schema(arguments: object) -> None:
+    found = imported(tool("find", arguments))
+    assert 'Args(JSONSchema("tools_schemas/find.args.json"))' in found.files["tools.py"]
+
+
+def test_a_type_that_leads_back_to_the_arguments_keeps_the_schema_of_a_property(tmp_path: Path) -> None:
+    found = imported(tool("find", object_({"inner": {"$ref": "#"}, "all": UNIQUE})))
+    text = 'Attribute("all", JSONSchema({"type": "array", "uniqueItems": True}), "All.")'
+    assert text in found.files["tools.py"]
+    assert errors(built(found, tmp_path)) == []
+
+
 def test_a_small_result_that_is_no_object_stands_in_the_module(tmp_path: Path) -> None:
     found = imported(tool("find", {"type": "object"}, result={"type": "string"}))
     assert 'Return(JSONSchema({"type": "string"}))' in found.files["tools.py"]
@@ -195,6 +216,12 @@ def test_a_default_of_a_required_property_is_left_out_with_a_warning() -> None:
 def test_examples_that_do_not_fit_are_left_out(tmp_path: Path) -> None:
     found = imported(tool("find", object_({"limit": {"type": "integer", "examples": ["a", 3]}})))
     assert "examples=(3,)" in found.files["tools.py"]
+    assert errors(built(found, tmp_path)) == []
+
+
+def test_examples_that_a_schema_in_a_design_refuses_are_left_out(tmp_path: Path) -> None:
+    found = imported(tool("find", object_({"all": {**UNIQUE, "examples": [5, [1, 1], [1]]}})))
+    assert "examples=([1],)" in found.files["tools.py"]
     assert errors(built(found, tmp_path)) == []
 
 

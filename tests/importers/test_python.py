@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict
 import pytest
 from pydantic import BaseModel, Field
 
-from toolgen.importers.docstrings import read_docstring
+from toolgen.contract.docstrings import read_docstring
 from toolgen.importers.python_functions import read_functions
 from toolgen.importers.tool import Finding, ImportedTool
 from toolgen.runtime import ToolContext

@@ -95,6 +95,7 @@ def test_a_node_has_a_word(node: dict[str, Any], text: str) -> None:
         ({"enum": [True]}, '{"enum": [True]}'),
         (NULL, '{"type": "null"}'),
         ({"type": "array", "items": URI}, '{"type": "array", "items": {"type": "string", "format": "uri"}}'),
+        ({"type": "number", "multipleOf": 3}, '{"type": "number", "multipleOf": 3}'),
         ({**INTEGER, "minimum": 5, "maximum": 3}, '{"type": "integer", "minimum": 5, "maximum": 3}'),
     ],
 )

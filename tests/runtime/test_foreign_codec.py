@@ -24,6 +24,7 @@ from toolgen.runtime import (
     SchemaCodec,
     SchemaModel,
     ToolContext,
+    ToolgenError,
     ToolModel,
     ToolsetRegistration,
     ToolSpec,
@@ -223,6 +224,13 @@ def test_registration_says_that_the_validator_is_not_installed(monkeypatch: pyte
     assert message.count("pip install 'toolgen[jsonschema]'") == 2
     assert "Search of 'search'" in message
     assert "Issues of 'search'" in message
+
+
+def test_a_codec_says_that_the_validator_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "toolgen.contract.rules", raising=False)
+    monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
+    with pytest.raises(ToolgenError, match=r"pip install 'toolgen\[jsonschema\]'"):
+        foreign({"type": "array", "items": UNIQUE}, "Issues", is_exact=False).decode("[]")
 
 
 async def test_a_result_that_is_no_object_goes_through_a_call() -> None:

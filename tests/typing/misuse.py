@@ -7,26 +7,39 @@ from toolgen.dsl import (
     Artifact,
     Attribute,
     BindTo,
+    Bookkeeping,
     Boolean,
     BoundedResult,
+    CallHint,
+    Confirm,
     DateTime,
     Design,
     Enum,
     Example,
     Float,
     Inject,
+    Instructions,
     Int,
+    LongRunning,
     MapOf,
     Meta,
     Method,
+    NativeTool,
+    Needs,
     Nullable,
+    Object,
     OneOf,
     Payload,
     Required,
+    ResultHint,
+    ResultReminder,
     Return,
+    Sequential,
     Service,
     String,
     Tags,
+    Terminal,
+    Timeout,
     Tool,
     Toolset,
     Type,
@@ -51,6 +64,9 @@ Service("S", "Serves.", Device)  # wrong
 Design("d", "All.", toolset)  # wrong
 Design("d", "All.", tool)  # wrong
 Method("m", "Do it.", Args())  # wrong
+Toolset("t", "Tools.", Confirm())  # wrong
+Tool("t", "Do it.", NativeTool("openai", "web_search"))  # wrong
+Tool("t", "Do it.", Sequential)  # wrong
 Args(Tags("a"))  # wrong
 Args(String)  # wrong
 Return(ArrayOf(Device))  # wrong
@@ -121,6 +137,23 @@ Inject(["a"])  # wrong
 BindTo("S", "m", rename=["a"])  # wrong
 Example([1])  # wrong
 Meta(icon=object())  # wrong
+Confirm(5)  # wrong
+Confirm(when={"a": None})  # wrong
+Confirm(when={"a": [1, 2]})  # wrong
+Confirm(payload=String)  # wrong
+LongRunning(ack=ArrayOf(Device))  # wrong
+LongRunning(Object())  # wrong
+Timeout(30)  # wrong
+Sequential(True)  # wrong
+Terminal("now")  # wrong
+Bookkeeping(1)  # wrong
+Needs(["state"])  # wrong
+Instructions()  # wrong
+ResultReminder(1)  # wrong
+CallHint(1)  # wrong
+ResultHint(None)  # wrong
+NativeTool("openai")  # wrong
+NativeTool("openai", "web_search", ["a"])  # wrong
 
 # A misspelt keyword
 Attribute("a", String, "A.", requird=True)  # wrong
@@ -130,3 +163,5 @@ Toolset("t", "Tools.", prefx="a")  # wrong
 BoundedResult(cursors="a")  # wrong
 Annotations(readonly=True)  # wrong
 ArrayOf(String, min_items=1)  # wrong
+Confirm(text="Sure?")  # wrong
+LongRunning(done=Device)  # wrong

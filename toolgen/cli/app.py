@@ -123,6 +123,33 @@ def call(
     raise typer.Exit(asyncio.run(call_tool(find_project(config), tool, data, meta, trace=trace)))
 
 
+@app.command()
+def approve(
+    token: Annotated[
+        str | None,
+        typer.Argument(help="Of the suspended call; without one, what waits is listed.", metavar="TOKEN"),
+    ] = None,
+    deny: Annotated[bool, typer.Option("--deny", help="Do not let the call run.")] = False,
+    message: Annotated[str, typer.Option(help="What the model is told when it is denied.")] = "",
+    payload: Annotated[
+        str, typer.Option(help="What the design lets an approval add, as JSON.", metavar="JSON")
+    ] = "",
+    answer: Annotated[
+        str, typer.Option(help="The whole answer to a question, or a result, as JSON.", metavar="JSON")
+    ] = "",
+    session: Session = "",
+    config: Config = None,
+) -> None:
+    """Approve a call that waits for a person, or answer what it asked, and run it."""
+    from toolgen.cli.approve import answer_call, approval, show_waiting
+
+    project = find_project(config)
+    if token is None:
+        raise typer.Exit(asyncio.run(show_waiting(project, session or None)))
+    given = approval(deny, message, payload, answer)
+    raise typer.Exit(asyncio.run(answer_call(project, token, given, session or None)))
+
+
 @app.command("test")
 def examples(
     tool: Annotated[

@@ -74,7 +74,7 @@ async def _problem(runtime: Runtime, tool: Tool, example: Example, meta: CallMet
         return ""
     codec = runtime.tool_spec(tool.id).result
     try:
-        expected = codec.encode(codec.decode(example.result))
+        expected = codec.encode(codec.decode(json.dumps(example.result)))
     except ToolValidationError as error:
         raise ToolgenError(
             f"an example of {tool.id} does not fit the generated code: {error}", hint="run: toolgen gen"

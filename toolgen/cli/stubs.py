@@ -88,8 +88,9 @@ def _counts(counts: Counter[str]) -> str:
 
 
 def toolsets(design: Design) -> Iterator[Toolset]:
+    """Yield the toolsets that somebody executes here: all but those of native tools alone."""
     for service in design.services:
-        yield from service.toolsets
+        yield from (toolset for toolset in service.toolsets if toolset.tools)
 
 
 def _packages(project: Project, folder: Path, file: Path) -> Iterator[Path]:

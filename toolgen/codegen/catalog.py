@@ -5,40 +5,51 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolgen.contract.fields import Json, Objects
 from toolgen.contract.names import FORMAT, MCP_HINTS
 from toolgen.contract.schema import object_schema
-from toolgen.expr.tree import Artifact, Tool, Toolset
+from toolgen.expr.tree import Artifact, Behaviour, Confirmation, NativeTool, Tool, Toolset
 
 from . import names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Printed:
+    """One entry of the catalogue."""
+
+    id: str
+    text: str
+    """As it stands in the file."""
+    canonical: str
+    """What the digest counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One tool of the catalogue, with its schemas at hand."""
 
-    id: str
+    printed: Printed
     payload: Json
     result: Json
     artifacts: tuple[Json, ...]
-    text: str
-    """The entry as it stands in the file."""
-    canonical: str
-    """What the digest counts."""
+    behaviour: Mapping[str, Json]
+    """By class name, of what else crosses the JSON boundary."""
 
 
 def entry(toolset: Toolset, tool: Tool, objects: Objects) -> Entry:
     payload, result = object_schema(tool.payload, objects), object_schema(tool.result, objects)
     artifacts = [object_schema(objects[artifact.type], objects) for artifact in tool.artifacts]
+    behaviour = {name: object_schema(objects[name], objects) for name in tool.behaviour.classes}
     facts: dict[str, Json] = {
         "id": tool.id,
         "name": names.wire(toolset, tool),
         "service": toolset.service,
         "toolset": toolset.name,
         "toolset_title": toolset.title,
+        "toolset_instructions": toolset.instructions or None,
         "title": tool.title,
         "description": tool.description,
         "tags": list(tool.tags),
@@ -52,23 +63,48 @@ def entry(toolset: Toolset, tool: Tool, objects: Objects) -> Entry:
             [example.result for example in tool.examples if example.result is not None],
         ),
         "artifacts": [_artifact(*pair) for pair in zip(tool.artifacts, artifacts, strict=True)],
+        **_behaviour(tool.behaviour, behaviour),
         "inject": [field.name for field in tool.injected],
         "bind_to": {"service": tool.binding.service, "method": tool.binding.method} if tool.binding else None,
         "meta": dict(tool.meta) if tool.meta else None,
     }
-    given = {key: value for key, value in facts.items() if value not in (None, [])}
-    text = _printable(json.dumps(given, indent=2, ensure_ascii=False))
     return Entry(
-        id=tool.id,
+        printed=_printed(tool.id, facts),
         payload=payload,
         result=result,
         artifacts=tuple(artifacts),
+        behaviour=behaviour,
+    )
+
+
+def native_entry(toolset: Toolset, tool: NativeTool) -> Printed:
+    """Return the entry of a tool that the model's provider runs; it has no schemas."""
+    facts: dict[str, Json] = {
+        "id": tool.id,
+        "name": tool.kind,
+        "service": toolset.service,
+        "toolset": toolset.name,
+        "toolset_title": toolset.title,
+        "toolset_instructions": toolset.instructions or None,
+        "kind": "native",
+        "provider": tool.provider,
+        "config": dict(tool.config),
+    }
+    return _printed(tool.id, facts)
+
+
+def _printed(id_: str, facts: dict[str, Json]) -> Printed:
+    """Return the entry of these facts; those that say nothing are left out."""
+    given = {key: value for key, value in facts.items() if value not in (None, [])}
+    text = _printable(json.dumps(given, indent=2, ensure_ascii=False))
+    return Printed(
+        id=id_,
         text="    " + text.replace("\n", "\n    "),
         canonical=json.dumps(given, sort_keys=True, separators=(",", ":")),
     )
 
 
-def document(design: str, entries: Iterable[Entry]) -> str:
+def document(design: str, entries: Iterable[Printed]) -> str:
     """Return the text of a catalogue; tools are sorted by id."""
     ordered = sorted(entries, key=lambda one: one.id)
     canonical = f"[{','.join(one.canonical for one in ordered)}]"
@@ -103,7 +139,38 @@ def _bounded(tool: Tool) -> Json:
     return {name: key for name, key in cursors.items() if key is not None}
 
 
-def _type(name: str, schema: Json, examples: list[dict[str, Json]]) -> Json:
+def _behaviour(of: Behaviour, schemas: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the words that a tool has, each under its own name; None and empty where it has not."""
+    hints: dict[str, Json] = {"call": of.call_hint, "result": of.result_hint}
+    confirm, late = of.confirmation, of.long_running
+    return {
+        "confirmation": _confirmation(confirm, schemas) if confirm else None,
+        "long_running": _named({"ack": late.ack, "progress": late.progress}, schemas) if late else None,
+        "timeout": of.timeout,
+        "sequential": of.is_sequential or None,
+        "terminal": of.is_terminal or None,
+        "bookkeeping": of.is_bookkeeping or None,
+        "needs": list(of.needs),
+        "instructions": of.instructions or None,
+        "result_reminder": of.result_reminder or None,
+        "hints": {key: text for key, text in hints.items() if text} or None,
+    }
+
+
+def _confirmation(of: Confirmation, schemas: Mapping[str, Json]) -> Json:
+    when: dict[str, Json] = {name: list(values) for name, values in of.when.items()}
+    facts: dict[str, Json] = {"hint": of.hint, "when": when}
+    return {
+        **{key: value for key, value in facts.items() if value},
+        **_named({"payload": of.payload}, schemas),
+    }
+
+
+def _named(classes: dict[str, str | None], schemas: Mapping[str, Json]) -> dict[str, Json]:
+    return {key: _type(name, schemas[name], []) for key, name in classes.items() if name is not None}
+
+
+def _type(name: str, schema: Json, examples: Sequence[Json]) -> Json:
     return {"name": name, "schema": schema, **({"examples": list(examples)} if examples else {})}
 
 

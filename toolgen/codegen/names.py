@@ -5,6 +5,7 @@ from __future__ import annotations
 from toolgen.contract.naming import class_name, constant, method_name, module_name, snake
 from toolgen.expr.tree import Tool, Toolset
 
+NATIVE_TOOLS = "NATIVE_TOOLS"
 _TRANSFORM_NAMES = frozenset("dict dt given item key len list payload result shared_types value".split())
 
 

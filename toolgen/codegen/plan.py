@@ -54,7 +54,7 @@ def _files(design: Design) -> Iterator[tuple[str, View | str]]:
     foreign = [(object_.name, object_.foreign) for object_ in all_objects(design) if object_.foreign]
     shared = shared_scope(design, foreign_types(foreign))
     services = {service.name: service_scope(service, shared) for service in design.services}
-    entries: list[catalog.Entry] = []
+    entries: list[catalog.Printed] = []
     yield "__init__.py", package_view(design.description)
     yield "py.typed", ""
     yield "types.py", shared_types_view(design, shared)
@@ -69,9 +69,11 @@ def _files(design: Design) -> Iterator[tuple[str, View | str]]:
         for toolset in service.toolsets:
             scope = toolset_scope(toolset, shared)
             own = tuple(catalog.entry(toolset, tool, scope.objects) for tool in toolset.tools)
-            entries += own
+            printed = [entry.printed for entry in own]
+            printed += [catalog.native_entry(toolset, tool) for tool in toolset.native]
+            entries += printed
             yield from _toolset(toolset, scope, services, own)
-            yield _path(toolset_package(toolset), CATALOG), catalog.document(design.name, own)
+            yield _path(toolset_package(toolset), CATALOG), catalog.document(design.name, printed)
     yield CATALOG, catalog.document(design.name, entries)
 
 
@@ -80,12 +82,14 @@ def _toolset(
 ) -> Iterator[tuple[str, View]]:
     folder = toolset_package(toolset)
     yield _path(folder, "__init__.py"), toolset_view(toolset)
+    yield _path(folder, "specs.py"), specs_view(toolset, scope)
+    if not toolset.tools:
+        return
     if is_large(toolset):
         yield _path((*folder, "types"), "__init__.py"), types_package_view(toolset)
     for module, view in types_views(toolset, scope):
         yield _path(module), view
     yield _path(folder, "codecs.py"), codecs_view(toolset, scope, entries)
-    yield _path(folder, "specs.py"), specs_view(toolset, scope)
     if any(tool.binding for tool in toolset.tools):
         yield _path(folder, "transforms.py"), transforms_view(toolset, scope, services)
     yield _path(folder, "executor.py"), executor_view(toolset)

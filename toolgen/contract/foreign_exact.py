@@ -45,7 +45,6 @@ HIDDEN: Final = LABEL
 
 _INNER: Final = {
     "definitions": ("schema",),
-    "nullable": ("schema",),
     "default": ("schema",),
     "list": ("items_schema",),
     "dict": ("keys_schema", "values_schema"),
@@ -77,6 +76,8 @@ def foreign_exact(schema: AnySchema) -> Any:
             return _tagged(node)
         case "function-after" if keeps_null(node):
             return node
+        case "nullable":
+            return {**node, "schema": foreign_exact(_or_null(node["schema"]))}
         case kind:
             for key in _INNER.get(kind, ()):
                 if key in node:
@@ -173,6 +174,18 @@ def _literal(node: AnySchema) -> AnySchema:
             custom_error_context={"allowed": json.dumps(node["expected"])},
         )
     )
+
+
+def _or_null(schema: AnySchema) -> AnySchema:
+    """Return what stands beside null; choices among values say that null would do too."""
+    match schema["type"]:
+        case "literal":
+            return {**schema, "expected": [*schema["expected"], None]}
+        case "union":
+            choices = [choice[0] if isinstance(choice, tuple) else choice for choice in schema["choices"]]
+            return {**schema, "choices": [_or_null(choice) for choice in choices]}
+        case _:
+            return schema
 
 
 def _by_type(values: list[Any]) -> Iterator[Any]:

@@ -31,9 +31,16 @@ from .issues import (
     type_issue,
 )
 from .patterns import PatternError, to_rust
+from .rule_paths import are_too_many
 
 _EXACT_FLOATS: Final = 2**53
 Located = tuple[Keys, ErrorDetails]
+ENDLESS: Final = FieldIssue(
+    keys=(),
+    constraint="invalid_value",
+    message="does not fit its schema, which has too many alternatives to say where",
+)
+"""What is said of a document whose errors are too many to read, for alternatives multiply."""
 
 
 class Found(NamedTuple):
@@ -56,6 +63,8 @@ class ForeignReader:
     def issues(self, errors: Sequence[ErrorDetails]) -> tuple[FieldIssue, ...]:
         """Return at most one issue a value, and one a key of a map, in the order of the document."""
         located = [(loc, error) for error in errors if (loc := _without_labels(error["loc"])) is not None]
+        if are_too_many(len(located), 0) and are_too_many(len(located), len(_places(located))):
+            return (ENDLESS,)
         return tuple([found.issue for found in settled(self._read(located, ()))])
 
     def _read(self, errors: Sequence[Located], keys: Keys) -> list[Found]:
@@ -155,6 +164,11 @@ def fitting(branches: Sequence[Sequence[Found]], keys: Keys) -> Sequence[Found]:
     tried = [branch for branch in failed if not _wants_null(branch, keys)] or failed
     if not tried:
         return ()
+    found = _of_best(tried, keys)
+    return found if len(tried) == len(failed) else [_or_null(one, keys) for one in found]
+
+
+def _of_best(tried: Sequence[Sequence[Found]], keys: Keys) -> Sequence[Found]:
     if len(tried) == 1:
         return settled(tried[0])
     if (shared := _shared(tried, keys)) is not None:
@@ -166,6 +180,14 @@ def fitting(branches: Sequence[Sequence[Found]], keys: Keys) -> Sequence[Found]:
     if len(matching) > 1 and (shared := _shared(matching, keys)) is not None:
         return (shared,)
     return settled(min(matching, key=lambda branch: _distance(branch, keys)))
+
+
+def _or_null(found: Found, keys: Keys) -> Found:
+    """Return the issue of a choice among values, where null would do too."""
+    issue = found.issue
+    if issue.keys != keys or issue.constraint != "invalid_enum_value" or None in (issue.allowed or ()):
+        return found
+    return found._replace(issue=not_among(keys, (*(issue.allowed or ()), None)))
 
 
 def settled(found: Sequence[Found]) -> list[Found]:
@@ -214,6 +236,11 @@ def _without_labels(loc: Keys) -> Keys | None:
         elif step != PASSED:
             steps.append(step)
     return tuple(steps)
+
+
+def _places(located: Sequence[Located]) -> set[Keys]:
+    """Return where errors are in the document, whatever the branch."""
+    return {tuple([step for step in loc if not _is_branch(step)]) for loc, _ in located}
 
 
 def _is_branch(step: int | str) -> bool:
@@ -310,6 +337,7 @@ def _shared(branches: Sequence[Sequence[Found]], keys: Keys) -> Found | None:
 
 def _all_allowed(founds: Sequence[Found]) -> tuple[Json, ...]:
     values = [value for found in founds for value in found.issue.allowed or ()]
+    values.sort(key=lambda value: value is None)
     return tuple(json.loads(text) for text in dict.fromkeys(map(json.dumps, values)))
 
 

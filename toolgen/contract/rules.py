@@ -15,6 +15,7 @@ from jsonschema_rs import ValidationErrorKind as Kind
 
 from .fields import Json
 from .foreign_issues import (
+    ENDLESS,
     Found,
     broken,
     fitting,
@@ -27,6 +28,7 @@ from .foreign_issues import (
     without_null,
 )
 from .issues import BOUNDS, Constraint, FieldIssue, Keys, bound_issue, json_type, not_among, type_issue
+from .rule_paths import multiplies
 
 _LIMITS: Final = {
     Kind.Minimum: "greater_than_equal",
@@ -64,10 +66,15 @@ class Rules:
         self._validator = Draft202012Validator(plain, validate_formats=False, offline=True)
 
     def issues(self, document: Json) -> tuple[FieldIssue, ...]:
-        """Return everything that is wrong with a document, at most one issue a value; never raises."""
+        """Return everything that is wrong with a document, at most one issue a value; never raises.
+
+        One issue of the whole document where alternatives inside alternatives multiply.
+        """
         try:
             if self._validator.is_valid(document):
                 return ()
+            if multiplies(self._schema, document):
+                return (ENDLESS,)
             found = _unique(settled(self._read(self._validator.iter_errors(document), ())))
         except UnicodeEncodeError:
             return (FieldIssue(keys=(), constraint="invalid_json", message="is not JSON: not Unicode text"),)
@@ -117,14 +124,14 @@ class Rules:
                 # Of a type and a choice among values, the validator may name the type only.
                 node = self._around(error.schema_path)
                 if isinstance(options := node.get("enum"), list):
-                    return _choice(keys, options, actual)
+                    return _choice(keys, options, node, actual)
                 if "const" in node:
-                    return _choice(keys, [node["const"]], actual)
+                    return _choice(keys, [node["const"]], node, actual)
                 return type_issue(keys, without_null(tuple(types)), actual)
             case Kind.Enum(options=options):
-                return _choice(keys, options, actual)
+                return _choice(keys, options, self._around(error.schema_path), actual)
             case Kind.Constant(expected_value=value):
-                return _choice(keys, [value], actual)
+                return _choice(keys, [value], self._around(error.schema_path), actual)
             case Kind.MultipleOf(multiple_of=step):
                 return bound_issue(keys, BOUNDS["multiple_of"], plain_number(step), of_object=False)
             case Kind.Pattern(pattern=pattern):
@@ -186,10 +193,12 @@ def _refused(keys: Keys) -> FieldIssue:
     return unknown(keys, None)
 
 
-def _choice(keys: Keys, values: Sequence[Any], actual: str) -> FieldIssue:
-    """Return the issue of a value that is none of these; null is named only where nothing else is left."""
-    allowed = tuple([value for value in values if value is not None])
-    return not_among(keys, allowed) if allowed else type_issue(keys, ("null",), actual)
+def _choice(keys: Keys, values: Sequence[Any], node: Mapping[str, Any], actual: str) -> FieldIssue:
+    """Return the issue of a value that is none of these; null is not named where the type forbids it."""
+    types = node.get("type", "null")
+    takes_null = "null" in ([types] if isinstance(types, str) else types)
+    allowed = tuple([value for value in values if value is not None or takes_null])
+    return type_issue(keys, ("null",), actual) if allowed in ((), (None,)) else not_among(keys, allowed)
 
 
 def _excluded(schema: Any) -> str:

@@ -139,9 +139,10 @@ class Example(Word):
     """
 
     args: Final[Mapping[str, object]]
-    result: Final[Mapping[str, object] | None]
+    result: Final[object]
+    """JSON; None for no result."""
 
-    def __init__(self, args: Mapping[str, object], result: Mapping[str, object] | None = None) -> None:
+    def __init__(self, args: Mapping[str, object], result: object = None) -> None:
         super().__init__()
         self.args = args
         self.result = result

@@ -5,6 +5,20 @@ from __future__ import annotations
 from typing import Final, TypeAlias
 
 from .attributes import Attribute, Required
+from .behaviour import (
+    Bookkeeping,
+    CallHint,
+    Confirm,
+    Instructions,
+    LongRunning,
+    NativeTool,
+    Needs,
+    ResultHint,
+    ResultReminder,
+    Sequential,
+    Terminal,
+    Timeout,
+)
 from .clauses import Annotations, Artifact, BindTo, BoundedResult, Example, Inject, Meta, Tags
 from .composites import Enum, Type
 from .foreign import JSONSchema
@@ -72,7 +86,27 @@ class Method(Word):
 
 
 ToolClause: TypeAlias = (
-    Args | Return | BindTo | Inject | BoundedResult | Artifact | Tags | Meta | Annotations | Example
+    Args
+    | Return
+    | BindTo
+    | Inject
+    | BoundedResult
+    | Artifact
+    | Tags
+    | Meta
+    | Annotations
+    | Example
+    | Confirm
+    | LongRunning
+    | Timeout
+    | Sequential
+    | Terminal
+    | Bookkeeping
+    | Needs
+    | Instructions
+    | ResultReminder
+    | CallHint
+    | ResultHint
 )
 
 
@@ -95,6 +129,9 @@ class Tool(Word):
         self.title = title
 
 
+ToolsetChild: TypeAlias = Tool | NativeTool | Instructions | Tags | Meta
+
+
 class Toolset(Word):
     """Tools that belong together.
 
@@ -103,7 +140,7 @@ class Toolset(Word):
 
     name: Final[str]
     description: Final[str]
-    children: Final[tuple[Tool | Tags | Meta, ...]]
+    children: Final[tuple[ToolsetChild, ...]]
     title: Final[str | None]
     prefix: Final[str]
 
@@ -111,7 +148,7 @@ class Toolset(Word):
         self,
         name: str,
         description: str,
-        *children: Tool | Tags | Meta,
+        *children: ToolsetChild,
         title: str | None = None,
         prefix: str = "",
     ) -> None:

@@ -2,6 +2,7 @@
 
 A message names its subject first and shows the value; a hint is an action. `toolgen explain` and
 docs/diagnostics.md print the explanations, each with a design of `cli/explanations` that breaks the rule.
+One table is one file, however many rows it has.
 """
 
 from __future__ import annotations
@@ -42,16 +43,16 @@ DUPLICATE_CLAUSE: Final = Rule(
     "duplicate-clause",
     "{parent} has {clause} twice",
     "{hint}",
-    "`Args`, `Return`, `BindTo`, `BoundedResult`, `Annotations`, `Tags`, `Meta`, `Payload` and `Result` "
-    "stand once in their place. `Inject`, `Artifact` and `Example` may be repeated.",
+    "A word stands once in its place. Only `Inject`, `Artifact` and `Example` may be repeated in a tool, "
+    "and `Tool` and `NativeTool` in a toolset.",
 )
 BAD_NAME: Final = Rule(
     "bad-name",
     "name {name!r} of {what} {fault}",
     "{hint}",
-    "Toolsets, tools, methods, artifact kinds and prefixes are written `like_this`; services, types and "
-    "enums are identifiers `LikeThis`. An attribute may have any JSON key without spaces. A name that "
-    "holds a space is mostly two strings that Python joined because a comma is missing between them.",
+    "Toolsets, tools, methods, artifact kinds, capabilities and prefixes are written `like_this`; services, "
+    "types and enums are identifiers `LikeThis`. An attribute may have any JSON key without spaces. A name "
+    "that holds a space is mostly two strings that Python joined because a comma is missing between them.",
 )
 NAME_TOO_LONG: Final = Rule(
     "name-too-long",
@@ -346,6 +347,35 @@ ANNOTATIONS_CONFLICT: Final = Rule(
     "tool {tool!r} says read_only=True and {hint_name}=True",
     "remove one of them: what only reads changes nothing",
     "A tool that only reads changes nothing, so it is not destructive and makes no edits.",
+)
+UNKNOWN_HINT_NAME: Final = Rule(
+    "unknown-hint-name",
+    "{clause} of tool {tool!r} {fault}",
+    "{hint}",
+    "A name in braces stands for a value that people see: an attribute of the arguments in `CallHint` and "
+    "`Confirm(hint=…)`, a field of the result in `ResultHint`. Injected fields and artifacts are not shown. "
+    "A brace that is meant as a brace is written twice.",
+)
+BAD_WHEN: Final = Rule(
+    "bad-when",
+    "when of tool {tool!r} {fault}",
+    "{hint}",
+    "`Confirm(when={attribute: value})` names attributes of the arguments and values that they can have, "
+    "alone or several in a tuple: strings, numbers, True or False. A condition that can never hold would "
+    "let every call through unasked.",
+)
+BAD_DURATION: Final = Rule(
+    "bad-duration",
+    "{what} is {value}, which {fault}",
+    "{hint}",
+    "A span of time is a number above 0 with its unit, `ms`, `s`, `m` or `h`, and at most 24 hours long.",
+)
+TERMINAL_LONG_RUNNING: Final = Rule(
+    "terminal-long-running",
+    "tool {tool!r} is Terminal and LongRunning",
+    "remove one of them: what ends the turn has its answer, and what answers later has none yet",
+    "The result of a `Terminal` tool ends the turn. A `LongRunning` tool gives an acknowledgement first, "
+    "with which the model goes on.",
 )
 NESTED_TOO_DEEP: Final = Rule(
     "nested-too-deep",

@@ -7,7 +7,7 @@ are `contract.fields`; here stand the things that have a place in the design.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -34,7 +34,8 @@ class Artifact:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
     args: dict[str, Json]
-    result: dict[str, Json] | None = None
+    result: Json = None
+    """None for no result."""
 
 
 # How one value becomes another. `Same` passes it on; the rest rebuild it.
@@ -132,6 +133,64 @@ class Binding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmation:
+    """A person must approve the call."""
+
+    hint: str = ""
+    """A template with names of the payload."""
+    when: Mapping[str, tuple[bool | int | float | str, ...]] = field(default_factory=dict)
+    """By JSON key of the payload, the values that ask for it; always when empty."""
+    payload: str | None = None
+    """Class name of what the person may add."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LongRunning:
+    """The tool may answer later; both are class names."""
+
+    ack: str | None = None
+    progress: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behaviour:
+    """What a tool asks of those who run it."""
+
+    confirmation: Confirmation | None = None
+    long_running: LongRunning | None = None
+    timeout: float | None = None
+    """Seconds."""
+    is_sequential: bool = False
+    is_terminal: bool = False
+    is_bookkeeping: bool = False
+    needs: tuple[str, ...] = ()
+    instructions: str = ""
+    result_reminder: str = ""
+    call_hint: str = ""
+    """A template with names of the payload."""
+    result_hint: str = ""
+    """A template with names of the result."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Classes that cross the JSON boundary beside payload and result, each once."""
+        confirm, late = self.confirmation, self.long_running
+        names = [confirm.payload if confirm else None, *((late.ack, late.progress) if late else ())]
+        return tuple(dict.fromkeys(name for name in names if name is not None))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NativeTool:
+    """A tool that the model's provider runs itself."""
+
+    id: str
+    """`service.toolset.kind`."""
+    provider: str
+    kind: str
+    config: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     id: str
     """`service.toolset.tool`."""
@@ -152,6 +211,7 @@ class Tool:
     """The toolset's first, then the tool's own."""
     meta: Mapping[str, Json] | None = None
     examples: tuple[Example, ...] = ()
+    behaviour: Behaviour = Behaviour()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,9 +223,12 @@ class Toolset:
     service: str
     """The owner, as written."""
     tools: tuple[Tool, ...]
+    """None where there are only native ones."""
     objects: tuple[ObjectType, ...]
     """Every object of its `types` module but the shared ones, in order of first use."""
     prefix: str = ""
+    instructions: str = ""
+    native: tuple[NativeTool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
         message = "is neither an object nor true or false, so it is no JSON Schema"
         return _failed([Problem(pointer="", message=message, hint="write an object")])
     survey, problems = _upgraded(document)
-    problems = problems or survey.cycles() + _bad_patterns(survey)
+    problems = problems or survey.cycles() + _bad_patterns(survey) or survey.multiplied()
     if arguments and not problems:
         survey, problems = made_object(survey)
     if not problems:

@@ -10,6 +10,8 @@ from urllib.parse import unquote, urljoin
 from .keywords import IN_PLACE, Schema, Subschema, children, escaped
 from .problems import Problem
 
+MOST_IN_PLACE: Final = 10_000
+"""Schemas that look at one value, when references are written out; the public corpora have 24."""
 _ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
 _METASCHEMA: Final = "https://json-schema.org/draft/2020-12/"
 _ABSENT: Final = object()
@@ -129,6 +131,28 @@ class Survey:
                 path.add(then)
                 stack.append((then, self._next(then)))
         return problems
+
+    def multiplied(self) -> list[Problem]:
+        """Return a schema whose references multiply out to more than can be checked; none may be circular.
+
+        The innermost one: what uses it is no smaller.
+        """
+        sizes: dict[int, int] = {}
+        waiting = [(at, False) for at in reversed(self.places)]
+        while waiting:
+            at, is_counted = waiting.pop()
+            if at in sizes:
+                continue
+            following = self._next(at)
+            if not is_counted:
+                waiting += [(at, True), *((then, False) for then in following)]
+                continue
+            sizes[at] = 1 + sum(sizes[then] for then in following)
+            if sizes[at] > MOST_IN_PLACE:
+                message = f"has references that multiply out to more than {MOST_IN_PLACE} schemas"
+                hint = "refer to each schema once, or leave out alternatives that say the same"
+                return [Problem(pointer=self.places[at][0], message=message, hint=hint)]
+        return []
 
     def _next(self, at: int) -> list[int]:
         schema = self.places[at][1]

@@ -11,10 +11,11 @@ from typing import Final
 from toolgen.contract import naming
 
 WORDS: Final = frozenset(
-    "Annotations Any Args ArrayOf Artifact Attribute BindTo Boolean BoundedResult Bytes Date "
-    "DateTime Decimal Design Duration Enum Evaluation Example Float Inject Int JSONSchema MapOf Meta "
-    "Method Nullable Object OneOf Payload Required Result Return Service String Tags Tool Toolset "
-    "Type Url Uuid build".split()
+    "Annotations Any Args ArrayOf Artifact Attribute BindTo Bookkeeping Boolean BoundedResult Bytes "
+    "CallHint Confirm Date DateTime Decimal Design Duration Enum Evaluation Example Float Inject "
+    "Instructions Int JSONSchema LongRunning MapOf Meta Method NativeTool Needs Nullable Object OneOf "
+    "Payload Required Result ResultHint ResultReminder Return Sequential Service String Tags Terminal "
+    "Timeout Tool Toolset Type Url Uuid build".split()
 )
 """The names of `toolgen.dsl`, which a design module may import."""
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from toolgen.contract.fields import Foreign
 from toolgen.foreign import read
+from toolgen.foreign.keywords import CONSTRAINTS
 
 from .design_types import TypeTable
 from .words import Shape, Written
@@ -16,6 +17,8 @@ from .words_limits import Classes, Node, NotInWordsError, target
 
 _INSIDE_VALUES: Final = frozenset(["default", "examples", "enum", "const"])
 _INEXACT: Final = "types do not say all that the schema says"
+_APART: Final = frozenset(["type", "properties", "required", "additionalProperties"])
+"""Keywords of an object beside which each property says all that is said of its value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +69,19 @@ def _with_leaves(foreign: Foreign, class_name: str) -> Shape:
     """
     schema: Node = foreign.schema
     properties = schema.get("properties")
-    if target(foreign.root) is None or not isinstance(properties, dict):
+    others = CONSTRAINTS.intersection(schema) - _APART
+    are_apart = not others and schema.get("additionalProperties", True) in (True, False, {})
+    if target(foreign.root) is None or not isinstance(properties, dict) or not are_apart:
         raise NotInWordsError(_INEXACT)
     beside: Node = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
     leaves: dict[str, Node] = {}
     rest: dict[str, Node] = {}
     for key, property_ in properties.items():
         classes, is_exact = _read({"properties": {key: property_}, **beside}, class_name)
+        if not classes:  # it refers to what stands elsewhere, which may become a leaf
+            raise NotInWordsError(_INEXACT)
         rest[key] = property_
-        if classes and not is_exact and isinstance(property_, dict):
+        if not is_exact and isinstance(property_, dict):
             said = notes(classes[class_name]["properties"][key])
             leaves[key] = {**as_written(property_), **said}
             rest[key] = said
@@ -87,13 +94,15 @@ def _with_leaves(foreign: Foreign, class_name: str) -> Shape:
 
 def _with_good_examples(shape: Shape) -> Shape:
     """Return the shape without the examples that do not fit where they stand."""
+    root = target(shape.root)
     asked: dict[str, Node] = {}
     classes: dict[str, Node] = {}
     for name, class_ in shape.classes.items():
         classes[name] = {**class_, "properties": dict(class_["properties"])}
         for key, property_ in class_["properties"].items():
             for number, example in enumerate(_examples(property_)):
-                asked[f"{name} {number} {key}"] = {**as_written(property_), "default": example}
+                meant = shape.as_written.get(key, property_) if name == root else property_
+                asked[f"{name} {number} {key}"] = {**as_written(meant), "default": example}
     if not asked:
         return shape
     answers, _ = _read({"properties": asked, "$defs": dict(shape.classes)}, "Examples")
@@ -106,7 +115,12 @@ def _with_good_examples(shape: Shape) -> Shape:
                 if "default" in good.get(f"{name} {number} {key}", {})
             ]
             class_["properties"][key] = {**property_, "examples": fitting}
-    return replace(shape, classes=classes)
+    leaves = {
+        key: {**node, "examples": classes[root]["properties"][key]["examples"]}
+        for key, node in shape.as_written.items()
+        if root is not None
+    }
+    return replace(shape, classes=classes, as_written=leaves)
 
 
 def _examples(property_: Node) -> list[Any]:

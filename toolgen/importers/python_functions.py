@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, get_type_hints
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
-from .docstrings import Said, read_docstring
-from .python_types import readable
+from toolgen.contract.annotations import readable
+from toolgen.contract.fields import MISSING
+from toolgen.contract.functions import Function, Parameter, read_function
+
 from .records import collected
 from .tool import Finding, ImportedTool, Source
-
-_VARIADIC: Final[Mapping[object, str]] = {
-    inspect.Parameter.VAR_POSITIONAL: "*",
-    inspect.Parameter.VAR_KEYWORD: "**",
-}
-_OWNERS: Final = frozenset(["cls", "self"])
-_CONTEXTS: Final = frozenset(["context", "ctx"])
 
 
 class _Plain(GenerateJsonSchema):
@@ -41,73 +36,43 @@ def read_functions(name: str, description: str, functions: Iterable[Callable[...
 
 def _tool(function: Callable[..., object]) -> Iterator[ImportedTool | Finding]:
     name = function.__name__
-    try:
-        hints = get_type_hints(function, include_extras=True)
-    except Exception as error:  # an annotation may be any code
-        message = f"its annotations cannot be evaluated: {type(error).__name__}: {error}"
-        yield Finding(tool=name, pointer="", message=message, hint="import what they name at run time")
+    read = read_function(function)
+    if read.misfits:
+        for misfit in read.misfits:
+            pointer = f"/{misfit.parameter}" if misfit.parameter else ""
+            yield Finding(tool=name, pointer=pointer, message=misfit.message, hint=misfit.hint)
         return
-    parameters = list(_parameters(function, hints))
-    problems = [_problem(name, parameter, hints) for parameter in parameters]
-    if found := [problem for problem in problems if problem]:
-        yield from found
-        return
-    said = read_docstring(function.__doc__)
-    arguments = _arguments(name, parameters, hints, said)
+    arguments = _arguments(name, read.parameters)
     if isinstance(arguments, Finding):
         yield arguments
         return
-    result = _result(name, hints, said)
+    result = _result(name, read)
     if isinstance(result, Finding):
         yield result
         result = None
     yield ImportedTool(
         name=name,
-        description=said.description,
+        description=read.said.description,
         arguments=arguments,
         result=result,
         formats_are_types=True,
     )
 
 
-def _parameters(function: Callable[..., object], hints: Mapping[str, object]) -> Iterator[inspect.Parameter]:
-    """Yield what a model is to send: neither the owner of a method nor the context of the call."""
-    for index, parameter in enumerate(inspect.signature(function).parameters.values()):
-        is_owner = index == 0 and parameter.name in _OWNERS and parameter.name not in hints
-        is_context = parameter.name in _CONTEXTS and _is_context(hints.get(parameter.name))
-        if not is_owner and not is_context:
-            yield parameter
-
-
-def _is_context(annotation: object) -> bool:
-    origin = getattr(annotation, "__origin__", annotation)
-    return isinstance(origin, type) and "Context" in origin.__name__
-
-
-def _problem(tool: str, parameter: inspect.Parameter, hints: Mapping[str, object]) -> Finding | None:
-    pointer = f"/{parameter.name}"
-    if stars := _VARIADIC.get(parameter.kind):
-        message = f"{stars}{parameter.name} takes any number of arguments, which no schema names"
-        return Finding(tool=tool, pointer=pointer, message=message, hint="give each argument a name")
-    if parameter.name not in hints:
-        message = f"the parameter {parameter.name!r} has no annotation"
-        return Finding(tool=tool, pointer=pointer, message=message, hint=f"write {parameter.name}: str")
-    return None
-
-
-def _arguments(
-    tool: str, parameters: list[inspect.Parameter], hints: Mapping[str, object], said: Said
-) -> dict[str, object] | Finding:
-    types = {
-        parameter.name: readable(_optional(parameter, hints[parameter.name])) for parameter in parameters
-    }
+def _arguments(tool: str, parameters: tuple[Parameter, ...]) -> dict[str, object] | Finding:
+    types = {parameter.name: readable(parameter.annotation) for parameter in parameters}
 
     def signature() -> None: ...
 
     # Pydantic reads both, as if this were a function of keywords only.
     signature.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # PEP 362 lets any callable have one
         [
-            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=types[parameter.name])
+            inspect.Parameter(
+                parameter.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if parameter.default is MISSING else parameter.default,
+                annotation=types[parameter.name],
+            )
             for parameter in parameters
         ]
     )
@@ -119,28 +84,19 @@ def _arguments(
                 message = f"the type of the parameter {name!r} has no JSON Schema: {problem}"
                 return Finding(tool=tool, pointer=f"/{name}", message=message, hint="use a plainer type")
         return Finding(tool=tool, pointer="", message=f"its parameters have no JSON Schema: {schema}")
+    said = {parameter.name: parameter.description for parameter in parameters}
     for name, property_ in schema.get("properties", {}).items():
         if not property_.get("title"):
             property_.pop("title", None)
         if property_.get("default", ...) is None:
             del property_["default"]  # a parameter whose default is None: left out and null are the same
-        if name in said.parameters:
-            property_.setdefault("description", said.parameters[name])
+        if said.get(name):
+            property_.setdefault("description", said[name])
     return schema
 
 
-def _optional(parameter: inspect.Parameter, annotation: Any) -> Any:
-    """Return the annotation, with None added where the default is None, as authors mean it."""
-    return annotation | None if parameter.default is None and _joins(annotation) else annotation
-
-
-def _joins(annotation: object) -> bool:
-    """Return whether `| None` can be written after the annotation."""
-    return hasattr(annotation, "__or__")
-
-
-def _result(tool: str, hints: Mapping[str, object], said: Said) -> dict[str, Any] | Finding | None:
-    annotation = hints.get("return", type(None))
+def _result(tool: str, function: Function) -> dict[str, Any] | Finding | None:
+    annotation = type(None) if function.result is MISSING else function.result
     if annotation is type(None):
         return None
     schema = _schema(annotation, "serialization")
@@ -149,8 +105,8 @@ def _result(tool: str, hints: Mapping[str, object], said: Said) -> dict[str, Any
         return Finding(
             tool=tool, pointer="/return", message=message, hint="use a plainer type", is_warning=True
         )
-    if said.result and "$ref" not in schema:
-        schema.setdefault("description", said.result)
+    if function.said.result and "$ref" not in schema:
+        schema.setdefault("description", function.said.result)
     return schema
 
 

@@ -139,7 +139,8 @@ class _Writer:
         written = self._names[name]
         self.claims.append(written)
         text = _sentence(class_.get("description"), f"{naming.title(' '.join(naming.words(written)))}.")
-        members = self.members(name, written, without=self._plan.tags.get(name))
+        kept = self._shape.as_written if name == class_of(self._shape.root) else None
+        members = self.members(name, written, without=self._plan.tags.get(name), as_written=kept)
         return NamedType(
             name=written,
             text=call("Type", string(written), Text(text), *members),
@@ -228,6 +229,8 @@ class _Writer:
                 return _enum(members)
             case {"type": "string"}:
                 return self._string(node)
+            case {"type": "number", "multipleOf": _} if not self._shape.formats_are_types:
+                raise NotInWordsError("a step of numbers is exact in JSON Schema, and a float is not")
             case {"type": "integer" | "number" as kind}:
                 return "Int" if kind == "integer" else "Float", _constraints(node)
             case {"type": "boolean"}:

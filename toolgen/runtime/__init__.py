@@ -18,7 +18,9 @@ from toolgen.contract.schema_model import Foreign, SchemaModel
 
 from .calls import CallBuilder, CallMeta, ToolCall
 from .codec import CheckedCodec, Codec, CodecModule, SchemaCodec
-from .context import ToolContext
+from .content import AudioContent, Content, ImageContent, ResourceContent, TextContent
+from .context import Key, ToolContext, Values
+from .entry import Interceptor
 from .errors import (
     FormatError,
     MalformedResultError,
@@ -28,28 +30,46 @@ from .errors import (
     ToolValidationError,
     UnknownToolError,
 )
+from .hooks import Abort, Answer, Continue, Deny, Hook, Verdict
 from .lazy import LazyModule, lazy_attribute
+from .native import NativeTool
+from .policy import Allow, Ask, Decision, Policy
 from .presence import given
-from .registration import Interceptor, RawExecutor, ToolsetRegistration
+from .registration import BoundTool, RawExecutor, ToolsetRegistration
 from .results import (
+    Actions,
     Artifact,
     Bounds,
     RetryHint,
     RetryReason,
+    Suspended,
+    SuspensionKind,
+    Telemetry,
     ToolOutcome,
     ToolResult,
     ToolReturn,
     ToolStatus,
+    Unfinished,
 )
 from .runtime import Runtime
-from .specs import ArtifactSpec, BoundedSpec, ToolSpec
+from .snapshot import Snapshot
+from .specs import ArtifactSpec, BoundedSpec, ConfirmSpec, LongRunningSpec, ToolSpec
 from .threads import in_thread
+from .toolset_views import allow_tools, filter_toolset, prefixed, with_confirmation
+from .toolsets import DynamicToolset, OnError, ReadonlyContext, SnapshotError, StaticToolset
 from .trace import Trace, TraceStep
 
 __all__ = [
+    "Abort",
+    "Actions",
+    "Allow",
+    "Answer",
     "AnyJson",
     "Artifact",
     "ArtifactSpec",
+    "Ask",
+    "AudioContent",
+    "BoundTool",
     "BoundedSpec",
     "Bounds",
     "CallBuilder",
@@ -57,27 +77,49 @@ __all__ = [
     "CheckedCodec",
     "Codec",
     "CodecModule",
+    "ConfirmSpec",
+    "Content",
+    "Continue",
+    "Decision",
+    "Deny",
+    "DynamicToolset",
     "Email",
     "FieldIssue",
     "Foreign",
     "FormatError",
+    "Hook",
     "Hostname",
     "IPv4",
     "IPv6",
+    "ImageContent",
     "Injected",
     "Interceptor",
+    "Key",
     "LazyModule",
+    "LongRunningSpec",
     "MalformedResultError",
+    "NativeTool",
     "NotInjectedError",
     "Nullable",
+    "OnError",
     "OpenModel",
+    "Policy",
     "RawExecutor",
+    "ReadonlyContext",
     "RegistrationError",
+    "ResourceContent",
     "RetryHint",
     "RetryReason",
     "Runtime",
     "SchemaCodec",
     "SchemaModel",
+    "Snapshot",
+    "SnapshotError",
+    "StaticToolset",
+    "Suspended",
+    "SuspensionKind",
+    "Telemetry",
+    "TextContent",
     "ToolCall",
     "ToolContext",
     "ToolError",
@@ -92,9 +134,16 @@ __all__ = [
     "ToolsetRegistration",
     "Trace",
     "TraceStep",
+    "Unfinished",
     "UnknownToolError",
     "Url",
+    "Values",
+    "Verdict",
+    "allow_tools",
+    "filter_toolset",
     "given",
     "in_thread",
     "lazy_attribute",
+    "prefixed",
+    "with_confirmation",
 ]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from pydantic_core import PydanticSerializationError, ValidationError, from_json
 
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.foreign_issues import ForeignReader, read
 from toolgen.contract.issues import FieldIssue, Reader
 from toolgen.contract.model import ToolModel
@@ -53,9 +54,7 @@ class Codec(Generic[T]):
         if name == "_reader":
             self._reader = Reader(self.schema)
         elif name == "_rules":
-            from toolgen.contract.rules import Rules
-
-            self._rules = Rules(self.schema)
+            self._rules = _rules_class(self.name)(self.schema)
         elif name in ("type", "_validate", "_dump"):
             self._bind(getattr(import_module(self._module, self._package), self.name))
         else:
@@ -239,6 +238,17 @@ class CodecModule:
     def foreign(self, schema_json: str, name: str, *, is_exact: bool = True) -> SchemaCodec[Any]:
         """Return the codec of a schema that somebody else wrote."""
         return SchemaCodec(self._package, self._module, schema_json, name, is_exact=is_exact)
+
+
+def _rules_class(name: str) -> type[Rules]:
+    try:
+        from toolgen.contract.rules import Rules
+    except ModuleNotFoundError as error:
+        if error.name != "jsonschema_rs":
+            raise
+        message = f"{name} has rules that no type holds, and the package that checks them is missing"
+        raise ToolgenError(message, hint="pip install 'toolgen[jsonschema]'") from error
+    return Rules
 
 
 def lacks_validator(codec: Codec[Any]) -> bool:

@@ -2,18 +2,157 @@
 
 from __future__ import annotations
 
+import asyncio
+import uuid
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from toolgen.contract.fields import Json
+
 from .calls import CallMeta
+from .results import Actions
+
+if TYPE_CHECKING:
+    from .batch import Batch
+    from .specs import ToolSpec
+
+T = TypeVar("T")
+
+
+class Key(Generic[T]):
+    """Names one value that hooks and tools of a turn share; two keys of one name are two."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"Key({self.name!r})"
+
+
+class Values:
+    """Values that hooks and tools share, by typed key; never stored."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self) -> None:
+        self._values: dict[Key[Any], Any] = {}
+
+    def __getitem__(self, key: Key[T]) -> T:
+        """Return the value.
+
+        Raises:
+            KeyError: nobody has set it.
+        """
+        return self._values[key]  # type: ignore[no-any-return]  # set under the same key
+
+    def __setitem__(self, key: Key[T], value: T) -> None:
+        self._values[key] = value
+
+    def __contains__(self, key: Key[Any]) -> bool:
+        return key in self._values
+
+    def get(self, key: Key[T], default: T) -> T:
+        found: T = self._values.get(key, default)
+        return found
 
 
 class ToolContext:
-    """The call that is running."""
+    """The call that is running. Capabilities of the host are attributes of it: `ctx.state`."""
 
-    __slots__ = ("meta", "tool")
+    answer: Json = None
+    """What a person answered to `ToolOutcome.ask`, or with an approval; None before."""
+    deadline: float | None = None
+    """On the clock of the running loop, `loop.time()`; None without a timeout."""
+    report: Callable[..., None] | None = None
+    """Takes progress and text; None where nobody listens."""
+    place: int = 0
+    """Among the calls that were made at once."""
+    _actions: Actions | None = None
+    _key: str = ""
+    _opened: dict[str, Any] | None = None
 
-    def __init__(self, meta: CallMeta, tool: str) -> None:
+    def __init__(
+        self,
+        meta: CallMeta,
+        tool: str,
+        spec: ToolSpec[Any, Any] | None = None,
+        batch: Batch | None = None,
+    ) -> None:
         self.meta = meta
         self.tool = tool
         """Id of the tool."""
+        self.spec = spec
+        self._batch = batch
 
     def __repr__(self) -> str:
         return f"ToolContext(tool={self.tool!r}, tool_call_id={self.meta.tool_call_id!r})"
+
+    @property
+    def time_left(self) -> float | None:
+        """Seconds until the deadline; None without one."""
+        return None if self.deadline is None else self.deadline - asyncio.get_running_loop().time()
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same for every attempt at this call: its run and its id where they are known."""
+        if not self._key:
+            call = self.meta.tool_call_id
+            self._key = f"{self.meta.run_id}:{call}" if call else uuid.uuid4().hex
+        return self._key
+
+    @property
+    def actions(self) -> Actions:
+        if self._actions is None:
+            self._actions = Actions()
+            self._touch()
+        return self._actions
+
+    @property
+    def values(self) -> Values:
+        """What the hooks and tools of this turn share."""
+        if self._batch is None:
+            raise RuntimeError("this context was made by hand, outside a runtime; it shares no values")
+        return self._batch.values
+
+    def progress(self, fraction: float | None = None, message: str = "", value: Any = None) -> None:
+        """Say how far the work is, from 0 to 1; `value` fits the design's `LongRunning(progress=)`."""
+        if self.report is not None:
+            self.report(fraction=fraction, message=message, value=value)
+
+    def stream(self, text: str) -> None:
+        """Show a piece of output to whoever watches, before the result is there."""
+        if self.report is not None:
+            self.report(text=text)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a capability object of the host; it is opened at its first use in this call.
+
+        Raises:
+            AttributeError: the host provides none of this name.
+        """
+        if name.startswith("_") or self._batch is None:
+            raise AttributeError(name)
+        opened = self._opened
+        if opened is None:
+            opened = self._opened = {}
+            self._touch()
+        if name not in opened:
+            opened[name] = self._batch.open(name, self)
+        return opened[name]
+
+    def _touch(self) -> None:
+        """Ask to be looked at when the call has its result."""
+        if self._batch is not None:
+            self._batch.touched.append(self)
+
+
+def actions_of(context: ToolContext) -> Actions | None:
+    """Return what the tool asked of its agent, if it did."""
+    return context._actions
+
+
+def opened_by(context: ToolContext) -> Mapping[str, Any]:
+    """Return the capability objects that the call used."""
+    return context._opened or {}

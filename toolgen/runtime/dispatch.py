@@ -1,32 +1,109 @@
-"""One call, step by step: decode, inject, execute, check, encode. Always ends in one result."""
+"""One call, step by step: decode, ask, inject, execute, check, encode. Always ends in one result."""
 
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Coroutine
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
+from toolgen.contract.fields import Json
 from toolgen.contract.model import ToolModel
+from toolgen.contract.record import record
 
-from .calls import CallMeta, ToolCall
+from .calls import ToolCall
 from .context import ToolContext
+from .entry import Entry
 from .errors import MalformedResultError, ToolError, ToolValidationError
-from .failures import Arguments, as_document, failed, hidden, refused
-from .registration import Entry
-from .results import Artifact, Bounds, ToolOutcome, ToolResult
-from .specs import ToolSpec
+from .failures import Arguments, as_document, denied, failed, hidden, refused
+from .finishing import cut, finish
+from .guard import guard
+from .hooks import Abort, Answer, Continue, Deny, told
+from .host import Host
+from .results import Telemetry, ToolOutcome, ToolResult, Unfinished
+from .suspending import suspend
 from .trace import Trace
 
 
-async def dispatch(entry: Entry, data: Arguments, meta: CallMeta, trace: Trace | None = None) -> ToolResult:
-    """Return the result of one call; its steps go to `trace`, the one that fails excepted.
+@record
+class Resumption:
+    """What a call that was suspended goes on with."""
+
+    answers: tuple[Json, ...]
+    """Everything that was answered to this call, the newest last."""
+    is_approved: bool
+
+    @property
+    def answer(self) -> Json:
+        """The newest answer, as it was given."""
+        newest = self.answers[-1]
+        return newest["answer"] if isinstance(newest, dict) else newest
+
+
+def dispatch(
+    entry: Entry,
+    data: Arguments,
+    context: ToolContext,
+    host: Host,
+    trace: Trace | None = None,
+    resumption: Resumption | None = None,
+) -> Coroutine[Any, Any, ToolResult]:
+    """Return what gives the result of one call; its steps go to `trace`, the one that fails excepted.
 
     Raises:
         asyncio.CancelledError: the caller's own task is being cancelled.
         KeyboardInterrupt: never kept from the process.
     """
-    spec = entry.spec
+    if resumption is not None:
+        context.answer = resumption.answer
+    if host.reports.is_idle and host.spans is None and not entry.after:
+        return _attempt(entry, data, context, host, trace, resumption)
+    return _watched(entry, data, context, host, trace, resumption)
+
+
+async def _watched(
+    entry: Entry,
+    data: Arguments,
+    context: ToolContext,
+    host: Host,
+    trace: Trace | None,
+    resumption: Resumption | None,
+) -> ToolResult:
+    """Return the result of a call that somebody watches, or that has hooks after it."""
+    started = time.perf_counter()
+    context.report = host.reports.of(entry.spec, context.meta)
+    spans = nullcontext() if host.spans is None else host.spans.of(entry.spec, context.meta, data)
+    try:
+        with spans as span:
+            result = await _attempt(entry, data, context, host, trace, resumption)
+            if result.status != "suspended":
+                result = await _after(entry, data, result, context, host)
+            if span is not None:
+                span.end(result)
+    except asyncio.CancelledError:
+        host.reports.ended(
+            failed(entry.spec.id, ToolError("the call was cancelled"), context.meta), context.meta
+        )
+        raise
+    result = replace(result, telemetry=Telemetry(duration_s=time.perf_counter() - started))
+    host.reports.ended(result, context.meta)
+    return result
+
+
+async def _attempt(
+    entry: Entry,
+    data: Arguments,
+    context: ToolContext,
+    host: Host,
+    trace: Trace | None,
+    resumption: Resumption | None,
+) -> ToolResult:
+    spec, meta = entry.spec, context.meta
     if trace is not None:
         trace.mark("lookup", spec.id)
+    call = None
     try:
         try:
             payload = spec.payload.decode(data)
@@ -34,34 +111,84 @@ async def dispatch(entry: Entry, data: Arguments, meta: CallMeta, trace: Trace |
             return refused(spec, error.issues, data, meta)
         if trace is not None:
             trace.mark("decode", payload)
-        call = None
-        if entry.raw or entry.interceptors:
+        if entry.needs_call:
             call = ToolCall(tool=spec.id, payload_json=as_document(data), meta=meta, payload=payload)
+        if context.report is not None:
+            host.reports.started(spec, payload, meta)
+        if entry.stands_guarded and call is not None:
+            stopped, call = await _before(entry, call, context, host, resumption)
+            if stopped is not None:
+                return stopped
+            payload = call.payload
         if entry.call_fields:
             entry.fill(payload, meta)
         if entry.filled and call is not None:
             await _intercept(entry, call, payload)
         if trace is not None:
             trace.mark("inject", spec.injected)
-        context = ToolContext(meta, spec.id)
-        if entry.raw:
-            returned = _outcome(await entry.execute(call, context))
-        else:
+        if entry.is_plain:
             returned = await entry.execute(payload, context)
+        else:
+            returned = await _execute(entry, call, payload, context, host)
         if trace is not None:
             trace.mark("execute", returned)
-        return _finish(spec, returned, meta, trace)
+        if isinstance(returned, Unfinished):
+            frozen = call or ToolCall(tool=spec.id, payload_json=spec.payload.encode(payload), meta=meta)
+            return await suspend(
+                spec, returned, frozen, context, host, resumption.answers if resumption else ()
+            )
+        result = finish(spec, returned, meta, trace)
+        limit = host.limit_of(spec)
+        return result if limit is None else await cut(spec, result, limit, context, host)
     except ToolError as error:
-        return failed(spec.id, error, meta)
+        failure = error
     except MalformedResultError as error:
-        return failed(spec.id, hidden(spec, error, "malformed_response"), meta)
+        failure = hidden(spec, error, "malformed_response")
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise
-        return failed(spec.id, hidden(spec, error), meta)
+        failure = hidden(spec, error)
+    if entry.on_error and call is not None:
+        return await _recovered(entry, call, failure, context, host)
+    return failed(spec.id, failure, meta)
+
+
+async def _before(
+    entry: Entry, call: ToolCall, context: ToolContext, host: Host, resumption: Resumption | None
+) -> tuple[ToolResult | None, ToolCall]:
+    """Return the result of a call that does not run, and the call with its frozen arguments."""
+    spec = entry.spec
+    if resumption is None:
+        for step in entry.before:
+            match await told(step, call, call.payload, context):
+                case Continue(payload=None):
+                    pass
+                case Continue(payload=payload):
+                    call = _replaced(entry, call, payload)
+                case Answer(result=answer):
+                    return finish(spec, answer, call.meta), call
+                case Deny(message=message):
+                    return denied(spec, message, call.meta), call
+                case Abort(error=error):
+                    raise error
+    frozen = replace(call, payload_json=spec.payload.encode(call.payload))
+    if not entry.may_be_asked or (resumption is not None and resumption.is_approved):
+        return None, frozen
+    return await guard(entry, frozen, host), frozen
+
+
+def _replaced(entry: Entry, call: ToolCall, payload: Any) -> ToolCall:
+    """Return the call with a hook's payload, which has to be one that a model could have sent.
+
+    Raises:
+        MalformedResultError: it is of another class.
+        ToolValidationError: it does not fit.
+    """
+    document = entry.spec.payload.encode(payload)
+    return replace(call, payload_json=document, payload=entry.spec.payload.decode(document))
 
 
 async def _intercept(entry: Entry, call: ToolCall, payload: ToolModel) -> None:
@@ -70,6 +197,16 @@ async def _intercept(entry: Entry, call: ToolCall, payload: ToolModel) -> None:
         await interceptor.intercept(call, payload)
     for name in entry.filled:
         getattr(payload, name)  # raises NotInjectedError, which names the field
+
+
+async def _execute(
+    entry: Entry, call: ToolCall | None, payload: ToolModel, context: ToolContext, host: Host
+) -> Any:
+    timeout = host.execution.timeout_of(entry)
+    if timeout is not None:
+        context.deadline = asyncio.get_running_loop().time() + timeout
+    returned = await host.execution.run(entry, call if entry.raw else payload, context)
+    return _outcome(returned) if entry.raw else returned
 
 
 def _outcome(answer: object) -> ToolOutcome[Any]:
@@ -83,60 +220,57 @@ def _outcome(answer: object) -> ToolOutcome[Any]:
         raise MalformedResultError(f"a raw executor returns a ToolResult, not a {type(answer).__name__}")
     if answer.error is not None:
         raise answer.error
-    return ToolOutcome(result=answer.result, artifacts=answer.artifacts)
-
-
-def _finish(spec: ToolSpec[Any, Any], returned: object, meta: CallMeta, trace: Trace | None) -> ToolResult:
-    """Return the result of what the executor returned.
-
-    Raises:
-        MalformedResultError: it breaks the tool's contract.
-    """
-    artifacts: tuple[Artifact, ...] = ()
-    if isinstance(returned, ToolOutcome):
-        artifacts, returned = returned.artifacts, returned.result
-    document = spec.result.encode(returned)
-    if trace is not None:
-        trace.mark("encode", document)
-    bounds = None
-    if spec.bounded is not None:
-        bounds = _bounds(spec, returned)
-    if artifacts:
-        artifacts = tuple(_artifact(spec, artifact) for artifact in artifacts)
-    if trace is not None:
-        trace.mark("check", bounds)
-    return ToolResult(
-        tool=spec.id,
-        status="ok",
-        json=document,
-        tool_call_id=meta.tool_call_id,
-        result=returned,
-        bounds=bounds,
-        artifacts=artifacts,
+    return ToolOutcome(
+        result=answer.result,
+        artifacts=answer.artifacts,
+        content=answer.content,
+        display=answer.display or None,
+        is_final=answer.is_final,
     )
 
 
-def _bounds(spec: ToolSpec[Any, Any], result: Any) -> Bounds:
-    """Return the bounds of a result; they must agree with one another (Goa-AI's bounded results)."""
-    bounds: Bounds = result.result_bounds()
-    returned, total = bounds.returned, bounds.total
-    if returned < 0:
-        raise MalformedResultError(f"returned is {returned}; it counts what the result holds")
-    if total is not None and total < returned:
-        raise MalformedResultError(f"total {total} is below returned {returned}")
-    if returned == 0 and (bounds.truncated or total):
-        paged = spec.bounded is not None and spec.bounded.next_cursor is not None
-        if not paged:
-            raise MalformedResultError(
-                "nothing was returned, so total must be 0 or unknown and truncated false"
-            )
-    return bounds
+async def _recovered(
+    entry: Entry, call: ToolCall, failure: ToolError, context: ToolContext, host: Host
+) -> ToolResult:
+    """Return the failure, or what a hook has in its place."""
+    spec = entry.spec
+    try:
+        for step in entry.on_error:
+            match await told(step, call, failure, context):
+                case Answer(result=answer):
+                    return finish(spec, answer, call.meta)
+                case Deny(message=message):
+                    return denied(spec, message, call.meta)
+                case Abort(error=error):
+                    failure = error
+                case Continue():
+                    pass
+    except Exception as error:
+        failure = hidden(spec, error)
+    return failed(spec.id, failure, call.meta)
 
 
-def _artifact(spec: ToolSpec[Any, Any], artifact: Artifact) -> Artifact:
-    declared = spec.artifacts.get(artifact.kind)
-    if declared is None:
-        known = ", ".join(map(repr, spec.artifacts)) or "none"
-        raise MalformedResultError(f"artifact kind {artifact.kind!r} is not declared; declared are {known}")
-    document = declared.codec.encode(artifact.data)
-    return Artifact(kind=artifact.kind, data=artifact.data, source_tool=spec.id, json=document)
+async def _after(
+    entry: Entry, data: Arguments, result: ToolResult, context: ToolContext, host: Host
+) -> ToolResult:
+    """Return the result, or the one that a hook has in its place."""
+    spec, meta = entry.spec, context.meta
+    try:
+        call = ToolCall(tool=spec.id, payload_json=as_document(data) if entry.after else b"", meta=meta)
+        for step in entry.after:
+            match await told(step, call, result, context):
+                case Answer(result=answer):
+                    result = finish(spec, answer, meta)
+                case Deny(message=message):
+                    result = denied(spec, message, meta)
+                case Abort(error=error):
+                    result = failed(spec.id, error, meta)
+                case Continue():
+                    pass
+    except ToolError as error:
+        return failed(spec.id, error, meta)
+    except MalformedResultError as error:
+        return failed(spec.id, hidden(spec, error, "malformed_response"), meta)
+    except Exception as error:
+        return failed(spec.id, hidden(spec, error), meta)
+    return result

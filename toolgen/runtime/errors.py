@@ -53,6 +53,8 @@ class ToolError(Exception):
     retry_hint: RetryHint | None = None
     correlation_id: str | None = None
     """Under which the log has the traceback; None for an error raised on purpose."""
+    is_retryable: bool = False
+    """The same call may work a moment later; a tool that is idempotent or only reads is called again."""
 
     def __init__(
         self,
@@ -61,12 +63,14 @@ class ToolError(Exception):
         cause: ToolError | None = None,
         retry_hint: RetryHint | None = None,
         correlation_id: str | None = None,
+        is_retryable: bool = False,
     ) -> None:
         super().__init__(message)
         self.message = str(message).encode(errors="replace").decode()  # a model reads UTF-8
         self.cause = cause
         self.retry_hint = retry_hint
         self.correlation_id = correlation_id
+        self.is_retryable = is_retryable
 
     def __str__(self) -> str:
         return self.message

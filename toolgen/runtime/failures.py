@@ -74,6 +74,17 @@ def failed(tool: str, error: ToolError, meta: CallMeta) -> ToolResult:
     )
 
 
+def denied(spec: ToolSpec[Any, Any], message: str, meta: CallMeta, *, code: str = "denied") -> ToolResult:
+    """Return the result of a call that a person or a policy did not allow; the model sees why."""
+    return ToolResult(
+        tool=spec.id,
+        status="denied",
+        json=to_json({"error": message, "code": code}),
+        tool_call_id=meta.tool_call_id,
+        error=ToolError(message),
+    )
+
+
 def hidden(spec: ToolSpec[Any, Any], error: BaseException, reason: RetryReason | None = None) -> ToolError:
     """Log what went wrong and return what the model may know of it."""
     correlation_id = uuid.uuid4().hex[:12]

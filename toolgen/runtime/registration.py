@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from toolgen.contract.model import ToolModel
 from toolgen.contract.names import CALL_META_NAMES, FORMAT
-from toolgen.contract.naming import field_name
 
-from .calls import CallMeta, ToolCall
-from .codec import lacks_validator
+from .calls import ToolCall
 from .context import ToolContext
+from .entry import Entry, Interceptor, Surroundings, is_async, problems_of
 from .errors import FormatError, RegistrationError
-from .results import ToolResult
+from .results import ToolResult, ToolReturn
 from .specs import ToolSpec
 
 RawExecutor = Callable[[ToolCall, ToolContext], Awaitable[ToolResult]]
 """Serves every tool of a toolset from the call as it came (Goa-AI's generic executor)."""
-
-
-class Interceptor(Protocol):
-    """Fills injected fields that no call fact fills."""
-
-    fills: frozenset[str]
-    """JSON keys of the fields that it sets."""
-
-    async def intercept(self, call: ToolCall, payload: Any) -> None:
-        """Set the declared fields through the payload's setters; runs on every call that has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,52 +27,21 @@ class ToolsetRegistration:
     """`service.toolset`."""
     specs: Sequence[ToolSpec[Any, Any]]
     executor: object
-    """Has one asynchronous method a tool; or is a `RawExecutor`, an async function or callable object."""
+    """Has one method a tool; or is a `RawExecutor`, an async function or callable object."""
     format: int
+    instructions: str = ""
+    """What the model is told with the tools."""
 
 
-class Entry:
-    """One registered tool, with everything resolved that a call needs."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundTool:
+    """One tool and the function that executes it, with the payload and the context."""
 
-    __slots__ = ("call_fields", "execute", "filled", "interceptors", "raw", "spec", "toolset")
-
-    def __init__(
-        self,
-        spec: ToolSpec[Any, Any],
-        execute: Callable[..., Awaitable[Any]],
-        *,
-        raw: bool,
-        interceptors: tuple[Interceptor, ...],
-        toolset: str,
-    ) -> None:
-        self.spec = spec
-        self.toolset = toolset
-        """Name of the registration that brought it."""
-        self.execute = execute
-        self.raw = raw
-        """`execute` takes the call and not the payload."""
-        self.interceptors = interceptors
-        self.call_fields = tuple(
-            (name, field_name(name)) for name in spec.injected if name in CALL_META_NAMES
-        )
-        """Injected fields that `CallMeta` fills, with their attributes."""
-        self.filled = tuple(field_name(name) for name in spec.injected if name not in CALL_META_NAMES)
-        """Attributes that the interceptors must have set."""
-
-    def fill(self, payload: ToolModel, meta: CallMeta) -> None:
-        """Set the injected fields that are facts of the call.
-
-        Raises:
-            RuntimeError: the host's `CallMeta` does not hold a fact that the tool needs.
-        """
-        values = vars(payload)  # as the generated setters do, on every call
-        for name, attribute in self.call_fields:
-            value = getattr(meta, name)
-            if not value:
-                raise RuntimeError(
-                    f"{self.spec.id} needs {name!r}, which the CallMeta of this call leaves empty"
-                )
-            values[attribute] = value
+    spec: ToolSpec[Any, Any]
+    execute: Callable[[Any, ToolContext], Awaitable[ToolReturn[Any]] | ToolReturn[Any]]
+    preview: Callable[[Any], str | Awaitable[str]] | None = None
+    is_raw: bool = False
+    """`execute` is a `RawExecutor`."""
 
 
 def checked(interceptor: Interceptor) -> Interceptor:
@@ -109,7 +65,7 @@ def checked(interceptor: Interceptor) -> Interceptor:
             f"{name}.fills names {', '.join(sorted(known))}, which the runtime fills from the CallMeta",
             hint="set it in the CallMeta of the call",
         )
-    if not _is_async(getattr(interceptor, "intercept", None)):
+    if not is_async(getattr(interceptor, "intercept", None)):
         raise RegistrationError(
             f"{name}.intercept is not asynchronous",
             hint="declare it with `async def intercept(self, call, payload)`",
@@ -117,13 +73,53 @@ def checked(interceptor: Interceptor) -> Interceptor:
     return interceptor
 
 
-def entries(registration: ToolsetRegistration, interceptors: tuple[Interceptor, ...]) -> tuple[Entry, ...]:
+def entries(registration: ToolsetRegistration, around: Surroundings) -> tuple[Entry, ...]:
     """Return one entry a tool of the toolset.
 
     Raises:
         FormatError: the toolset was generated for another format.
-        RegistrationError: a method is missing or not asynchronous, or nobody fills an injected field;
+        RegistrationError: a method is missing, a capability is, or nobody fills an injected field;
             everything that is wrong with the toolset stands in the message.
+    """
+    problems: list[str] = []
+    tools = _bound(registration, problems)
+    problems += [problem for spec in registration.specs for problem in problems_of(spec, around)]
+    _refuse(registration.name, problems)
+    return bound_entries(registration.name, tools, around)
+
+
+def bound_tools(registration: ToolsetRegistration) -> tuple[BoundTool, ...]:
+    """Return the tools of the toolset, each with its method of the executor.
+
+    Raises:
+        FormatError: the toolset was generated for another format.
+        RegistrationError: methods are missing.
+    """
+    problems: list[str] = []
+    tools = _bound(registration, problems)
+    _refuse(registration.name, problems)
+    return tools
+
+
+def bound_entries(name: str, tools: Iterable[BoundTool], around: Surroundings) -> tuple[Entry, ...]:
+    """Return one entry a tool that brings its own function.
+
+    Raises:
+        RegistrationError: a capability is missing, or nobody fills an injected field.
+    """
+    tools = tuple(tools)
+    _refuse(name, [problem for tool in tools for problem in problems_of(tool.spec, around)])
+    return tuple(
+        Entry(tool.spec, tool.execute, raw=tool.is_raw, toolset=name, around=around, preview=tool.preview)
+        for tool in tools
+    )
+
+
+def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[BoundTool, ...]:
+    """Return the tools whose method is there; the others become problems.
+
+    Raises:
+        FormatError: the toolset was generated for another format.
     """
     if registration.format != FORMAT:
         raise FormatError(
@@ -131,44 +127,20 @@ def entries(registration: ToolsetRegistration, interceptors: tuple[Interceptor, 
             f"this runtime reads format {FORMAT}",
             hint="run `toolgen gen` with the toolgen that is installed here",
         )
-    problems: list[str] = []
-    found = tuple(_entry(registration, spec, interceptors, problems) for spec in registration.specs)
+    executor = registration.executor
+    raw = is_async(executor)
+    found: list[BoundTool] = []
+    for spec in registration.specs:
+        method: Any = executor if raw else getattr(executor, spec.method, None)
+        if not callable(method):
+            problems.append(f"{type(executor).__name__}.{spec.method} is missing; add it")
+            continue
+        preview = None if raw else getattr(executor, f"preview_{spec.method}", None)
+        found.append(BoundTool(spec=spec, execute=method, preview=preview, is_raw=raw))
+    return tuple(found)
+
+
+def _refuse(name: str, problems: list[str]) -> None:
     if problems:
         lines = "".join(f"\n  {problem}" for problem in problems)
-        raise RegistrationError(f"toolset {registration.name!r} cannot be registered:{lines}")
-    return found
-
-
-def _entry(
-    registration: ToolsetRegistration,
-    spec: ToolSpec[Any, Any],
-    interceptors: tuple[Interceptor, ...],
-    problems: list[str],
-) -> Entry:
-    executor = registration.executor
-    name = spec.method
-    raw: bool = _is_async(executor) or _is_async(type(executor).__call__)
-    method: Any = executor if raw else getattr(executor, name, None)
-    if not raw and not _is_async(method):
-        fix = "is not asynchronous; declare it with `async def`" if method else "is missing; add it"
-        problems.append(f"{type(executor).__name__}.{name} {fix}")
-    known = frozenset[str]().union(CALL_META_NAMES, *(interceptor.fills for interceptor in interceptors))
-    problems.extend(
-        f"nobody fills the injected field {field!r} of {spec.name!r}; give the Runtime an interceptor with "
-        f"fills=frozenset({{{field!r}}})"
-        for field in spec.injected
-        if field not in known
-    )
-    codecs = (spec.payload, spec.result, *(artifact.codec for artifact in spec.artifacts.values()))
-    problems.extend(
-        f"{codec.name} of {spec.name!r} has rules in its schema that no type holds, and the package that "
-        "checks them is missing; pip install 'toolgen[jsonschema]'"
-        for codec in codecs
-        if lacks_validator(codec)
-    )
-    used = tuple(one for one in interceptors if not one.fills.isdisjoint(spec.injected))
-    return Entry(spec, method, raw=raw, interceptors=used, toolset=registration.name)
-
-
-def _is_async(function: object) -> bool:
-    return inspect.iscoroutinefunction(function)
+        raise RegistrationError(f"toolset {name!r} cannot be registered:{lines}")

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
+from toolgen.contract.fields import Json
 from toolgen.contract.issues import FieldIssue
 from toolgen.contract.model import ToolModel
 from toolgen.contract.record import record
 
+from .content import Content
 from .errors import ToolError
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
-ToolStatus = Literal["ok", "error"]
+ToolStatus = Literal["ok", "error", "denied", "pending", "suspended"]
+"""`denied`: a person or a policy said no. `pending`: the work goes on, the model has an acknowledgement.
+`suspended`: nothing was answered yet, and the model is not called before it is."""
 
 RetryReason = Literal[
     "invalid_arguments",
@@ -73,19 +77,134 @@ class Artifact:
 
 @record
 class ToolOutcome(Generic[R_co]):
-    """A result with what goes beside it. Made by `of`."""
+    """A result with what goes beside it. Made by `of` or `final`."""
 
     result: R_co
     artifacts: tuple[Artifact, ...] = ()
+    content: tuple[Content, ...] = ()
+    display: str | None = None
+    """Text for people, in the place of the tool's result hint."""
+    is_final: bool = False
 
     @staticmethod
-    def of(result: R, *, artifacts: Sequence[Artifact] = ()) -> ToolOutcome[R]:
+    def of(
+        result: R,
+        *,
+        artifacts: Sequence[Artifact] = (),
+        content: Sequence[Content] = (),
+        display: str | None = None,
+    ) -> ToolOutcome[R]:
         """Return the outcome; artifacts come from the `ArtifactSpec`s of the tool."""
-        return ToolOutcome(result=result, artifacts=tuple(artifacts))
+        return ToolOutcome(result=result, artifacts=tuple(artifacts), content=tuple(content), display=display)
+
+    @staticmethod
+    def final(
+        result: R,
+        *,
+        artifacts: Sequence[Artifact] = (),
+        content: Sequence[Content] = (),
+        display: str | None = None,
+    ) -> ToolOutcome[R]:
+        """Return the outcome that ends the turn: the model is not asked to put it into words."""
+        return ToolOutcome(
+            result=result,
+            artifacts=tuple(artifacts),
+            content=tuple(content),
+            display=display,
+            is_final=True,
+        )
+
+    @staticmethod
+    def pending(handle: str, ack: Any = None) -> Unfinished:
+        """Return that the work goes on elsewhere under this handle; `ack` is what the model gets now.
+
+        The handle is the executor's own name of the work, unique in the tool. `Runtime.deliver` ends it.
+        """
+        return Unfinished(kind="pending", handle=handle, ack=ack)
+
+    @staticmethod
+    def ask(question: str, schema: Mapping[str, Any] | None = None) -> Unfinished:
+        """Return that a person has to answer first; the tool runs again, with `ctx.answer`.
+
+        `schema` is the JSON Schema of the answer; a text by default.
+        """
+        return Unfinished(kind="input", question=question, schema=schema)
+
+    @staticmethod
+    def need_credential(request: Mapping[str, Json], question: str = "") -> Unfinished:
+        """Return that a credential is missing; the tool runs again when the host has it."""
+        return Unfinished(kind="credential", question=question, request=request)
 
 
-ToolReturn: TypeAlias = R | ToolOutcome[R]
-"""What an executor's method may return: the plain result, or an outcome around it."""
+SuspensionKind = Literal["confirmation", "input", "credential", "pending"]
+
+
+@record
+class Unfinished:
+    """What an executor returns in the place of a result. Made by `ToolOutcome`."""
+
+    kind: SuspensionKind
+    question: str = ""
+    schema: Mapping[str, Any] | None = None
+    request: Mapping[str, Json] | None = None
+    handle: str = ""
+    ack: Any = None
+
+
+@record
+class Suspended:
+    """A call that waits for somebody; all that a client holds of it."""
+
+    token: str
+    """Answers the suspension once, through `Runtime.deliver`."""
+    id: str
+    """Names it in events and logs; answers nothing."""
+    kind: SuspensionKind
+    tool: str
+    question: str
+    preview: str
+    """What would happen, for the person."""
+    answer_schema: Mapping[str, Any]
+    """JSON Schema of the answer."""
+    expires_at: float
+    """Seconds since 1970."""
+    handle: str = ""
+    """Of pending work."""
+    request: Mapping[str, Json] | None = None
+    """What credential is missing."""
+
+
+class Actions:
+    """What a tool asks of the agent that called it."""
+
+    __slots__ = ("is_escalated", "transfer_to")
+
+    def __init__(self) -> None:
+        self.transfer_to = ""
+        """Agent that takes over the conversation."""
+        self.is_escalated = False
+
+    def transfer(self, agent: str) -> None:
+        """Hand the conversation to another agent after this turn."""
+        self.transfer_to = agent
+
+    def escalate(self) -> None:
+        """Give the conversation back to whoever called this agent."""
+        self.is_escalated = True
+
+
+@record
+class Telemetry:
+    """What a call cost."""
+
+    duration_s: float = 0.0
+    model: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+ToolReturn: TypeAlias = R | ToolOutcome[R] | Unfinished
+"""What an executor's method may return: the plain result, an outcome around it, or that there is none yet."""
 
 
 @record
@@ -104,3 +223,12 @@ class ToolResult:
     retry_hint: RetryHint | None = None
     bounds: Bounds | None = None
     artifacts: tuple[Artifact, ...] = ()
+    content: tuple[Content, ...] = ()
+    display: str = ""
+    """For people; the tool's result hint, or what the executor said."""
+    is_final: bool = False
+    """The result ends the turn as it is."""
+    actions: Actions | None = None
+    """What the tool asked of the agent that called it."""
+    suspension: Suspended | None = None
+    telemetry: Telemetry | None = None

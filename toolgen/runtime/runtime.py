@@ -3,87 +3,253 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
 from collections.abc import Iterable
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
-from toolgen.contract.naming import LONGEST_NAME
+from toolgen.contract.fields import Json
 
+from .answering import Answering
+from .batch import Batch
 from .calls import NO_META, CallMeta, ToolCall
+from .context import ToolContext, Values
+from .directory import Directory
 from .dispatch import dispatch
-from .errors import RegistrationError, ToolError, UnknownToolError
-from .failures import Arguments, failed
-from .registration import Entry, Interceptor, ToolsetRegistration, checked, entries
-from .results import RetryHint, ToolResult
+from .entry import Entry, Interceptor, Surroundings
+from .errors import RegistrationError, UnknownToolError
+from .execution import Execution
+from .failures import Arguments, log
+from .hooks import Hook, checked_hook
+from .host import Host
+from .policy import Policy
+from .registration import ToolsetRegistration, bound_entries, checked, entries
+from .reports import Reports
+from .resolution import Toolsets
+from .results import Suspended, ToolResult
+from .snapshot import Snapshot
 from .specs import ToolSpec
+from .toolsets import DynamicToolset, Listed, OnError, ReadonlyContext, StaticToolset, native_of
 from .trace import Trace
+
+if TYPE_CHECKING:
+    from .capabilities import Capability
+    from .event_hub import Events
+    from .suspension import SuspensionStore
+    from .telemetry import ToolSpans
 
 
 class Runtime:
     """Executes the calls of the toolsets that are registered with it."""
 
-    def __init__(self, *, interceptors: Iterable[Interceptor] = ()) -> None:
-        """Make a runtime without tools; interceptors run in the order given.
+    def __init__(
+        self,
+        *,
+        interceptors: Iterable[Interceptor] = (),
+        hooks: Iterable[Hook] = (),
+        policy: Policy | None = None,
+        suspensions: SuspensionStore | None = None,
+        capabilities: Iterable[Capability] = (),
+        events: Events | None = None,
+        spans: ToolSpans | None = None,
+        is_interactive: bool = True,
+        tool_timeout: float | None = None,
+        max_result_bytes: int | None = None,
+        max_parallel: int = 16,
+        max_threads: int = 8,
+        max_retries: int = 2,
+    ) -> None:
+        """Make a runtime without tools; interceptors and hooks run in the order given.
+
+        Args:
+            interceptors: Fill injected fields that no call fact fills.
+            hooks: Stand before and after tools.
+            policy: Decides over every call.
+            suspensions: Keeps calls that wait for an answer; without it nobody can be asked.
+            capabilities: What executors find at their context, by name.
+            events: Where what happens is told; without it nobody listens.
+            spans: OpenTelemetry's, one a call.
+            is_interactive: Whether there is somebody to ask.
+            tool_timeout: Seconds for a tool whose design says nothing; None for no limit.
+            max_result_bytes: Of the JSON that the model gets; None for no limit.
+            max_parallel: Calls of `call_all` that run at once.
+            max_threads: Threads for executors that are not asynchronous.
+            max_retries: Of a tool that is idempotent or only reads, after a failure that says it may work.
 
         Raises:
-            RegistrationError: something is no interceptor.
+            RegistrationError: something is no interceptor or no hook, or two capabilities have one name.
         """
-        self._interceptors = tuple(map(checked, interceptors))
-        self._toolsets: dict[str, ToolsetRegistration] = {}
-        self._by_id: dict[str, Entry] = {}
-        self._by_name: dict[str, list[Entry]] = {}
+        provided = tuple(capabilities)
+        by_name = {capability.name: capability for capability in provided}
+        if len(by_name) < len(provided):
+            raise RegistrationError("two capabilities have one name: " + ", ".join(by_name))
+        self._around = Surroundings(
+            interceptors=tuple(map(checked, interceptors)),
+            hooks=tuple(map(checked_hook, hooks)),
+            capabilities=by_name,
+            has_policy=policy is not None,
+            timeout=tool_timeout,
+        )
+        self._host = Host(
+            execution=Execution(
+                max_parallel=max_parallel,
+                max_threads=max_threads,
+                max_retries=max_retries,
+                timeout=tool_timeout,
+            ),
+            reports=_reports(events),
+            spans=spans,
+            capabilities=by_name,
+            policy=policy,
+            is_interactive=is_interactive,
+            max_result_bytes=max_result_bytes,
+        )
+        self._answering = Answering(self._host, suspensions, self._by_id_of)
+        self._toolsets = Toolsets(self._around)
+        self._directory = Directory()
 
-    def register(self, registration: ToolsetRegistration) -> None:
+    def register(self, registration: ToolsetRegistration | StaticToolset) -> None:
         """Add a toolset; all of it or, when something does not fit, nothing.
 
         Raises:
             FormatError: it was generated in another format.
-            RegistrationError: it is registered already, a method is missing or not asynchronous, or
-                nobody fills an injected field.
+            RegistrationError: it is registered already, a method or a capability is missing, or nobody
+                fills an injected field.
         """
-        if registration.name in self._toolsets:
-            raise RegistrationError(f"toolset {registration.name!r} is registered already")
-        found = entries(registration, self._interceptors)
-        for entry in found:
-            if other := self._by_id.get(entry.spec.id):
-                raise RegistrationError(
-                    f"toolset {registration.name!r} brings {entry.spec.id!r}, "
-                    f"which the registered toolset {other.toolset!r} serves"
-                )
-        for entry in found:
-            self._by_id[entry.spec.id] = entry
-            self._by_name.setdefault(entry.spec.name, []).append(entry)
-        self._toolsets[registration.name] = registration
+        name = registration.name
+        if name in self._toolsets.names:
+            raise RegistrationError(f"toolset {name!r} is registered already")
+        if isinstance(registration, StaticToolset):
+            found = bound_entries(name, registration.bound, self._around)
+        else:
+            found = entries(registration, self._around)
+        self._directory.add(found)
+        self._toolsets.add_static(
+            Listed(
+                toolset=name,
+                entries=found,
+                instructions=registration.instructions,
+                native=native_of(registration),
+            )
+        )
+
+    def add_toolset(
+        self,
+        toolset: DynamicToolset | ToolsetRegistration,
+        *,
+        on_error: OnError = "fail",
+        timeout: float = 30.0,
+    ) -> None:
+        """Add a toolset that says for each request which tools it has; `snapshot` lists them.
+
+        An asynchronous context manager is opened with the runtime and closed with it. `timeout` are the
+        seconds that opening it, or one list, may take.
+
+        Raises:
+            RegistrationError: it is no toolset, or another one has its name.
+        """
+        self._toolsets.add(toolset, on_error, timeout)
+
+    async def snapshot(
+        self, context: ReadonlyContext | None = None, *, previous: Snapshot | None = None
+    ) -> Snapshot:
+        """Return the tools of one model request; its calls go through the snapshot.
+
+        `previous` is the snapshot of the request before it, in the same run.
+
+        Raises:
+            SnapshotError: a toolset cannot list its tools, or two tools have one name.
+        """
+        return await self._toolsets.snapshot(self, context or ReadonlyContext(), previous)
 
     async def call(
-        self, tool: str, arguments: Arguments, meta: CallMeta = NO_META, *, trace: Trace | None = None
+        self,
+        tool: str,
+        arguments: Arguments,
+        meta: CallMeta = NO_META,
+        *,
+        trace: Trace | None = None,
+        values: Values | None = None,
+        within: Snapshot | None = None,
     ) -> ToolResult:
         """Return the one result of a call, whatever happens in it.
 
         `tool` is an id, or a wire name that one registered tool has. `arguments` are the model's words:
-        JSON text, or a mapping of JSON values. A fresh `trace` gets the steps of the call.
+        JSON text, or a mapping of JSON values. A fresh `trace` gets the steps of the call. `values` are
+        those that the turn shares. `within` is the snapshot that advertised the tool.
         """
-        entry = self._by_id.get(tool) or self._named(tool)
+        batch = Batch(self._host.capabilities, values)
+        directory = self._directory if within is None else within.directory
+        entry = directory.find(tool)
         if entry is None:
-            result = self._unknown(tool, meta)
+            result = directory.unknown(tool, meta)
         else:
-            result = await dispatch(entry, arguments, meta, trace)
+            context = ToolContext(meta, entry.spec.id, entry.spec, batch)
+            result = await dispatch(entry, arguments, context, self._host, trace)
         if trace is not None and result.error is not None:
             trace.fail(result.error)
-        return result
+        return (await self._settled(batch, (result,)))[0] if batch.touched else result
 
-    async def call_all(self, calls: Iterable[ToolCall]) -> tuple[ToolResult, ...]:
-        """Return the results of calls made at once, in the order of the calls."""
-        running = (self.call(call.tool, call.payload_json, call.meta) for call in calls)
-        return tuple(await asyncio.gather(*running))
+    async def call_all(
+        self, calls: Iterable[ToolCall], *, values: Values | None = None, within: Snapshot | None = None
+    ) -> tuple[ToolResult, ...]:
+        """Return the results of calls made at once, in the order of the calls.
+
+        A failure of one leaves the others alone. What they did to shared state is settled in their order.
+        """
+        batch = Batch(self._host.capabilities, values)
+        in_place = self._host.execution.in_place
+        directory = self._directory if within is None else within.directory
+        running = (in_place(self._one(call, batch, place, directory)) for place, call in enumerate(calls))
+        return await self._settled(batch, tuple(await asyncio.gather(*running)))
+
+    async def deliver(self, token: str, answer: Json, *, session_id: str | None = None) -> ToolResult:
+        """Return the result of a suspended call after its answer; the same answer again gives the same.
+
+        `session_id` is whose answer it is; without one it is not compared.
+
+        Raises:
+            SuspensionError: the token or the answer is not good; its class says why, and nothing ran.
+        """
+        batch = Batch(self._host.capabilities)
+        result = await self._answering.deliver(token, answer, session_id, batch)
+        return (await self._settled(batch, (result,)))[0]
+
+    async def progress(
+        self, token: str, fraction: float | None = None, message: str = "", value: Any = None
+    ) -> None:
+        """Tell how far pending work is, from 0 to 1; the value fits the design's `LongRunning(progress=)`.
+
+        Raises:
+            SuspensionError: nothing is pending under the token.
+            MalformedResultError: the value does not fit.
+        """
+        await self._answering.progress(token, fraction, message, value)
+
+    async def suspended(self, session_id: str | None = None) -> tuple[Suspended, ...]:
+        """Return what waits for an answer, oldest first; without tokens, which only their clients hold."""
+        return await self._answering.waiting(session_id)
+
+    async def aclose(self) -> None:
+        """End the threads and close what the runtime owns."""
+        await self._toolsets.close()
+        self._host.execution.close()
+
+    async def __aenter__(self) -> Self:
+        await self._toolsets.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        await self.aclose()
 
     def list_toolsets(self) -> tuple[str, ...]:
         """Return the names of the registered toolsets, `service.toolset`, in the order of registration."""
-        return tuple(self._toolsets)
+        return self._toolsets.names
 
     def list_tools(self) -> tuple[ToolSpec[Any, Any], ...]:
         """Return the specs of all registered tools, in the order of registration."""
-        return tuple(entry.spec for entry in self._by_id.values())
+        return self._directory.specs
 
     def tool_spec(self, tool: str) -> ToolSpec[Any, Any]:
         """Return the spec of a tool by id or wire name.
@@ -91,9 +257,9 @@ class Runtime:
         Raises:
             UnknownToolError: no tool, or more than one, has the name.
         """
-        entry = self._by_id.get(tool) or self._named(tool)
+        entry = self._directory.find(tool)
         if entry is None:
-            raise UnknownToolError(self._no_such(tool))
+            raise UnknownToolError(self._directory.no_such(tool))
         return entry.spec
 
     def tool_schema(self, tool: str) -> dict[str, dict[str, Any]]:
@@ -105,19 +271,29 @@ class Runtime:
         spec = self.tool_spec(tool)
         return {"payload": spec.payload.schema, "result": spec.result.schema}
 
-    def _named(self, name: str) -> Entry | None:
-        found = self._by_name.get(name, ())
-        return found[0] if len(found) == 1 else None
+    async def _one(self, call: ToolCall, batch: Batch, place: int, directory: Directory) -> ToolResult:
+        entry = directory.find(call.tool)
+        if entry is None:
+            return directory.unknown(call.tool, call.meta)
+        context = ToolContext(call.meta, entry.spec.id, entry.spec, batch)
+        context.place = place
+        return await dispatch(entry, call.payload_json, context, self._host)
 
-    def _no_such(self, tool: str) -> str:
-        if tool in self._by_name:
-            ids = ", ".join(entry.spec.id for entry in self._by_name[tool])
-            return f"more than one tool is called {tool!r}: {ids}; use the id"
-        asked = tool if len(tool) <= LONGEST_NAME else f"{tool[:LONGEST_NAME]}…"
-        near = difflib.get_close_matches(asked, [*self._by_name, *self._by_id], 3)
-        return f"there is no tool {asked!r}" + (f"; close names are {', '.join(near)}" if near else "")
+    async def _settled(self, batch: Batch, results: tuple[ToolResult, ...]) -> tuple[ToolResult, ...]:
+        """Return the results, and let the capabilities keep what the calls did; a failure there is logged."""
+        try:
+            return await batch.settle(results, self._host.reports)
+        except Exception:
+            log.exception("a capability did not keep what %d calls did", len(results))
+            return results
 
-    def _unknown(self, tool: str, meta: CallMeta) -> ToolResult:
-        message = self._no_such(tool)
-        hint = RetryHint(reason="tool_unavailable", tool=tool, message=message)
-        return failed(tool, ToolError(message, retry_hint=hint), meta)
+    def _by_id_of(self, tool: str) -> Entry | None:
+        return self._directory.by_id(tool)
+
+
+def _reports(events: Events | None) -> Reports:
+    if events is None:
+        return Reports()
+    from .event_reports import EventReports  # only a runtime that is watched needs the events
+
+    return EventReports(events)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -47,6 +48,28 @@ class BoundedSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmSpec:
+    """A person must approve the call."""
+
+    hint: str = ""
+    """What the person is asked; `{field}` stands for an argument."""
+    when: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
+    """Only when each of these arguments has one of the values; always when empty."""
+    payload: Codec[Any] | None = None
+    """What the person may add to an approval."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LongRunningSpec:
+    """The tool may answer later."""
+
+    ack: Codec[Any] | None = None
+    """What the model gets at once."""
+    progress: Codec[Any] | None = None
+    """What `Runtime.progress` takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec(Generic[P, R]):
     """One tool: its names, its codecs and its rules."""
 
@@ -72,12 +95,40 @@ class ToolSpec(Generic[P, R]):
     meta: Mapping[str, Json] = field(default_factory=dict)
     example: str | None = None
     """The author's first example of a payload, as JSON text."""
+    confirm: ConfirmSpec | None = None
+    long_running: LongRunningSpec | None = None
+    timeout: float | None = None
+    """Seconds that one execution may take."""
+    is_sequential: bool = False
+    """Runs alone among the sequential tools of its runtime."""
+    is_terminal: bool = False
+    """Its result ends the turn."""
+    is_bookkeeping: bool = False
+    """Its calls count against no limit of a run."""
+    instructions: str = ""
+    """What the model is told with the tool."""
+    reminder: str = ""
+    """What the model is told after each result."""
+    call_hint: str = ""
+    """For people, before the call; `{field}` stands for an argument."""
+    result_hint: str = ""
+    """For people, after it; `{field}` stands for a field of the result."""
+    needs: tuple[str, ...] = ()
+    """Capabilities that its executor uses."""
+    max_result_bytes: int | None = None
+    """The most bytes of JSON that the model gets; None for the runtime's own limit."""
 
     def __post_init__(self) -> None:
         own = self.id.rpartition(".")[2]
         object.__setattr__(self, "name", self.name or own)
         object.__setattr__(self, "title", self.title or title(own))
         object.__setattr__(self, "method", self.method or self.name)
+
+    @property
+    def digest(self) -> str:
+        """Changes when the contract of the arguments or of the result does: SHA-256, in hex."""
+        text = "\n".join([self.id, self.payload.schema_json, self.result.schema_json])
+        return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def toolset(self) -> str:

@@ -92,6 +92,8 @@ def _types(tool: Tool, entry: Entry) -> Iterator[tuple[str, str, Json]]:
     yield names.result_codec(tool), tool.result.name, entry.result
     for artifact, schema in zip(tool.artifacts, entry.artifacts, strict=True):
         yield names.codec(artifact.type), artifact.type, schema
+    for class_, schema in entry.behaviour.items():
+        yield names.codec(class_), class_, schema
 
 
 def _home(toolset: Toolset, module: Module) -> Module:

@@ -48,6 +48,8 @@ class ExecutorView:
     toolset: str
     """As a literal."""
     format: int
+    instructions: str
+    """The last keyword argument of the registration, after a comma; "" without instructions."""
     executor: str
     executor_docstring: str
     tools: tuple[ToolView, ...]
@@ -75,6 +77,7 @@ def executor_view(toolset: Toolset) -> ExecutorView:
         typing_imports=typing_imports.text(4),
         toolset=quote(full_name),
         format=FORMAT,
+        instructions=f", instructions={quote(toolset.instructions)}" if toolset.instructions else "",
         executor=names.executor(toolset),
         executor_docstring=docstring(toolset.description or f"Executes the tools of {full_name}.", 4),
         tools=tuple(map(_tool, toolset.tools)),

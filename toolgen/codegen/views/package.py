@@ -36,12 +36,15 @@ def package_view(text: str) -> PackageView:
 
 def toolset_view(of: Toolset) -> ToolsetView:
     imports, typing_imports = Imports(), Imports()
+    if not of.tools:
+        imports.name(".specs", names.NATIVE_TOOLS)
+        return _surface(of, imports, typing_imports, [names.NATIVE_TOOLS])
     imports.name("typing", "TYPE_CHECKING")
     imports.name(RUNTIME, "lazy_attribute")
     executors = [names.executor(of), "registration"]
     if any(tool.binding for tool in of.tools):
         executors.append(names.bound_executor(of))
-    specs = ["SPECS", "ToolId"]
+    specs = ["SPECS", "ToolId", *([names.NATIVE_TOOLS] if of.native else [])]
     for tool in of.tools:
         specs += [
             names.spec(tool),
@@ -55,9 +58,13 @@ def toolset_view(of: Toolset) -> ToolsetView:
         imports.name(".specs", name)
     for name in types:
         typing_imports.name(".types", name)
+    return _surface(of, imports, typing_imports, ["calls", *executors, *specs, *types])
+
+
+def _surface(of: Toolset, imports: Imports, typing_imports: Imports, offered: list[str]) -> ToolsetView:
     return ToolsetView(
         docstring=docstring(of.description or f"The toolset {of.service}.{of.name}."),
         imports=imports.text(),
         typing_imports=typing_imports.text(4),
-        names=tuple(map(quote, sorted_names(["calls", *executors, *specs, *types]))),
+        names=tuple(map(quote, sorted_names(offered))),
     )

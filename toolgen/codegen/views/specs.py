@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from toolgen.contract.fields import Json
 from toolgen.contract.naming import method_name, title
-from toolgen.expr.tree import Bounded, Tool, Toolset
+from toolgen.expr.tree import Behaviour, Bounded, Confirmation, NativeTool, Tool, Toolset
 
 from .. import names
 from ..catalog import compact
@@ -35,18 +35,21 @@ class SpecsView:
     imports: str
     typing_imports: str
     ids: tuple[str, ...]
-    """As literals."""
+    """As literals; none where there are only native tools."""
     constants: tuple[ConstantView, ...]
     specs: tuple[str, ...]
+    native: tuple[str, ...]
+    """Expressions."""
 
 
 def specs_view(toolset: Toolset, scope: Scope) -> SpecsView:
     imports, typing_imports = Imports(), Imports()
     imports.name("__future__", "annotations")
-    for name in ("TYPE_CHECKING", "Any", "Literal"):
-        imports.name("typing", name)
-    imports.name(RUNTIME, "ToolSpec")
-    imports.name(".", "codecs")
+    if toolset.tools:
+        for name in ("TYPE_CHECKING", "Any", "Literal"):
+            imports.name("typing", name)
+        imports.name(RUNTIME, "ToolSpec")
+        imports.name(".", "codecs")
 
     def type_of(class_: str) -> str:
         return type_name(toolset, scope.modules[class_], class_, typing_imports)
@@ -69,6 +72,7 @@ def specs_view(toolset: Toolset, scope: Scope) -> SpecsView:
                 value=f"ToolSpec({', '.join(_facts(toolset, tool, imports))},)",
             )
         )
+    native = tuple(_native(tool, imports) for tool in toolset.native)
     return SpecsView(
         docstring=docstring(f"Specs of the tools of {toolset.service}.{toolset.name}."),
         imports=imports.text(),
@@ -76,6 +80,7 @@ def specs_view(toolset: Toolset, scope: Scope) -> SpecsView:
         ids=tuple(quote(tool.id) for tool in toolset.tools),
         constants=tuple(constants),
         specs=tuple(map(names.spec, toolset.tools)),
+        native=native,
     )
 
 
@@ -107,6 +112,50 @@ def _facts(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
         yield f"meta={literal(dict(tool.meta))}"
     if tool.examples:
         yield f"example={quote(compact(tool.examples[0].args))}"
+    yield from _behaviour(tool.behaviour, imports)
+
+
+def _behaviour(of: Behaviour, imports: Imports) -> Iterator[str]:
+    if of.confirmation is not None:
+        yield f"confirm={imports.name(RUNTIME, 'ConfirmSpec')}({_confirmation(of.confirmation)})"
+    if of.long_running is not None:
+        parts = {"ack": of.long_running.ack, "progress": of.long_running.progress}
+        codecs = (f"{key}=codecs.{names.codec(name)}" for key, name in parts.items() if name is not None)
+        yield f"long_running={imports.name(RUNTIME, 'LongRunningSpec')}({', '.join(codecs)})"
+    if of.timeout is not None:
+        yield f"timeout={of.timeout!r}"
+    for name in ("is_sequential", "is_terminal", "is_bookkeeping"):
+        if getattr(of, name):
+            yield f"{name}=True"
+    texts = {
+        "instructions": of.instructions,
+        "reminder": of.result_reminder,
+        "call_hint": of.call_hint,
+        "result_hint": of.result_hint,
+    }
+    yield from (f"{name}={quote(text)}" for name, text in texts.items() if text)
+    if of.needs:
+        yield f"needs={strings(of.needs)}"
+
+
+def _confirmation(of: Confirmation) -> str:
+    facts = [f"hint={quote(of.hint)}"] if of.hint else []
+    if of.when:
+        items = (f"{quote(name)}: {_alternatives(values)}" for name, values in of.when.items())
+        facts.append(f"when={{{', '.join(items)}}}")
+    if of.payload is not None:
+        facts.append(f"payload=codecs.{names.codec(of.payload)}")
+    return ", ".join(facts)
+
+
+def _alternatives(values: tuple[bool | int | float | str, ...]) -> str:
+    return f"({', '.join(map(literal, values))}{',' * (len(values) == 1)})"
+
+
+def _native(tool: NativeTool, imports: Imports) -> str:
+    config = f", config={literal(dict(tool.config))}" if tool.config else ""
+    maker = imports.name(f"{RUNTIME}.native", "NativeTool")
+    return f"{maker}(id={quote(tool.id)}, provider={quote(tool.provider)}, kind={quote(tool.kind)}{config})"
 
 
 def _cursors(bounded: Bounded) -> str:

@@ -9,9 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import PurePath
+from collections.abc import Iterator
 from types import NoneType, UnionType
 from typing import Any as Anything
 from typing import Final, TypeVar, Union, get_args, get_origin
@@ -20,13 +18,22 @@ from toolgen.expr import codes
 from toolgen.expr.source import Source
 
 from ..attributes import Attribute, Required
-from ..clauses import Annotations, Artifact, BindTo, BoundedResult, Example, Inject, Meta, Tags
-from ..composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
-from ..datatypes import DataType, FloatWord, IntWord, ScalarWord, StringWord
-from ..foreign import JSONSchema
-from ..structure import Args, Design, Method, Payload, Result, Return, Service, Tool, Toolset
+from ..composites import Enum, MapOf, OneOf, Type
+from ..datatypes import DataType, ScalarWord
+from ..structure import Design, Method, Tool, Toolset
 from ..word import Word
-from .jsonvalues import NoJsonError, json_value
+from .accepted import (
+    ARGUMENTS,
+    CHILDREN,
+    FLAG,
+    NAMED,
+    NAMING,
+    OBJECTS,
+    OPTIONAL_TYPES,
+    SHAREABLE,
+    TYPES,
+    is_text,
+)
 from .report import Report, shown
 from .spelling import spelled
 
@@ -34,131 +41,9 @@ BROKEN: Final = ScalarWord[Anything]("any")
 """Stands for a type that was reported; it fits everything, so that one cause gives one diagnostic."""
 
 _DEEPEST: Final = 100
+_MOST_WORDS: Final = 10
+"""Words that one message lists."""
 _W = TypeVar("_W", bound=Word)
-
-
-@dataclass(frozen=True, slots=True)
-class _Argument:
-    """What one argument takes; `instead` stands where it got something else."""
-
-    wanted: str
-    accepts: Callable[[object], bool]
-    instead: object = None
-    vital: bool = False
-    """Without it the word cannot be used at all."""
-
-
-def _is_text(value: object) -> bool:
-    if not isinstance(value, str):
-        return False
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _optional(argument: Callable[[object], bool]) -> Callable[[object], bool]:
-    return lambda value: value is None or argument(value)
-
-
-def _is_mapping_of_text(value: object) -> bool:
-    return isinstance(value, Mapping) and all(_is_text(key) and _is_text(value[key]) for key in value)
-
-
-def _is_json_object(value: object) -> bool:
-    try:
-        return isinstance(json_value(value), dict)
-    except NoJsonError:
-        return False
-
-
-_NAME = _Argument("a string", _is_text, vital=True)
-_TEXT = _Argument("a string", _is_text, instead="?")
-_LABEL = _Argument("a string", _is_text, instead="")
-_OPTIONAL_TEXT = _Argument("a string", _optional(_is_text))
-_FLAG = _Argument("True or False", lambda value: isinstance(value, bool), instead=False)
-_LIST = _Argument("a tuple or a list", lambda value: isinstance(value, (tuple, list)), instead=())
-_JSON = _Argument("JSON", _is_json_object, instead={})
-_MAPPING = _Argument("a mapping", lambda value: isinstance(value, Mapping), instead={})
-_HINTS = _Argument(
-    "True or False for each",
-    lambda value: isinstance(value, dict) and all(isinstance(hint, bool) for hint in value.values()),
-    instead={},
-)
-_SCHEMA = _Argument(
-    "a path or a JSON Schema",
-    lambda value: isinstance(value, (str, PurePath, bool)) or _is_json_object(value),
-    vital=True,
-)
-_RENAME = _Argument("a mapping of names to names", _is_mapping_of_text, instead={})
-
-_ARGUMENTS: Final[dict[type[Word], dict[str, _Argument]]] = {
-    Design: {"name": _Argument("a string", _is_text, instead="design"), "description": _TEXT},
-    Service: {"name": _NAME, "description": _TEXT},
-    Method: {"name": _NAME, "description": _TEXT},
-    Toolset: {"name": _NAME, "description": _TEXT, "title": _OPTIONAL_TEXT, "prefix": _LABEL},
-    Tool: {"name": _NAME, "description": _TEXT, "title": _OPTIONAL_TEXT},
-    Args: {"open": _FLAG},
-    Return: {"open": _FLAG},
-    Payload: {"open": _FLAG},
-    Result: {"open": _FLAG},
-    Type: {"name": _NAME, "description": _TEXT, "open": _FLAG},
-    Enum: {"name": _NAME, "description": _TEXT, "values": _LIST},
-    Attribute: {
-        "name": _NAME,
-        "description": _TEXT,
-        "required": _FLAG,
-        "title": _OPTIONAL_TEXT,
-        "examples": _LIST,
-        "deprecated": _FLAG,
-    },
-    Required: {},
-    Object: {"open": _FLAG},
-    ArrayOf: {},
-    MapOf: {},
-    Nullable: {},
-    OneOf: {"tag": _NAME},
-    StringWord: {},
-    IntWord: {},
-    FloatWord: {},
-    ScalarWord: {},
-    JSONSchema: {"schema": _SCHEMA},
-    BindTo: {"service": _OPTIONAL_TEXT, "method": _NAME, "rename": _RENAME},
-    Inject: {},
-    BoundedResult: {"cursor": _OPTIONAL_TEXT, "next_cursor": _OPTIONAL_TEXT},
-    Artifact: {"kind": _NAME, "description": _TEXT},
-    Tags: {},
-    Meta: {"facts": _JSON},
-    Annotations: {"hints": _HINTS},
-    Example: {
-        "args": _MAPPING,
-        "result": _Argument("a mapping", lambda value: value is None or isinstance(value, Mapping)),
-    },
-}
-_TYPES: Final = {Attribute: "type", Artifact: "type", ArrayOf: "items", Nullable: "inner"}
-
-_FIELDS = (Attribute, Required, DataType)
-_CLAUSES = (Args, Return, BindTo, Inject, BoundedResult, Artifact, Tags, Meta, Annotations, Example)
-CHILDREN: Final[dict[type[Word], tuple[type[Word], ...]]] = {
-    Design: (Service, Type, Enum),
-    Service: (Method, Toolset),
-    Method: (Payload, Result),
-    Toolset: (Tool, Tags, Meta),
-    Tool: _CLAUSES,
-    Args: _FIELDS,
-    Return: _FIELDS,
-    Payload: _FIELDS,
-    Result: _FIELDS,
-    Type: (Attribute, Required, Example),
-    Object: (Attribute, Required),
-}
-_NAMING = (Required, Inject, Tags)
-_SHAREABLE = (Attribute, Required, Payload, Result, *_CLAUSES)
-"""What is often written once and used in several places."""
-
-_NAMED = (Design, Service, Method, Toolset, Tool, Type, Attribute, Artifact)
-_OBJECTS: Final[dict[type[Word], tuple[str, str]]] = {Tool: ("Args", "Return"), Method: ("Payload", "Result")}
 
 _PYTHON_TYPES: Final[dict[object, str]] = {
     str: "String",
@@ -209,7 +94,7 @@ class _Check:
         return checked  # type: ignore[no-any-return]  # a copy has the class of its original
 
     def _checked(self, word: Word, source: Source) -> Word | None:
-        kind = next((kind for kind in type(word).__mro__ if kind in _ARGUMENTS), None)
+        kind = next((kind for kind in type(word).__mro__ if kind in ARGUMENTS), None)
         if kind is None:
             self._report.add(
                 codes.WRONG_ARGUMENT,
@@ -223,8 +108,12 @@ class _Check:
             return None
         facts = dict(vars(word), source=source)
         usable = self._arguments(word, kind, facts, source)
-        if kind in _TYPES:
-            facts[_TYPES[kind]] = self._type(facts.get(_TYPES[kind]), f"the type of {named(word)}", source)
+        if kind in TYPES:
+            facts[TYPES[kind]] = self._type(facts.get(TYPES[kind]), f"the type of {named(word)}", source)
+        elif kind in OPTIONAL_TYPES:
+            for name in OPTIONAL_TYPES[kind]:
+                if facts.get(name) is not None:
+                    facts[name] = self._type(facts[name], f"{name} of {named(word)}", source)
         elif kind is MapOf:
             facts["keys"] = self._type(facts.get("keys"), "the key type of MapOf", source)
             facts["values"] = self._type(facts.get("values"), "the value type of MapOf", source)
@@ -234,7 +123,7 @@ class _Check:
                 name: self._type(branch, f"branch {name!r} of OneOf", source)
                 for name, branch in (branches.items() if isinstance(branches, dict) else ())
             }
-        elif kind in _NAMING:
+        elif kind in NAMING:
             facts["names"] = self._names(facts.get("names"), word, source)
         if kind in CHILDREN:
             facts["children"] = self._children(facts.get("children"), word, kind, source)
@@ -247,7 +136,7 @@ class _Check:
     def _arguments(self, word: Word, kind: type[Word], facts: dict[str, object], source: Source) -> bool:
         """Replace every argument that is wrong; return whether the word can be used."""
         usable = True
-        for name, argument in _ARGUMENTS[kind].items():
+        for name, argument in ARGUMENTS[kind].items():
             value = facts.get(name)
             if not argument.accepts(value):
                 facts[name] = argument.instead
@@ -271,7 +160,7 @@ class _Check:
     def _type(self, value: object, what: str, source: Source) -> object:
         if isinstance(value, DataType):
             return self.word(value, source) or BROKEN
-        if _is_text(value):
+        if is_text(value):
             return value
         self._report.add(
             codes.WRONG_ARGUMENT,
@@ -287,9 +176,9 @@ class _Check:
     def _names(self, names: object, word: Word, source: Source) -> tuple[str, ...]:
         given = names if isinstance(names, tuple) else (names,)
         for name in given:
-            if not _is_text(name):
+            if not is_text(name):
                 self._wrong("a name", word, name, "a string", source, _star_hint(name))
-        return tuple(name for name in given if isinstance(name, str) and _is_text(name))
+        return tuple(name for name in given if isinstance(name, str) and is_text(name))
 
     def _children(
         self, children: object, parent: Word, kind: type[Word], source: Source
@@ -302,10 +191,7 @@ class _Check:
         if isinstance(child, str) and DataType in CHILDREN[kind]:
             return child
         if not isinstance(child, Word):
-            *names, last = (_class_name(allowed) for allowed in CHILDREN[kind])
-            self._wrong(
-                "a child", parent, child, f"{', '.join(names)} or {last}", source, _child_hint(child, kind)
-            )
+            self._wrong("a child", parent, child, _wanted(kind), source, _child_hint(child, kind))
             return None
         if not isinstance(child, CHILDREN[kind]):
             self._report.add(
@@ -316,13 +202,13 @@ class _Check:
                 hint=_where(child, kind),
             )
             return None
-        if isinstance(child, _SHAREABLE):
+        if isinstance(child, SHAREABLE):
             self._report.used(getattr(child, "source", source), self._owner(), source)
         return self.word(child, source)
 
     def _owner(self) -> str:
         """Return the innermost word with a name of those that are being checked."""
-        return next(named(word) for word in reversed(self._open.values()) if isinstance(word, _NAMED))
+        return next(named(word) for word in reversed(self._open.values()) if isinstance(word, NAMED))
 
 
 def named(word: Word) -> str:
@@ -345,7 +231,7 @@ def _argument_hint(argument: str, value: object, wanted: str) -> str:
         return f"write a description before {named(value)}"
     if isinstance(name := getattr(value, "name", None), str) and isinstance(value, Word):
         return f"write its name, {shown(name)}"
-    return f"write {argument}=True, or remove it" if wanted == _FLAG.wanted else f"write {wanted}"
+    return f"write {argument}=True, or remove it" if wanted == FLAG.wanted else f"write {wanted}"
 
 
 def _star_hint(value: object) -> str:
@@ -353,12 +239,20 @@ def _star_hint(value: object) -> str:
     return "write a star before it: each of its items stands alone" if is_several else ""
 
 
+def _wanted(kind: type[Word]) -> str:
+    """Return the words that a word holds; the first ones, where there are many."""
+    *names, last = (_class_name(allowed) for allowed in CHILDREN[kind])
+    if len(names) > _MOST_WORDS:
+        names, last = names[:_MOST_WORDS], "another clause"
+    return f"{', '.join(names)} or {last}"
+
+
 def _child_hint(child: object, kind: type[Word]) -> str:
     if isinstance(child, type) and issubclass(child, Word):
         return f"write {child.__name__}(…)"
     if child is None:
         return "remove it; to leave something out by condition, write *([…] if … else [])"
-    if isinstance(child, str) and "description" in _ARGUMENTS[kind]:
+    if isinstance(child, str) and "description" in ARGUMENTS[kind]:
         return "remove it: the name and the description are the only texts"
     return _star_hint(child) or "remove it"
 
@@ -391,7 +285,7 @@ def _word_for(value: object) -> str | None:
 
 def _where(child: Word, parent: type[Word]) -> str:
     if isinstance(child, (Attribute, Required)) and parent in (Tool, Method):
-        return f"write {' or '.join(f'{clause}({spelled(child)}(…))' for clause in _OBJECTS[parent])}"
+        return f"write {' or '.join(f'{clause}({spelled(child)}(…))' for clause in OBJECTS[parent])}"
     if isinstance(child, Toolset):
         return "list it in the service that owns it"
     if isinstance(child, DataType) and not isinstance(child, (Type, Enum)):

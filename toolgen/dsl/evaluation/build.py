@@ -14,24 +14,30 @@ from toolgen.expr.tree import Design as CheckedDesign
 from toolgen.expr.tree import Service as CheckedService
 from toolgen.expr.tree import Toolset as CheckedToolset
 
-from ..clauses import BindTo, Meta, Tags
+from ..behaviour import NativeTool
+from ..clauses import BindTo
 from ..composites import Enum, Type
 from ..structure import Design, Method, Service, Tool, Toolset
 from ..word import Word
 from .arguments import well_typed
+from .behaviour import instructions_of
 from .binding import bind
 from .clauses import every, single
 from .depth import check_depth
 from .methods import Operation, operation
 from .modules import UNKNOWN, Module
 from .names import Identifiers, Unique, check_design, check_length, check_service, check_snake, described
+from .native import native_tools
 from .recursion import check_finite
 from .report import Report, suggestion
 from .tools import Draft, Surroundings, Tools, meta_of, tags_of
 from .types import Types
 from .values import ValueChecks
 
-_HOLDING: Final = ("children", "type", "items", "inner", "keys", "values", "branches")
+_HOLDING: Final = (
+    *("children", "type", "items", "inner", "keys", "values", "branches"),
+    *("payload", "ack", "progress"),
+)
 """Where words hold other words; everywhere else they hold values."""
 
 
@@ -180,7 +186,7 @@ class _Builder:
         report = self._report
         what = f"toolset {word.name!r}"
         check_snake(report, "a toolset", word.name, word.source)
-        if all(isinstance(child, Tags | Meta) for child in word.children):
+        if not any(isinstance(child, Tool | NativeTool) for child in word.children):
             report.add(codes.EMPTY_TOOLSET, word.source, name=word.name)
         if word.prefix:
             check_snake(report, "a prefix", word.prefix, word.source)
@@ -193,7 +199,8 @@ class _Builder:
             tags=tags_of(word, report),
             meta=meta_of(word, report),
         )
-        tools = self._drafts(word, around)
+        unique = Unique(report, what)
+        tools = self._drafts(word, around, unique)
         toolset = CheckedToolset(
             name=word.name,
             title=word.title or None,
@@ -202,12 +209,13 @@ class _Builder:
             tools=(),
             objects=(),
             prefix=word.prefix,
+            instructions=instructions_of(word, report),
+            native=native_tools(word, service, unique, report),
         )
         return _ToolsetDraft(toolset=toolset, module=module, tools=tools, service=service)
 
-    def _drafts(self, word: Toolset, around: Surroundings) -> tuple[Draft, ...]:
+    def _drafts(self, word: Toolset, around: Surroundings, unique: Unique) -> tuple[Draft, ...]:
         report = self._report
-        unique = Unique(report, f"toolset {word.name!r}")
         drafts = []
         for tool in every(word.children, Tool):
             home = around
@@ -281,6 +289,8 @@ def _claim_surface(word: Toolset, names: Identifiers) -> None:
         "SPECS": f"the list of the tools of {what}",
         "ToolId": f"the type of the ids of {what}",
     }
+    if every(word.children, NativeTool):
+        taken["NATIVE_TOOLS"] = f"the list of the native tools of {what}"
     for identifier, text in taken.items():
         names.claim(identifier, text, word.source, apart=True)
 
@@ -293,11 +303,13 @@ def _claim_codecs(toolset: str, drafts: Iterable[Draft], report: Report) -> None
         tool, what = draft.tool, f"tool {draft.tool.name!r}"
         for part in ("payload", "result"):
             codecs.claim(naming.constant(tool.name, part), f"the {part} of {what}", draft.source)
-        for artifact in tool.artifacts:
-            if artifact.type not in classes and artifact.type != UNKNOWN.name:
-                classes.add(artifact.type)
-                text = f"class {artifact.type!r} of artifact {artifact.kind!r} of {what}"
-                codecs.claim(naming.constant(naming.snake(artifact.type)), text, draft.source)
+        users = [(artifact.type, f"artifact {artifact.kind!r} of {what}") for artifact in tool.artifacts]
+        users += [(class_, what) for class_ in tool.behaviour.classes]
+        for class_, user in users:
+            if class_ not in classes and class_ != UNKNOWN.name:
+                classes.add(class_)
+                text = f"class {class_!r} of {user}"
+                codecs.claim(naming.constant(naming.snake(class_)), text, draft.source)
 
 
 def _named_types(design: Design) -> list[Type | Enum[Anything]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any as Anything
 
 from toolgen.contract import naming
-from toolgen.contract.fields import Field, Json, ObjectType, RefType
+from toolgen.contract.fields import Field, Json, Missing, ObjectType, RefType
 from toolgen.contract.names import BOUNDS_FIELDS, Hint
 from toolgen.expr import codes
 from toolgen.expr.source import Source
@@ -18,8 +18,10 @@ from toolgen.expr.tree import Tool as CheckedTool
 
 from ..clauses import Annotations, Artifact, BindTo, BoundedResult, Example, Inject, Meta, Tags
 from ..structure import Args, Return, Tool
+from .behaviour import Behaviours, Sides
 from .bounds import bounded, with_bounds
 from .clauses import every, single
+from .conditions import Arguments
 from .constraints import Subject
 from .drawn import Fields, Projection
 from .injection import Injection, check_closed, inject
@@ -29,6 +31,7 @@ from .modules import UNKNOWN, Module
 from .names import Unique, check_snake, described
 from .payloads import draw
 from .report import Report
+from .templates import Shown, names_of
 from .types import Types
 from .values import ValueChecks
 from .whole import keeps_whole
@@ -66,6 +69,7 @@ class Tools:
         self._report = report
         self._types = types
         self._values = values
+        self._behaviours = Behaviours(report, types)
 
     def draft(
         self, word: Tool, around: Surroundings, bind: BindTo | None, operation: Operation | None
@@ -96,6 +100,12 @@ class Tools:
             injection.remaining if arguments.is_known and not payload.foreign else None,
             result.fields if result_is_known and not result.foreign else None,
         )
+        sides = _sides(
+            payload if injection.is_known else None,
+            result if result_is_known else None,
+            injected=tuple(field.name for field in injection.fields),
+            artifacts=tuple(artifact.kind for artifact in artifacts),
+        )
         tool = CheckedTool(
             id=f"{around.service}.{around.toolset}.{word.name}",
             name=word.name,
@@ -115,6 +125,7 @@ class Tools:
                 RefType(name=payload.name) if injection.is_known else UNKNOWN,
                 RefType(name=result.name) if result_is_known else UNKNOWN,
             ),
+            behaviour=self._behaviours.of(word, module, sides),
         )
         return Draft(
             tool=tool,
@@ -272,25 +283,35 @@ class Tools:
     ) -> tuple[CheckedExample, ...]:
         found = []
         for example in every(word.children, Example):
-            args = self._example(word, "arguments", example.args, payload, module, example.source)
-            given = None
+            what = f"tool {word.name!r}"
+            args = self._values.example(
+                dict(example.args), payload, module, f"{what} (arguments)", example.source
+            )
+            given: Json | Missing = None
             if example.result is not None:
-                given = self._example(word, "result", example.result, result, module, example.source)
-            if args is not None:
+                given = self._values.example(
+                    example.result, result, module, f"{what} (result)", example.source
+                )
+            if isinstance(args, dict) and not isinstance(given, Missing):
                 found.append(CheckedExample(args=args, result=given))
         return tuple(found)
 
-    def _example(
-        self,
-        word: Tool,
-        side: str,
-        value: Mapping[str, object],
-        type_: RefType,
-        module: Module,
-        source: Source,
-    ) -> dict[str, Json] | None:
-        example = self._values.example(dict(value), type_, module, f"tool {word.name!r} ({side})", source)
-        return example if isinstance(example, dict) else None
+
+def _sides(
+    payload: ObjectType | None,
+    result: ObjectType | None,
+    *,
+    injected: tuple[str, ...],
+    artifacts: tuple[str, ...],
+) -> Sides:
+    """Return what the clauses of a tool may refer to; None stands for what is not known."""
+    names = names_of(payload) if payload else None
+    given = names_of(result) if result else None
+    return Sides(
+        arguments=Arguments(names=names, fields=payload.fields if payload else (), injected=injected),
+        shown=Shown(otherwise="none of its arguments", names=names, hidden=injected),
+        result=Shown(otherwise="no field of its result", names=given, hidden=artifacts),
+    )
 
 
 def tags_of(word: Anything, report: Report) -> tuple[str, ...]:

@@ -1,0 +1,203 @@
+"""State and artifacts: the same over memory and SQLite, merged in the order of the calls."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import surroundings
+from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
+from toolgen.runtime import CallMeta, RegistrationError, ToolCall, ToolError
+from toolgen.runtime.capabilities import (
+    ArtifactsCapability,
+    ArtifactStore,
+    MemoryArtifactStore,
+    MemoryStateStore,
+    SqliteArtifactStore,
+    SqliteStateStore,
+    StateCapability,
+    StateStore,
+)
+
+TOOL = "assistant.devices.list_devices"
+ANN = CallMeta(session_id="s", turn_id="t", tool_call_id="c1", labels={"user": "ann"})
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def states(request: pytest.FixtureRequest, tmp_path: Path) -> StateStore:
+    return MemoryStateStore() if request.param == "memory" else SqliteStateStore(tmp_path / "state.db")
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def artifacts(request: pytest.FixtureRequest, tmp_path: Path) -> ArtifactStore:
+    memory = request.param == "memory"
+    return MemoryArtifactStore() if memory else SqliteArtifactStore(tmp_path / "artifacts.db")
+
+
+def doing(work: Any) -> Listing:
+    async def does(payload: Any, ctx: Any) -> Any:
+        await work(payload, ctx)
+        return nothing()
+
+    return Listing(does)
+
+
+def call(site: str, meta: CallMeta) -> ToolCall:
+    return ToolCall(tool=TOOL, payload_json=json.dumps({"site_id": site}).encode(), meta=meta)
+
+
+async def test_a_tool_that_needs_what_is_missing_is_not_registered() -> None:
+    with pytest.raises(RegistrationError, match="needs the capability 'state'"):
+        runtime(Listing(), spec(needs=("state",)))
+    runtime(Listing(), spec(needs=("state",)), capabilities=[StateCapability(MemoryStateStore())])
+
+
+async def test_a_capability_that_nobody_gave_names_itself(caplog: pytest.LogCaptureFixture) -> None:
+    async def uses(payload: Any, ctx: Any) -> None:
+        await ctx.state.get("x")
+
+    result = await runtime(doing(uses)).call(TOOL, SITE, META)
+    assert result.status == "error"
+    assert "ctx has no 'state'" in caplog.text
+
+
+async def test_state_is_of_its_scope(states: StateStore) -> None:
+    async def counts(payload: Any, ctx: Any) -> None:
+        for scope in ("app", "user", "session", "temp"):
+            ctx.state.add(f"{scope}:calls", 1)
+        seen.append([await ctx.state.get(f"{scope}:calls") for scope in ("app", "user", "session", "temp")])
+
+    seen: list[list[Any]] = []
+    made = runtime(doing(counts), capabilities=[StateCapability(states)])
+    for labels, session, turn in (("ann", "1", "1"), ("ann", "1", "2"), ("ann", "2", "1"), ("bob", "2", "1")):
+        meta = CallMeta(session_id=session, turn_id=turn, labels={"user": labels})
+        await made.call(TOOL, SITE, meta)
+    assert seen == [[1, 1, 1, 1], [2, 2, 2, 1], [3, 3, 1, 1], [4, 1, 2, 2]]
+
+
+async def test_a_call_reads_what_it_wrote_and_a_failed_one_leaves_nothing(states: StateStore) -> None:
+    async def writes(payload: Any, ctx: Any) -> None:
+        ctx.state.set("cart", ["milk"])
+        ctx.state.append("cart", payload.site_id)
+        seen.append(await ctx.state.get("cart"))
+        if payload.site_id == "bad":
+            raise ToolError("sold out")
+
+    seen: list[Any] = []
+    made = runtime(doing(writes), capabilities=[StateCapability(states)])
+    await made.call_all([call("bad", ANN)])
+    assert await states.load("session", "s") == {}
+    await made.call_all([call("good", ANN)])
+    assert await states.load("session", "s") == {"cart": ["milk", "good"]}
+    assert seen == [["milk", "bad"], ["milk", "good"]]
+
+
+async def test_calls_at_once_are_merged_in_their_order(states: StateStore) -> None:
+    """However long each takes; of what both set, the later call's value stands."""
+
+    async def writes(payload: Any, ctx: Any) -> None:
+        await asyncio.sleep(0.02 if payload.site_id == "a" else 0)
+        ctx.state.append("seen", payload.site_id)
+        ctx.state.add("count", 1)
+        ctx.state.set("last", payload.site_id)
+
+    made = runtime(doing(writes), capabilities=[StateCapability(states)])
+    await made.call_all([call(site, ANN) for site in "abc"])
+    assert await states.load("session", "s") == {"seen": ["a", "b", "c"], "count": 3, "last": "c"}
+
+
+async def test_a_rule_lets_only_its_operation_through(states: StateStore) -> None:
+    async def overwrites(payload: Any, ctx: Any) -> None:
+        with pytest.raises(ValueError, match="only changed by 'add'"):
+            ctx.state.set("app:hits", 0)
+        ctx.state.add("app:hits", 1)
+
+    capability = StateCapability(states, rules={"app:hits": "add"})
+    assert (await runtime(doing(overwrites), capabilities=[capability]).call(TOOL, SITE, ANN)).status == "ok"
+
+
+@pytest.mark.parametrize("value", [float("nan"), b"x", object(), {1: 2}.keys()])
+async def test_the_state_takes_json(states: StateStore, value: Any) -> None:
+    async def writes(payload: Any, ctx: Any) -> None:
+        with pytest.raises(ValueError, match="'secret' was given something else"):
+            ctx.state.set("secret", value)
+
+    made = runtime(doing(writes), capabilities=[StateCapability(states)])
+    assert (await made.call(TOOL, SITE, ANN)).status == "ok"
+
+
+def test_processes_lose_no_addition(tmp_path: Path) -> None:
+    code = textwrap.dedent(
+        """
+        import asyncio, sys
+        from toolgen.runtime.capabilities import Change, SqliteStateStore
+        store = SqliteStateStore(sys.argv[1])
+        for _ in range(20):
+            asyncio.run(store.apply("app", "a", [Change(key="hits", operation="add", value=1)]))
+        """
+    )
+    file = str(tmp_path / "state.db")
+    SqliteStateStore(file)
+    running = [subprocess.Popen([sys.executable, "-c", code, file], env=surroundings()) for _ in range(3)]
+    assert [process.wait() for process in running] == [0, 0, 0]
+    assert asyncio.run(SqliteStateStore(file).load("app", "a")) == {"hits": 60}
+
+
+async def test_an_artifact_has_versions(artifacts: ArtifactStore) -> None:
+    async def draws(payload: Any, ctx: Any) -> None:
+        first = await ctx.artifacts.save("plan.png", b"1", "image/png", {"floor": 1})
+        await ctx.artifacts.save("plan.png", b"22", "image/png")
+        await ctx.artifacts.save("user:note.txt", b"n", "text/plain")
+        assert (first.version, first.uri) == (1, "artifact:session/s/plan.png?version=1")
+        assert (await ctx.artifacts.load("plan.png")).data == b"22"
+        assert (await ctx.artifacts.load("plan.png", 1)).info.metadata == {"floor": 1}
+        assert [one.version for one in await ctx.artifacts.versions("plan.png")] == [1, 2]
+        assert [one.name for one in await ctx.artifacts.list()] == ["plan.png"]
+        assert [one.name for one in await ctx.artifacts.list("user")] == ["note.txt"]
+        with pytest.raises(ToolError, match=r"no artifact 'plan.png' of version 9"):
+            await ctx.artifacts.load("plan.png", 9)
+        done.append(True)
+
+    done: list[bool] = []
+    await runtime(doing(draws), capabilities=[ArtifactsCapability(artifacts)]).call(TOOL, SITE, ANN)
+    assert done
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", "x" * 256, "a\x00", ".."])
+async def test_a_name_is_no_path(artifacts: ArtifactStore, name: str) -> None:
+    async def draws(payload: Any, ctx: Any) -> None:
+        with pytest.raises(ValueError, match="is no name of an artifact"):
+            await ctx.artifacts.save(name, b"x")
+
+    made = runtime(doing(draws), capabilities=[ArtifactsCapability(artifacts)])
+    assert (await made.call(TOOL, SITE, ANN)).status == "ok"
+
+
+async def test_artifacts_have_a_size(artifacts: ArtifactStore) -> None:
+    async def draws(payload: Any, ctx: Any) -> None:
+        await ctx.artifacts.save("a", b"12345")
+        with pytest.raises(ToolError, match="may have 5"):
+            await ctx.artifacts.save("b", b"123456")
+        with pytest.raises(ToolError, match="all artifacts together"):
+            await ctx.artifacts.save("b", b"12345")
+
+    capability = ArtifactsCapability(artifacts, most_bytes=5, most_bytes_of_owner=8)
+    assert (await runtime(doing(draws), capabilities=[capability]).call(TOOL, SITE, ANN)).status == "ok"
+
+
+async def test_a_result_above_the_limit_is_kept_whole(artifacts: ArtifactStore) -> None:
+    made = runtime(Listing(), capabilities=[ArtifactsCapability(artifacts)], max_result_bytes=20)
+    result = await made.call(TOOL, SITE, ANN)
+    uri = json.loads(result.json)["kept"]
+    assert [block.as_json()["uri"] for block in result.content] == [uri]
+    (info,) = await artifacts.listed("session/s")
+    stored = await artifacts.load("session/s", info.name, None)
+    assert stored is not None
+    assert json.loads(stored.data)["returned"] == 0

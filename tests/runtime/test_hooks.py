@@ -1,0 +1,144 @@
+"""Hooks stand around calls, say what happens next, and fail the call and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
+from toolgen.runtime import (
+    Abort,
+    Answer,
+    Continue,
+    Deny,
+    Hook,
+    RegistrationError,
+    Runtime,
+    ToolCall,
+    ToolContext,
+    ToolError,
+    ToolResult,
+    Verdict,
+)
+
+TOOL = "assistant.devices.list_devices"
+
+
+class Says(Hook):
+    """Says one thing before, after and at an error, and notes that it was asked."""
+
+    def __init__(self, before: Any = None, after: Any = None, error: Any = None) -> None:
+        self.said = {"before": before, "after": after, "error": error}
+        self.heard: list[str] = []
+
+    async def before_tool(self, call: ToolCall, payload: Any, ctx: ToolContext) -> Verdict:
+        return self._say("before")
+
+    async def after_tool(self, call: ToolCall, result: ToolResult, ctx: ToolContext) -> Verdict:
+        return self._say("after")
+
+    async def on_tool_error(self, call: ToolCall, error: ToolError, ctx: ToolContext) -> Verdict:
+        return self._say("error")
+
+    def _say(self, when: str) -> Verdict:
+        self.heard.append(when)
+        said = self.said[when]
+        if isinstance(said, Exception):
+            raise said
+        return Continue() if said is None else said
+
+
+async def failing(payload: Any, ctx: Any) -> Any:
+    raise ToolError("the site is down")
+
+
+async def test_hooks_run_in_the_order_given() -> None:
+    order: list[str] = []
+
+    class Named(Hook):
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        async def before_tool(self, call: ToolCall, payload: Any, ctx: ToolContext) -> Verdict:
+            order.append(self.name)
+            return Continue()
+
+    await runtime(Listing(), hooks=[Named("a"), Named("b")]).call(TOOL, SITE, META)
+    assert order == ["a", "b"]
+
+
+async def test_a_payload_in_the_place_of_another_is_what_runs() -> None:
+    executor = Listing()
+    other = spec().payload.decode(b'{"site_id": "s2"}')
+    result = await runtime(executor, hooks=[Says(Continue(payload=other))]).call(TOOL, SITE, META)
+    assert result.status == "ok"
+    assert [payload.site_id for payload in executor.calls] == ["s2"]
+
+
+async def test_an_answer_stands_in_the_place_of_the_tool() -> None:
+    executor = Listing()
+    hook = Says(Answer(result=nothing()))
+    result = await runtime(executor, hooks=[hook]).call(TOOL, SITE, META)
+    assert (result.status, executor.calls, hook.heard) == ("ok", [], ["before", "after"])
+
+
+async def test_a_denied_call_never_runs() -> None:
+    executor = Listing()
+    result = await runtime(executor, hooks=[Says(Deny(message="not on Sundays"))]).call(TOOL, SITE, META)
+    assert (result.status, executor.calls) == ("denied", [])
+    assert result.json == b'{"error":"not on Sundays","code":"denied"}'
+
+
+async def test_an_abort_is_a_failed_call() -> None:
+    executor = Listing()
+    result = await runtime(executor, hooks=[Says(Abort(error=ToolError("no budget")))]).call(TOOL, SITE, META)
+    assert (result.status, result.json, executor.calls) == ("error", b'{"error":"no budget"}', [])
+
+
+@pytest.mark.parametrize("said", [ValueError("secret"), {}, "yes"])
+@pytest.mark.parametrize("when", ["before", "after", "error"])
+async def test_a_hook_that_fails_fails_the_call(when: str, said: Any) -> None:
+    """And what it raised stays inside."""
+    executor = Listing(failing if when == "error" else None)
+    result = await runtime(executor, hooks=[Says(**{when: said})]).call(TOOL, SITE, META)
+    assert result.status == "error"
+    assert b"secret" not in result.json
+    assert result.error is not None
+    assert result.error.correlation_id
+
+
+async def test_a_hook_may_recover_from_an_error() -> None:
+    hook = Says(error=Answer(result=nothing()))
+    result = await runtime(Listing(failing), hooks=[hook]).call(TOOL, SITE, META)
+    assert (result.status, hook.heard) == ("ok", ["before", "error", "after"])
+
+
+async def test_a_result_may_be_replaced_but_not_by_what_breaks_the_contract() -> None:
+    good = await runtime(Listing(), hooks=[Says(after=Answer(result=nothing()))]).call(TOOL, SITE, META)
+    assert good.status == "ok"
+    bad = await runtime(Listing(), hooks=[Says(after=Answer(result={"devices": []}))]).call(TOOL, SITE, META)
+    assert bad.status == "error"
+    assert bad.retry_hint is not None
+    assert bad.retry_hint.reason == "malformed_response"
+
+
+async def test_a_hook_is_for_the_tools_that_it_names() -> None:
+    class Other(Says):
+        tools = frozenset({"assistant.devices.set_state"})
+
+    other = Other()
+    await runtime(Listing(), hooks=[other]).call(TOOL, SITE, META)
+    assert other.heard == []
+
+
+async def test_arguments_that_do_not_fit_reach_no_hook() -> None:
+    hook = Says()
+    result = await runtime(Listing(), hooks=[hook]).call(TOOL, b"{}", META)
+    assert (result.status, hook.heard) == ("error", ["after"])
+
+
+@pytest.mark.parametrize("hook", [Says, object(), "hook"])
+def test_what_is_no_hook_is_refused(hook: Any) -> None:
+    with pytest.raises(RegistrationError):
+        Runtime(hooks=[hook])

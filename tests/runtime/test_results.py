@@ -1,0 +1,104 @@
+"""What stands beside a result: content, texts for people, the end of a turn, and its size."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
+from toolgen.runtime import (
+    Continue,
+    Hook,
+    ImageContent,
+    Key,
+    ResourceContent,
+    TextContent,
+    ToolCall,
+    ToolOutcome,
+    Values,
+)
+
+TOOL = "assistant.devices.list_devices"
+PNG = b"\x89PNG\r\n"
+
+
+async def test_an_outcome_carries_content_and_text_for_people() -> None:
+    async def drawn(payload: Any, ctx: Any) -> Any:
+        image = ImageContent(data=PNG, media_type="image/png")
+        return ToolOutcome.of(nothing(), content=[image], display="No devices at **s1**.")
+
+    result = await runtime(Listing(drawn), spec(result_hint="{returned} devices")).call(TOOL, SITE, META)
+    assert result.display == "No devices at **s1**."
+    assert [block.as_json() for block in result.content] == [
+        {"type": "image", "data": "iVBORw0K", "mimeType": "image/png"}
+    ]
+    assert b"image" not in result.json
+
+
+async def test_the_designs_texts_are_filled() -> None:
+    made = spec(result_hint="{returned} devices {{all}} {absent}", reminder="Name the site.")
+    result = await runtime(Listing(), made).call(TOOL, SITE, META)
+    assert result.display == "0 devices {all} "
+    assert result.content == (TextContent(text="Name the site."),)
+
+
+@pytest.mark.parametrize("facts", [{"is_terminal": True}, {}])
+async def test_a_result_may_end_the_turn(facts: dict[str, Any]) -> None:
+    async def last(payload: Any, ctx: Any) -> Any:
+        return nothing() if facts else ToolOutcome.final(nothing())
+
+    assert (await runtime(Listing(last), spec(**facts)).call(TOOL, SITE, META)).is_final
+
+
+async def test_a_result_above_the_limit_says_so() -> None:
+    """The model sees that something is missing and by whose doing; the program has all of it."""
+    result = await runtime(Listing(), max_result_bytes=20).call(TOOL, SITE, META)
+    told = json.loads(result.json)
+    assert told["bytes"] == 45
+    assert told["shown"] == 20
+    assert told["beginning"] == '{"devices":[],"retur'
+    assert "toolgen" in told["truncated_by"]
+    assert result.result.returned == 0
+
+
+async def test_a_tool_has_a_limit_of_its_own() -> None:
+    result = await runtime(Listing(), spec(max_result_bytes=1000), max_result_bytes=20).call(TOOL, SITE, META)
+    assert json.loads(result.json)["returned"] == 0
+
+
+async def test_a_tool_may_hand_the_conversation_over() -> None:
+    async def hands_over(payload: Any, ctx: Any) -> Any:
+        ctx.actions.transfer("billing")
+        return nothing()
+
+    result = await runtime(Listing(hands_over)).call(TOOL, SITE, META)
+    assert result.actions is not None
+    assert (result.actions.transfer_to, result.actions.is_escalated) == ("billing", False)
+
+
+async def test_hooks_and_tools_of_a_turn_share_values() -> None:
+    seen = Key[int]("seen")
+
+    class Counting(Hook):
+        async def before_tool(self, call: ToolCall, payload: Any, ctx: Any) -> Any:
+            ctx.values[seen] = ctx.values.get(seen, 0) + 1
+            return Continue()
+
+    async def reads(payload: Any, ctx: Any) -> Any:
+        counted.append(ctx.values[seen])
+        return nothing()
+
+    counted: list[int] = []
+    values = Values()
+    made = runtime(Listing(reads), hooks=[Counting()])
+    for _ in range(2):
+        await made.call(TOOL, SITE, META, values=values)
+    await made.call(TOOL, SITE, META)
+    assert counted == [1, 2, 1]
+
+
+def test_a_link_leaves_out_what_is_not_known() -> None:
+    link = ResourceContent(uri="artifact:session/s/n?version=1", name="n")
+    assert link.as_json() == {"type": "resource_link", "uri": link.uri, "name": "n"}

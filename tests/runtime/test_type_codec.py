@@ -1,0 +1,113 @@
+"""Codecs of types that somebody wrote in Python: one form a value, as the schema says."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import enum
+import json
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
+from uuid import UUID
+
+import pytest
+from jsonschema import Draft202012Validator
+from pydantic import BaseModel, Field
+
+from toolgen.runtime import MalformedResultError
+from toolgen.runtime.functions import func_tool
+from toolgen.runtime.type_codec import TypeCodec
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: Annotated[int, Field(ge=0)] = 0
+
+
+class Options(TypedDict):
+    deep: bool
+    inner: NotRequired[list[Options]]
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int = 9
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+    name: str | None = None
+
+
+Pet = Annotated[Cat | Dog, Field(discriminator="kind")]
+
+
+class Pair(NamedTuple):
+    key: str
+    value: int = 0
+
+
+@pytest.mark.parametrize(
+    ("type_", "document", "value"),
+    [
+        (int, "5.0", 5),
+        (float, "5", 5.0),
+        (bytes, '"aGVsbG8="', b"hello"),
+        (dt.date, '"2026-01-31"', dt.date(2026, 1, 31)),
+        (dt.timedelta, '"PT1H"', dt.timedelta(hours=1)),
+        (Decimal, '"1.50"', Decimal("1.50")),
+        (UUID, '"123e4567-e89b-12d3-a456-426614174000"', UUID("123e4567-e89b-12d3-a456-426614174000")),
+        (Colour, '"red"', Colour.RED),
+        (Point, '{"x": 1}', Point(1)),
+        (Options, '{"deep": true, "inner": [{"deep": false}]}', {"deep": True, "inner": [{"deep": False}]}),
+        (Pet, '{"kind": "dog"}', Dog(kind="dog")),
+        (Pair, '["a"]', Pair("a")),
+        (set[int], "[1, 2]", {1, 2}),
+        (tuple[int, ...], "[1, 2]", (1, 2)),
+        (Sequence[int], "[1]", [1]),
+        (dict[Colour, int], '{"red": 1}', {Colour.RED: 1}),
+        (Literal["a", 1] | None, "null", None),
+        (Literal["a", None], "null", None),
+        (int | str, '"5"', "5"),
+        (Any, '{"a": [null]}', {"a": [None]}),
+        (None, "{}", None),
+    ],
+)
+def test_a_value_has_one_form_and_comes_back(type_: Any, document: str, value: object) -> None:
+    for codec in (TypeCodec[Any](type_, "Value"), TypeCodec[Any](type_, "Value", is_result=True)):
+        Draft202012Validator(codec.schema).validate(json.loads(document))
+        assert codec.decode(document) == value
+        assert codec.decode(codec.encode(value)) == value
+
+
+def test_classes_of_the_author_stay_as_lax_as_they_are() -> None:
+    def take(cat: Cat) -> None: ...
+
+    func_tool(take)
+    assert Cat.model_validate({"kind": "cat", "lives": "7", "other": 1}).lives == 7
+
+
+@pytest.mark.parametrize("value", [Point(x=1, y=-1), {"x": 1}, None, Cat(kind="cat")])
+def test_a_value_that_does_not_fit_is_not_written(value: Any) -> None:
+    with pytest.raises(MalformedResultError, match="Point does not encode"):
+        TypeCodec[Any](Point, "Point").encode(value)
+
+
+@pytest.mark.parametrize(
+    ("type_", "message"),
+    [
+        (dict[int, str], "a map has keys of type int; in JSON they are texts"),
+        (Literal[b"x"], "the literal b'x' is no JSON text, integer or boolean"),
+        (object(), "Unable to generate pydantic-core schema"),
+    ],
+)
+def test_a_type_whose_values_json_cannot_hold_has_no_codec(type_: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        TypeCodec(type_, "Value")

@@ -1,0 +1,43 @@
+"""Small toolsets for the tests of the runtime: real generated specs, with other facts."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from gen.assistant.toolsets import devices
+from toolgen.runtime import CallMeta, Runtime, ToolsetRegistration, ToolSpec
+
+META = CallMeta(run_id="r", session_id="s", turn_id="t", tool_call_id="c1")
+SITE = b'{"site_id": "s1"}'
+EMPTY = {"devices": [], "returned": 0, "truncated": False}
+
+
+def spec(**facts: Any) -> ToolSpec[Any, Any]:
+    """Return the spec of list_devices with other facts; it asks for no injected field then."""
+    return dataclasses.replace(devices.LIST_DEVICES, injected=(), **facts)
+
+
+def nothing() -> devices.ListDevicesResult:
+    return devices.LIST_DEVICES.result.decode(EMPTY)
+
+
+class Listing:
+    """An executor of one tool: counts, and does what the test says."""
+
+    def __init__(self, does: Any = None) -> None:
+        self.calls: list[Any] = []
+        self._does = does
+
+    async def list_devices(self, payload: Any, ctx: Any) -> Any:
+        self.calls.append(payload)
+        return nothing() if self._does is None else await self._does(payload, ctx)
+
+
+def runtime(executor: object, *specs: ToolSpec[Any, Any], **host: Any) -> Runtime:
+    """Return a runtime with one toolset of these specs, list_devices as it stands by default."""
+    made = Runtime(**host)
+    made.register(
+        ToolsetRegistration(name="assistant.devices", specs=specs or (spec(),), executor=executor, format=1)
+    )
+    return made

@@ -1,0 +1,143 @@
+"""Typed Python functions as their signatures and docstrings describe them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, get_type_hints
+
+from .docstrings import Said, read_docstring
+from .fields import MISSING
+
+_VARIADIC: Final[Mapping[object, str]] = {
+    inspect.Parameter.VAR_POSITIONAL: "*",
+    inspect.Parameter.VAR_KEYWORD: "**",
+}
+_OWNERS: Final = frozenset(["cls", "self"])
+_CONTEXTS: Final = frozenset(["context", "ctx"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A parameter that a model is to send."""
+
+    name: str
+    annotation: Any
+    """None is added to it where it is the default, as authors mean it."""
+    default: Any
+    """`MISSING` when the parameter is required."""
+    description: str
+    """From the docstring."""
+    is_positional: bool
+    """It has no name for the caller (PEP 570)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Misfit:
+    """Why a function cannot be a tool."""
+
+    parameter: str
+    """Empty when it is about the whole function."""
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """A typed function."""
+
+    said: Said
+    parameters: tuple[Parameter, ...]
+    """In the order of the signature; neither the owner of a method nor the context of the call."""
+    context: str
+    """Name of the parameter that takes the context of the call; empty without one."""
+    context_type: Any
+    result: Any
+    """Annotation of the result; `MISSING` when there is none."""
+    misfits: tuple[Misfit, ...]
+    """All that is wrong; the parameters are those that have an annotation."""
+
+
+def read_function(function: Callable[..., object], context_type: type | None = None) -> Function:
+    """Return what the function says of itself.
+
+    A parameter is the context of the call when it is called `ctx` or `context` and its class is some
+    `…Context`, or when its annotation is `context_type`.
+    """
+    said = read_docstring(inspect.getdoc(function))
+    try:
+        hints = get_type_hints(_annotated(function), include_extras=True)
+    except Exception as error:  # an annotation may be any code
+        message = f"its annotations cannot be evaluated: {type(error).__name__}: {error}"
+        unread = Misfit(parameter="", message=message, hint="import what they name at run time")
+        return _function(said, (), "", {}, (unread,))
+    parameters = list(_parameters(function, hints))
+    context = next((one.name for one in parameters if _is_context(one.name, hints, context_type)), "")
+    sent = [one for one in parameters if one.name != context]
+    misfits = tuple(misfit for one in sent if (misfit := _misfit(one, hints)))
+    found = tuple(
+        _parameter(one, hints[one.name], said)
+        for one in sent
+        if one.name in hints and one.kind not in _VARIADIC
+    )
+    return _function(said, found, context, hints, misfits)
+
+
+def _function(
+    said: Said,
+    parameters: tuple[Parameter, ...],
+    context: str,
+    hints: Mapping[str, Any],
+    misfits: tuple[Misfit, ...],
+) -> Function:
+    return Function(
+        said=said,
+        parameters=parameters,
+        context=context,
+        context_type=hints.get(context),
+        result=hints.get("return", MISSING),
+        misfits=misfits,
+    )
+
+
+def _annotated(function: Callable[..., object]) -> Any:
+    """Return what holds the annotations: of an object that is called, its method."""
+    return function if inspect.isroutine(function) else type(function).__call__
+
+
+def _parameters(function: Callable[..., object], hints: Mapping[str, object]) -> Iterator[inspect.Parameter]:
+    for index, parameter in enumerate(inspect.signature(function).parameters.values()):
+        is_owner = index == 0 and parameter.name in _OWNERS and parameter.name not in hints
+        if not is_owner:
+            yield parameter
+
+
+def _is_context(name: str, hints: Mapping[str, Any], context_type: type | None) -> bool:
+    annotation = hints.get(name)
+    origin = getattr(annotation, "__origin__", annotation)
+    if context_type is not None and origin is context_type:
+        return True
+    return name in _CONTEXTS and isinstance(origin, type) and "Context" in origin.__name__
+
+
+def _misfit(parameter: inspect.Parameter, hints: Mapping[str, object]) -> Misfit | None:
+    name = parameter.name
+    if stars := _VARIADIC.get(parameter.kind):
+        message = f"{stars}{name} takes any number of arguments, which no schema names"
+        return Misfit(parameter=name, message=message, hint="give each argument a name")
+    if name not in hints:
+        message = f"the parameter {name!r} has no annotation"
+        return Misfit(parameter=name, message=message, hint=f"write {name}: str")
+    return None
+
+
+def _parameter(parameter: inspect.Parameter, annotation: Any, said: Said) -> Parameter:
+    default = MISSING if parameter.default is inspect.Parameter.empty else parameter.default
+    return Parameter(
+        name=parameter.name,
+        annotation=annotation | None if default is None and hasattr(annotation, "__or__") else annotation,
+        default=default,
+        description=said.parameters.get(parameter.name, ""),
+        is_positional=parameter.kind is inspect.Parameter.POSITIONAL_ONLY,
+    )

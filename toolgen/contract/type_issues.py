@@ -1,0 +1,80 @@
+"""Issues of values of types that somebody wrote in Python, from the errors of `type_exact`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from pydantic_core import ErrorDetails
+
+from .fields import Json
+from .foreign_exact import UNKNOWN_KEY
+from .foreign_issues import ForeignReader, Found
+from .forms import FORM_NAMES
+from .issues import FieldIssue, Keys, Reader
+from .type_exact import KEYS, OWN
+
+_SAME: Final = {
+    "dataclass_type": "dict_type",
+    "mapping_type": "dict_type",
+    "set_type": "list_type",
+    "frozen_set_type": "list_type",
+    "tuple_type": "list_type",
+    "named_tuple_type": "list_type",
+    "iterable_type": "list_type",
+    "missing_argument": "missing",
+    "missing_keyword_only_argument": "missing",
+}
+"""Errors of Python's types by those of JSON's that say the same."""
+_UNKNOWN: Final = frozenset(["extra_forbidden", "unexpected_keyword_argument"])
+
+
+class TypeReader(ForeignReader):
+    """Turns pydantic's errors of such types into issues."""
+
+    def __init__(self, schema: Mapping[str, Any], own: Callable[[str], Mapping[str, Json]]) -> None:
+        """Read errors of a type; `own` gives the schema of an exact class by its name."""
+        super().__init__(schema)
+        self._own = own
+
+    def issues(self, errors: Sequence[ErrorDetails]) -> tuple[FieldIssue, ...]:
+        return super().issues([_plain(error) for error in errors])
+
+    def _one(self, keys: Keys, error: ErrorDetails) -> Found:
+        at = next((at for at, key in enumerate(keys) if isinstance(key, str) and key.startswith(OWN)), None)
+        if at is None:
+            return _in_form(super()._one(keys, error))
+        name = str(keys[at]).removeprefix(OWN)
+        [issue] = Reader(self._own(name)).issues([{**error, "loc": keys[at + 1 :]}])
+        return Found(replace(issue, keys=(*keys[:at], *issue.keys)), issue.actual or "")
+
+
+def _plain(error: ErrorDetails) -> ErrorDetails:
+    """Return the error as one of a foreign type, with the keys that an object takes in it."""
+    kind, loc, allowed = error["type"], error["loc"], "[]"
+    if any(isinstance(step, str) and step.startswith(OWN) for step in loc):
+        return {**error, "loc": _without_keys(loc)}
+    if kind == "value_error":
+        return {**error, "loc": _without_keys(loc), "msg": error["msg"].removeprefix("Value error, ")}
+    if kind not in _UNKNOWN:
+        return {**error, "loc": _without_keys(loc), "type": _SAME.get(kind, kind)}
+    for step in loc:
+        if isinstance(step, str) and step.startswith(KEYS):
+            allowed = step.removeprefix(KEYS)
+    return {**error, "loc": _without_keys(loc), "type": UNKNOWN_KEY, "ctx": {"allowed": allowed}}
+
+
+def _without_keys(loc: Keys) -> Keys:
+    return tuple([step for step in loc if not (isinstance(step, str) and step.startswith(KEYS))])
+
+
+def _in_form(found: Found) -> Found:
+    """Return the issue; of a lexical form it names the form, as a generated class does."""
+    issue = found.issue
+    if issue.constraint != "invalid_pattern" or (known := FORM_NAMES.get(issue.expected or "")) is None:
+        return found
+    form, example = known
+    message = f"must be written as {form}, such as {example}"
+    said = FieldIssue(keys=issue.keys, constraint="invalid_format", message=message, expected=form)
+    return found._replace(issue=said)

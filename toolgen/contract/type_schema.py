@@ -1,0 +1,159 @@
+"""JSON Schema of types that somebody wrote in Python, in the words of `schema`.
+
+Objects are closed, properties have titles, and each value is said in its lexical form.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Final
+
+from pydantic import PydanticSchemaGenerationError, PydanticUserError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
+
+from . import exact
+from .fields import Json
+from .forms import BYTES, DECIMAL, DURATION
+from .naming import title
+from .type_exact import is_open, is_own
+
+_SAID: Final = ("title", "description", "default", "examples", "deprecated")
+"""What stands at the end, but of an object at its beginning."""
+_MAPS: Final = ("properties", "$defs")
+_BY_PYTHON: Final = frozenset("bytes timedelta decimal datetime date uuid".split())
+
+
+def type_schema_of(schema: Any, mode: JsonSchemaMode) -> dict[str, Json]:
+    """Return the JSON Schema of a core schema, as pydantic made it of a type.
+
+    Raises:
+        ValueError: the type has values that no JSON Schema describes; the message says which.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a default that JSON cannot hold is left out
+        try:
+            made = _Writer(by_alias=True).generate(schema, mode)
+        except (PydanticSchemaGenerationError, PydanticUserError) as error:
+            raise ValueError(error.message.splitlines()[0].split(". ")[0].rstrip(".")) from error
+        ordered: dict[str, Json] = _ordered(made)
+        return ordered
+
+
+class _Writer(GenerateJsonSchema):
+    """Writes pydantic's JSON Schema in the words of `schema`."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return True
+
+    def get_title_from_name(self, name: str) -> str:
+        return title(name)
+
+    def sort(self, value: Any, parent_key: str | None = None) -> Any:
+        return value
+
+    def bytes_schema(self, schema: Any) -> JsonSchemaValue:
+        return {"type": "string", "contentEncoding": "base64", "pattern": BYTES}
+
+    def timedelta_schema(self, schema: Any) -> JsonSchemaValue:
+        return {"type": "string", "pattern": DURATION}
+
+    def decimal_schema(self, schema: Any) -> JsonSchemaValue:
+        return {"type": "string", "pattern": DECIMAL}
+
+    def set_schema(self, schema: Any) -> JsonSchemaValue:
+        return _without(super().set_schema(schema), "uniqueItems")
+
+    def frozenset_schema(self, schema: Any) -> JsonSchemaValue:
+        return _without(super().frozenset_schema(schema), "uniqueItems")
+
+    def nullable_schema(self, schema: Any) -> JsonSchemaValue:
+        return _nullable(self.generate_inner(schema["schema"]))
+
+    def enum_schema(self, schema: Any) -> JsonSchemaValue:
+        values = [member.value for member in schema["members"]]
+        said: JsonSchemaValue = {"type": "string" if isinstance(values[0], str) else "integer"}
+        said |= {"enum": values} if len(values) > 1 else {"const": values[0]}
+        return {**said, "title": schema["cls"].__name__}
+
+    def literal_schema(self, schema: Any) -> JsonSchemaValue:
+        made = super().literal_schema(schema)
+        return (
+            {"type": ["string", "null"], **made} if None in made.get("enum", ()) and "type" in made else made
+        )
+
+    def default_schema(self, schema: Any) -> JsonSchemaValue:
+        """Write no null for a field that is None when it is absent, nor where null means absent."""
+        inner = schema["schema"]
+        if inner["type"] == "function-after" and inner["schema"]["type"] == "nullable":
+            is_ours = inner["function"]["function"].__module__ == exact.__name__
+            inner = inner["schema"]["schema"] if is_ours else inner
+        if schema.get("default", ...) is None:
+            return self.generate_inner(inner["schema"] if inner["type"] == "nullable" else inner)
+        given: Any = {**schema, "schema": inner}
+        return super().default_schema(given)
+
+    def tagged_union_schema(self, schema: Any) -> JsonSchemaValue:
+        return _without(super().tagged_union_schema(schema), "discriminator")  # of OpenAPI
+
+    def model_schema(self, schema: Any) -> JsonSchemaValue:
+        return _closed(schema, super().model_schema(schema))
+
+    def dataclass_schema(self, schema: Any) -> JsonSchemaValue:
+        return _closed(schema, super().dataclass_schema(schema))
+
+    def typed_dict_schema(self, schema: Any) -> JsonSchemaValue:
+        return _closed(schema, super().typed_dict_schema(schema))
+
+    # What `exact` makes of the classes of this package.
+
+    def chain_schema(self, schema: Any) -> JsonSchemaValue:
+        return self.generate_inner(schema["steps"][-1])
+
+    def json_or_python_schema(self, schema: Any) -> JsonSchemaValue:
+        python = schema["python_schema"]
+        return self.generate_inner(python if python["type"] in _BY_PYTHON else schema["json_schema"])
+
+    def union_schema(self, schema: Any) -> JsonSchemaValue:
+        if schema.get("custom_error_type") == "int_type":
+            return {"type": "integer"}
+        return super().union_schema(schema)
+
+
+def _closed(schema: Any, made: JsonSchemaValue) -> JsonSchemaValue:
+    if "properties" not in made and made.get("type") != "object":
+        return made
+    rest = _without(made, "additionalProperties")
+    is_closed = not is_open(schema) and (not is_own(schema) or made.get("additionalProperties") is False)
+    return {**rest, "additionalProperties": False} if is_closed else rest
+
+
+def _without(schema: JsonSchemaValue, key: str) -> JsonSchemaValue:
+    return {name: value for name, value in schema.items() if name != key}
+
+
+def _nullable(schema: JsonSchemaValue) -> JsonSchemaValue:
+    if not isinstance(schema.get("type"), str):
+        return {"anyOf": [schema, {"type": "null"}]}
+    values = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
+    return {**schema, "type": [schema["type"], "null"], **values}
+
+
+def _ordered(schema: Any) -> Any:
+    """Return the schema with its keywords in the order of `schema`."""
+    if isinstance(schema, list):
+        return [_ordered(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    said = [key for key in _SAID if key in schema]
+    kinds = ["type", "$ref"]
+    first = [*kinds, *said] if "properties" in schema else kinds
+    last = [] if "properties" in schema else said
+    rest = [key for key in schema if key not in (*first, *last, "$defs")]
+    keys = [key for key in (*first, *rest, *last, "$defs") if key in schema]
+    return {key: _ordered_at(key, schema[key]) for key in keys}
+
+
+def _ordered_at(key: str, value: Any) -> Any:
+    if key in _MAPS:
+        return {name: _ordered(part) for name, part in value.items()}
+    return value if key in ("default", "enum", "const", "examples", "required") else _ordered(value)

@@ -1,0 +1,141 @@
+"""What happens when somebody answers a suspended call."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic_core import to_json
+
+from toolgen.contract.fields import Json
+
+from .batch import Batch
+from .context import ToolContext
+from .dispatch import Resumption, dispatch
+from .entry import Entry
+from .errors import ToolError
+from .failures import denied, failed, hidden
+from .finishing import finish
+from .host import Host
+from .results import Suspended, ToolResult
+
+if TYPE_CHECKING:
+    from .approvals import Claim, Suspensions
+    from .suspension import Suspension, SuspensionStore
+
+log = logging.getLogger("toolgen.runtime")
+
+
+class Answering:
+    """Takes answers for one runtime."""
+
+    def __init__(
+        self, host: Host, store: SuspensionStore | None, entry_of: Callable[[str], Entry | None]
+    ) -> None:
+        self._host = host
+        self._entry_of = entry_of
+        if store is not None:
+            from .approvals import Suspensions  # only a runtime that keeps suspensions needs it
+
+            host.suspensions = Suspensions(store)
+
+    async def deliver(self, token: str, answer: Json, session_id: str | None, batch: Batch) -> ToolResult:
+        """Return the result of the call that waited; as `Runtime.deliver`."""
+        suspensions = self._suspensions()
+        claim = await suspensions.claim(token, answer, spec_of=self._spec_of, session_id=session_id)
+        entry = self._entry_of(claim.suspension.tool)
+        assert entry is not None  # the claim has looked for it
+        if claim.outcome is not None:
+            return _remembered(entry, claim.suspension, claim.outcome)
+        result = await self._answered(entry, claim, batch)
+        try:
+            await suspensions.finish(token, _outcome(result))
+        except Exception:
+            log.exception("the outcome of suspension %s was not kept", claim.suspension.id)
+        return result
+
+    async def progress(self, token: str, fraction: float | None, message: str, value: Any) -> None:
+        """Report how far pending work is; as `Runtime.progress`."""
+        suspension = await self._suspensions().find(token)
+        entry = self._entry_of(suspension.tool)
+        report = self._host.reports.of(entry.spec, suspension.meta) if entry is not None else None
+        if report is not None:
+            report(fraction=fraction, message=message, value=value)
+
+    async def waiting(self, session_id: str | None) -> tuple[Suspended, ...]:
+        return await self._suspensions().open_suspensions(session_id)
+
+    async def _answered(self, entry: Entry, claim: Claim, batch: Batch) -> ToolResult:
+        spec, suspension = entry.spec, claim.suspension
+        meta, answer = suspension.meta, claim.answer
+        given: Any = answer
+        match suspension.kind:
+            case "confirmation":
+                decision: Literal["approved", "denied"] = "approved" if given["approved"] else "denied"
+                reason = _refusal(given, "" if given["approved"] else "a person did not approve the call")
+                self._host.reports.authorized(spec.id, meta, decision, "person", reason, suspension.id)
+                if not given["approved"]:
+                    return denied(spec, reason, meta)
+            case "credential":
+                if not given["available"]:
+                    return failed(spec.id, ToolError(_refusal(given, "the credential is missing")), meta)
+            case "pending":
+                return self._completed(entry, given, suspension)
+            case "input":
+                pass
+        answers = (*suspension.answers, {"kind": suspension.kind, "answer": answer})
+        is_approved = any(isinstance(one, dict) and one.get("kind") == "confirmation" for one in answers)
+        resumption = Resumption(answers=answers, is_approved=is_approved)
+        context = ToolContext(meta, spec.id, spec, batch)
+        return await dispatch(entry, suspension.payload_json, context, self._host, None, resumption)
+
+    def _completed(self, entry: Entry, given: Any, suspension: Suspension) -> ToolResult:
+        """Return the result of work that was pending."""
+        spec, meta = entry.spec, suspension.meta
+        try:
+            if isinstance(given, dict) and set(given) == {"error"} and isinstance(given["error"], str):
+                result = failed(spec.id, ToolError(given["error"]), meta)
+            else:
+                result = finish(spec, spec.result.decode(to_json(given)), meta)
+        except Exception as error:
+            result = failed(spec.id, hidden(spec, error), meta)
+        self._host.reports.ended(result, meta)
+        return result
+
+    def _spec_of(self, tool: str) -> Any:
+        entry = self._entry_of(tool)
+        return entry.spec if entry else None
+
+    def _suspensions(self) -> Suspensions:
+        if self._host.suspensions is None:
+            from .suspension_errors import SuspensionError
+
+            raise SuspensionError(
+                "this runtime keeps no suspensions", hint="give it a store: Runtime(suspensions=…)"
+            )
+        return self._host.suspensions
+
+
+def _refusal(answer: dict[str, Any], otherwise: str) -> str:
+    message = answer.get("message")
+    return message if isinstance(message, str) and message else otherwise
+
+
+def _outcome(result: ToolResult) -> bytes:
+    """Return what is kept of a result, to be given again to the same answer."""
+    return to_json({"status": result.status, "display": result.display, "json": result.json.decode()})
+
+
+def _remembered(entry: Entry, suspension: Suspension, outcome: bytes) -> ToolResult:
+    kept: dict[str, Any] = json.loads(outcome)
+    error = None if kept["status"] in ("ok", "pending", "suspended") else ToolError(kept["json"])
+    return ToolResult(
+        tool=entry.spec.id,
+        status=kept["status"],
+        json=kept["json"].encode(),
+        tool_call_id=suspension.meta.tool_call_id,
+        display=kept["display"],
+        error=error,
+    )

@@ -1,0 +1,202 @@
+"""Suspends calls, and takes the answers to them: each once, whoever asks and in whatever process."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic_core import to_json
+
+from toolgen.contract.fields import Json
+
+from .answers import checked_answer
+from .calls import CallMeta
+from .results import Suspended, SuspensionKind
+from .specs import ToolSpec
+from .suspension import Stored, Suspension, SuspensionStore
+from .suspension_errors import (
+    ChangedToolError,
+    ConflictingAnswerError,
+    ForeignAnswerError,
+    LateAnswerError,
+    ReplayedAnswerError,
+    TamperedSuspensionError,
+    UnknownSuspensionError,
+)
+
+_LIFETIME_S: Final = 7 * 24 * 3600.0
+
+SpecOf = Callable[[str], ToolSpec[Any, Any] | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """An answer that was taken."""
+
+    suspension: Suspension
+    answer: Json
+    outcome: bytes | None = None
+    """What came of this very answer when it was given before; nothing may run then."""
+
+
+class Suspensions:
+    """Freezes calls in a store, and gives out one token for each; the store never sees it."""
+
+    def __init__(
+        self,
+        store: SuspensionStore,
+        *,
+        clock: Callable[[], float] = time.time,
+        lifetime_s: float = _LIFETIME_S,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._lifetime_s = lifetime_s
+
+    async def open(
+        self,
+        *,
+        kind: SuspensionKind,
+        spec: ToolSpec[Any, Any],
+        payload_json: bytes,
+        meta: CallMeta,
+        question: str,
+        preview: str,
+        answer_schema: Mapping[str, Any],
+        handle: str = "",
+        request: Mapping[str, Json] | None = None,
+        answers: tuple[Json, ...] = (),
+    ) -> Suspended:
+        """Freeze a call and return what its client holds of it."""
+        now = self._clock()
+        token = secrets.token_urlsafe(32)
+        suspension = Suspension(
+            id=secrets.token_hex(8),
+            kind=kind,
+            tool=spec.id,
+            spec_digest=spec.digest,
+            payload_json=payload_json,
+            meta=meta,
+            question=question,
+            preview=preview,
+            answer_schema=answer_schema,
+            created_at=now,
+            expires_at=now + self._lifetime_s,
+            handle=handle,
+            request=request,
+            answers=answers,
+        ).sealed()
+        await self._store.put(_hash(token), suspension)
+        return _shown(suspension, token)
+
+    async def find(self, token: str) -> Suspension:
+        """Return what waits under a token.
+
+        Raises:
+            UnknownSuspensionError: nothing does, or it was answered.
+            TamperedSuspensionError: it is not what was frozen.
+            LateAnswerError: its time is over.
+        """
+        stored = await self._stored(token)
+        if stored.answer_hash:
+            raise UnknownSuspensionError("this was answered already", hint="ask for the result of the call")
+        self._refuse_late(stored.suspension)
+        return stored.suspension
+
+    async def claim(
+        self, token: str, answer: Json, *, spec_of: SpecOf, session_id: str | None = None
+    ) -> Claim:
+        """Take an answer; one winner over all processes, and the same answer again gives its outcome.
+
+        Raises:
+            SuspensionError: the answer is not taken; the class says why.
+        """
+        stored = await self._stored(token)
+        suspension = stored.suspension
+        if session_id is not None and session_id != suspension.meta.session_id:
+            raise ForeignAnswerError("this call waits in another session", hint="answer it there")
+        answer_hash = hashlib.sha256(to_json(_sorted(answer))).hexdigest()
+        if stored.answer_hash:
+            return _again(stored, answer, answer_hash)
+        self._refuse_late(suspension)
+        spec = spec_of(suspension.tool)
+        if spec is None or spec.digest != suspension.spec_digest:
+            raise ChangedToolError(
+                f"{suspension.tool} is not what it was when this was asked",
+                hint="let the model call it again",
+            )
+        answer = checked_answer(spec, suspension, answer)
+        if not await self._store.claim(_hash(token), answer_hash):
+            return _again(await self._stored(token), answer, answer_hash)
+        return Claim(suspension=suspension, answer=answer)
+
+    async def finish(self, token: str, outcome: bytes) -> None:
+        """Keep what came of the answer that was taken."""
+        await self._store.finish(_hash(token), outcome)
+
+    async def open_suspensions(self, session_id: str | None = None) -> tuple[Suspended, ...]:
+        """Return what waits, oldest first and without tokens; of one session where it is given."""
+        now = self._clock()
+        return tuple(
+            _shown(suspension, "")
+            for suspension in await self._store.waiting()
+            if suspension.expires_at > now and session_id in (None, suspension.meta.session_id)
+        )
+
+    async def _stored(self, token: str) -> Stored:
+        try:
+            stored = await self._store.get(_hash(token))
+        except ValueError as error:
+            raise TamperedSuspensionError("the store holds no suspension under this token") from error
+        if stored is None:
+            raise UnknownSuspensionError("nothing waits under this token", hint="take it as it was given")
+        if not stored.suspension.is_whole:
+            raise TamperedSuspensionError("the store does not hold what was frozen", hint="deny the call")
+        return stored
+
+    def _refuse_late(self, suspension: Suspension) -> None:
+        if suspension.expires_at <= self._clock():
+            raise LateAnswerError("the time to answer is over", hint="let the model call the tool again")
+
+
+def _again(stored: Stored, answer: Json, answer_hash: str) -> Claim:
+    """Return the outcome of an answer that was given before.
+
+    Raises:
+        ConflictingAnswerError: it was another one.
+        ReplayedAnswerError: its outcome is not known: it runs now, or its process ended.
+    """
+    if stored.answer_hash != answer_hash:
+        raise ConflictingAnswerError("this was answered already, otherwise")
+    if stored.outcome is None:
+        raise ReplayedAnswerError("this was answered already, and what came of it is not known yet")
+    return Claim(suspension=stored.suspension, answer=answer, outcome=stored.outcome)
+
+
+def _shown(suspension: Suspension, token: str) -> Suspended:
+    return Suspended(
+        token=token,
+        id=suspension.id,
+        kind=suspension.kind,
+        tool=suspension.tool,
+        question=suspension.question,
+        preview=suspension.preview,
+        answer_schema=suspension.answer_schema,
+        expires_at=suspension.expires_at,
+        handle=suspension.handle,
+        request=suspension.request,
+    )
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
+
+
+def _sorted(answer: Json) -> Json:
+    ordered: Json = json.loads(json.dumps(answer, sort_keys=True))
+    return ordered

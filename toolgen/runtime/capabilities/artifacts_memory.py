@@ -1,0 +1,47 @@
+"""Artifacts that live as long as the process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from toolgen.contract.fields import Json
+
+from .artifacts import ArtifactInfo, StoredArtifact
+
+
+class MemoryArtifactStore:
+    """Keeps versions in a dict."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], list[StoredArtifact]] = {}
+
+    async def save(
+        self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json]
+    ) -> int:
+        versions = self._kept.setdefault((owner, name), [])
+        info = ArtifactInfo(
+            name=name,
+            version=len(versions) + 1,
+            media_type=media_type,
+            size=len(data),
+            metadata=dict(metadata),
+        )
+        versions.append(StoredArtifact(info=info, data=bytes(data)))
+        return info.version
+
+    async def load(self, owner: str, name: str, version: int | None) -> StoredArtifact | None:
+        versions = self._kept.get((owner, name), [])
+        if version is None:
+            return versions[-1] if versions else None
+        return versions[version - 1] if 0 < version <= len(versions) else None
+
+    async def listed(self, owner: str, name: str | None = None) -> tuple[ArtifactInfo, ...]:
+        if name is not None:
+            return tuple(one.info for one in self._kept.get((owner, name), ()))
+        newest = [versions[-1].info for (of, _), versions in self._kept.items() if of == owner]
+        return tuple(sorted(newest, key=lambda info: info.name))
+
+    async def size(self, owner: str) -> int:
+        return sum(
+            len(one.data) for (of, _), versions in self._kept.items() if of == owner for one in versions
+        )

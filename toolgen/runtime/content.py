@@ -1,0 +1,72 @@
+"""What a result shows beside its JSON: blocks of text, images, sound and resources.
+
+The kinds and their fields are those of MCP's content blocks (MCP, Server Features, Tools).
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from toolgen.contract.fields import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextContent:
+    """Text for the model, in the order of the blocks."""
+
+    text: str
+    type: Literal["text"] = "text"
+
+    def as_json(self) -> dict[str, Json]:
+        return {"type": self.type, "text": self.text}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageContent:
+    """An image; `media_type` is one such as `image/png` (RFC 6838)."""
+
+    data: bytes
+    media_type: str
+    type: Literal["image"] = "image"
+
+    def as_json(self) -> dict[str, Json]:
+        return {"type": self.type, "data": base64.b64encode(self.data).decode(), "mimeType": self.media_type}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AudioContent:
+    """Sound; `media_type` is one such as `audio/wav`."""
+
+    data: bytes
+    media_type: str
+    type: Literal["audio"] = "audio"
+
+    def as_json(self) -> dict[str, Json]:
+        return {"type": self.type, "data": base64.b64encode(self.data).decode(), "mimeType": self.media_type}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceContent:
+    """A link to what can be read elsewhere, such as an artifact that was too large for the result."""
+
+    uri: str
+    name: str
+    media_type: str = ""
+    description: str = ""
+    size: int | None = None
+    """Bytes."""
+    type: Literal["resource_link"] = "resource_link"
+
+    def as_json(self) -> dict[str, Json]:
+        given: dict[str, Json] = {
+            "mimeType": self.media_type or None,
+            "description": self.description or None,
+            "size": self.size,
+        }
+        facts = {key: value for key, value in given.items() if value is not None}
+        return {"type": self.type, "uri": self.uri, "name": self.name, **facts}
+
+
+Content: TypeAlias = TextContent | ImageContent | AudioContent | ResourceContent

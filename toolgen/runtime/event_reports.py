@@ -1,0 +1,155 @@
+"""The steps of calls as events; nothing is built while nobody listens.
+
+Events show a call in the model's own words. Injected values, tokens and the data of artifacts have no place
+in them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from toolgen.contract.fields import Json
+
+from .calls import CallMeta
+from .events import (
+    ArtifactRef,
+    AwaitConfirmation,
+    AwaitInput,
+    StateConflict,
+    ToolAuthorization,
+    ToolEnd,
+    ToolOutputDelta,
+    ToolStart,
+    ToolUpdate,
+)
+from .hints import filled
+from .reports import Report, Reports
+from .results import Suspended, ToolResult
+from .specs import ToolSpec
+
+if TYPE_CHECKING:
+    from .event_hub import Events
+
+
+class EventReports(Reports):
+    """Turns the steps of calls into events."""
+
+    def __init__(self, events: Events) -> None:
+        self._events = events
+
+    @property
+    def is_idle(self) -> bool:
+        return self._events.is_idle
+
+    def of(self, spec: ToolSpec[Any, Any], meta: CallMeta) -> Report:
+        """Return what takes the progress and the text of one call."""
+
+        def report(
+            text: str | None = None, fraction: float | None = None, message: str = "", value: Any = None
+        ) -> None:
+            if text is not None:
+                self._events.emit(ToolOutputDelta(tool=spec.id, text=text), meta)
+            else:
+                shown = _progress(spec, value)
+                update = ToolUpdate(tool=spec.id, fraction=fraction, message=message, value=shown)
+                self._events.emit(update, meta)
+
+        return report
+
+    def started(self, spec: ToolSpec[Any, Any], payload: Any, meta: CallMeta) -> None:
+        if self._events.is_idle:
+            return
+        arguments: dict[str, Json] = json.loads(spec.payload.encode(payload))
+        event = ToolStart(
+            tool=spec.id,
+            name=spec.name,
+            arguments=arguments,
+            text=filled(spec.call_hint, arguments),
+            parent_tool_call_id=meta.parent_tool_call_id,
+        )
+        self._events.emit(event, meta)
+
+    def ended(self, result: ToolResult, meta: CallMeta) -> None:
+        if self._events.is_idle:
+            return
+        error, hint = result.error, result.retry_hint
+        event = ToolEnd(
+            tool=result.tool,
+            status=result.status,
+            result=json.loads(result.json) if result.json else None,
+            error=str(error) if error else "",
+            correlation_id=(error.correlation_id or "") if error else "",
+            issue_count=len(hint.issues) if hint else 0,
+            bounds=result.bounds,
+            artifacts=tuple(ArtifactRef(kind=artifact.kind) for artifact in result.artifacts),
+            text=result.display,
+            is_final=result.is_final,
+            duration_s=result.telemetry.duration_s if result.telemetry else 0.0,
+            suspension_id=result.suspension.id if result.suspension else "",
+        )
+        self._events.emit(event, meta)
+
+    def asked(self, suspended: Suspended, meta: CallMeta) -> None:
+        if self._events.is_idle or suspended.kind == "pending":
+            return
+        if suspended.kind == "confirmation":
+            confirmation = AwaitConfirmation(
+                suspension_id=suspended.id,
+                tool=suspended.tool,
+                question=suspended.question,
+                preview=suspended.preview,
+                answer_schema=suspended.answer_schema,
+                expires_at=suspended.expires_at,
+            )
+            self._events.emit(confirmation, meta)
+            return
+        awaited = AwaitInput(
+            suspension_id=suspended.id,
+            tool=suspended.tool,
+            kind=suspended.kind,
+            question=suspended.question,
+            answer_schema=suspended.answer_schema,
+            expires_at=suspended.expires_at,
+        )
+        self._events.emit(awaited, meta)
+
+    def authorized(
+        self,
+        tool: str,
+        meta: CallMeta,
+        decision: Literal["approved", "denied"],
+        by: Literal["policy", "person", "runtime"],
+        reason: str = "",
+        suspension_id: str = "",
+    ) -> None:
+        if self._events.is_idle:
+            return
+        event = ToolAuthorization(
+            tool=tool, decision=decision, by=by, reason=reason, suspension_id=suspension_id
+        )
+        self._events.emit(event, meta)
+
+    def conflicts(self, found: Sequence[Any], meta: CallMeta) -> None:
+        for conflict in found:
+            event = StateConflict(
+                scope=conflict.scope,
+                key=conflict.key,
+                tool_call_ids=conflict.tool_call_ids,
+                kept=conflict.kept,
+            )
+            self._events.emit(event, meta)
+
+
+def _progress(spec: ToolSpec[Any, Any], value: Any) -> Json:
+    """Return progress as JSON, by the design's codec where there is one.
+
+    Raises:
+        MalformedResultError: it does not fit the design.
+    """
+    codec = spec.long_running.progress if spec.long_running else None
+    shown: Json = value
+    if codec is not None and value is not None:
+        shown = json.loads(codec.encode(codec.decode(value) if isinstance(value, dict) else value))
+    return shown

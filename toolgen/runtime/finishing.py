@@ -1,0 +1,116 @@
+"""From what an executor returned to what the model gets: contract checks, encoding, size, texts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any, Final
+
+from pydantic_core import to_json
+
+from .calls import CallMeta
+from .content import ResourceContent, TextContent
+from .context import ToolContext
+from .errors import MalformedResultError
+from .hints import filled
+from .host import Host
+from .results import Artifact, Bounds, ToolOutcome, ToolResult
+from .specs import ToolSpec
+from .trace import Trace
+
+_PLAIN: Final = ToolOutcome[Any](result=None)
+
+
+def finish(
+    spec: ToolSpec[Any, Any], returned: object, meta: CallMeta, trace: Trace | None = None
+) -> ToolResult:
+    """Return the result of what the executor returned.
+
+    Raises:
+        MalformedResultError: it breaks the tool's contract.
+    """
+    outcome = _PLAIN
+    if isinstance(returned, ToolOutcome):
+        outcome, returned = returned, returned.result
+    document = spec.result.encode(returned)
+    if trace is not None:
+        trace.mark("encode", document)
+    bounds = _bounds(spec, returned) if spec.bounded is not None else None
+    artifacts = outcome.artifacts
+    if artifacts:
+        artifacts = tuple([_artifact(spec, artifact) for artifact in artifacts])
+    if trace is not None:
+        trace.mark("check", bounds)
+    content, display = outcome.content, outcome.display or ""
+    if spec.result_hint and outcome.display is None:
+        display = filled(spec.result_hint, json.loads(document))
+    if spec.reminder:
+        content = (*content, TextContent(text=spec.reminder))
+    return ToolResult(
+        tool=spec.id,
+        status="ok",
+        json=document,
+        tool_call_id=meta.tool_call_id,
+        result=returned,
+        bounds=bounds,
+        artifacts=artifacts,
+        content=content,
+        display=display,
+        is_final=outcome.is_final or spec.is_terminal,
+    )
+
+
+async def cut(
+    spec: ToolSpec[Any, Any], result: ToolResult, limit: int, context: ToolContext, host: Host
+) -> ToolResult:
+    """Return the result, its document no longer than the limit.
+
+    A longer one says what was cut and by whom, and where all of it is kept.
+    """
+    document = result.json
+    if len(document) <= limit:
+        return result
+    uri = ""
+    keeper = host.capabilities.get("artifacts")
+    if keeper is not None:
+        uri = await context.artifacts.save_overflow(document)
+    told = {
+        "truncated_by": "toolgen, by the size limit of this tool",
+        "bytes": len(document),
+        "shown": limit,
+        "kept": uri or None,
+        "beginning": document[:limit].decode(errors="ignore"),
+    }
+    marker = to_json({key: value for key, value in told.items() if value is not None})
+    if not uri:
+        return replace(result, json=marker)
+    link = ResourceContent(
+        uri=uri, name=f"{spec.name} result", media_type="application/json", size=len(document)
+    )
+    return replace(result, json=marker, content=(*result.content, link))
+
+
+def _bounds(spec: ToolSpec[Any, Any], result: Any) -> Bounds:
+    """Return the bounds of a result; they must agree with one another (Goa-AI's bounded results)."""
+    bounds: Bounds = result.result_bounds()
+    returned, total = bounds.returned, bounds.total
+    if returned < 0:
+        raise MalformedResultError(f"returned is {returned}; it counts what the result holds")
+    if total is not None and total < returned:
+        raise MalformedResultError(f"total {total} is below returned {returned}")
+    if returned == 0 and (bounds.truncated or total):
+        paged = spec.bounded is not None and spec.bounded.next_cursor is not None
+        if not paged:
+            raise MalformedResultError(
+                "nothing was returned, so total must be 0 or unknown and truncated false"
+            )
+    return bounds
+
+
+def _artifact(spec: ToolSpec[Any, Any], artifact: Artifact) -> Artifact:
+    declared = spec.artifacts.get(artifact.kind)
+    if declared is None:
+        known = ", ".join(map(repr, spec.artifacts)) or "none"
+        raise MalformedResultError(f"artifact kind {artifact.kind!r} is not declared; declared are {known}")
+    document = declared.codec.encode(artifact.data)
+    return Artifact(kind=artifact.kind, data=artifact.data, source_tool=spec.id, json=document)

@@ -1,0 +1,21 @@
+"""Tools that the model's provider runs itself; a request passes them on as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from toolgen.contract.fields import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NativeTool:
+    """One of them. Made by generated code."""
+
+    id: str
+    """`service.toolset.kind`."""
+    provider: str
+    kind: str
+    """The provider's name of the tool."""
+    config: Mapping[str, Json] = field(default_factory=dict)
+    """As the provider takes it."""

@@ -1,0 +1,49 @@
+"""What the dispatcher tells those who watch. Here nobody does; `event_reports` has those who do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from .calls import CallMeta
+from .results import Suspended, ToolResult
+from .specs import ToolSpec
+
+Report = Callable[..., None]
+"""Takes a piece of text, or how far the work is."""
+
+
+class Reports:
+    """Takes the steps of calls, and drops them."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody listens."""
+        return True
+
+    def of(self, spec: ToolSpec[Any, Any], meta: CallMeta) -> Report | None:
+        """Return what takes the progress and the text of one call; None where nobody can listen."""
+        return None
+
+    def started(self, spec: ToolSpec[Any, Any], payload: Any, meta: CallMeta) -> None:
+        """Take that the arguments are read; the payload has no injected values yet."""
+
+    def ended(self, result: ToolResult, meta: CallMeta) -> None:
+        """Take the one result of a call."""
+
+    def asked(self, suspended: Suspended, meta: CallMeta) -> None:
+        """Take that a person is asked."""
+
+    def authorized(
+        self,
+        tool: str,
+        meta: CallMeta,
+        decision: Literal["approved", "denied"],
+        by: Literal["policy", "person", "runtime"],
+        reason: str = "",
+        suspension_id: str = "",
+    ) -> None:
+        """Take that somebody decided whether a call may run."""
+
+    def conflicts(self, found: Sequence[Any], meta: CallMeta) -> None:
+        """Take what calls of one step did to the same state."""

@@ -1,0 +1,177 @@
+"""All toolsets of a runtime: opened, listed for one request after the other, closed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import Final
+
+from .entry import Surroundings
+from .errors import RegistrationError
+from .ownership import Owned
+from .registration import ToolsetRegistration
+from .snapshot import Caller, Snapshot
+from .toolsets import (
+    DynamicToolset,
+    Listed,
+    OnError,
+    ReadonlyContext,
+    SnapshotError,
+    as_toolset,
+    listed,
+    manager_of,
+)
+
+_MOST_STALE: Final = 1_000
+"""Sessions whose last list is kept, for each toolset of `on_error="stale"`."""
+
+log = logging.getLogger("toolgen.runtime")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Added:
+    """A dynamic toolset, and how the runtime treats it."""
+
+    toolset: DynamicToolset
+    on_error: OnError
+    timeout: float
+    owned: Owned | None
+    last: OrderedDict[str, Listed]
+    """Its last list by session, the newest last; no other session, and none without an id, gets it."""
+
+
+class Toolsets:
+    """The toolsets of a runtime: opens and closes the dynamic ones, and lists them all for a request."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self._static: list[Listed] = []
+        self._added: dict[str, _Added] = {}
+        self._owned: dict[int, Owned] = {}
+        self._is_open = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the static toolsets, then of the dynamic ones, in the order in which they came."""
+        return (*(one.toolset for one in self._static), *self._added)
+
+    def add_static(self, toolset: Listed) -> None:
+        """Take up what `Runtime.register` has made of a toolset."""
+        self._static.append(toolset)
+
+    def add(
+        self, toolset: DynamicToolset | ToolsetRegistration, on_error: OnError = "fail", timeout: float = 30.0
+    ) -> None:
+        """Take up a dynamic toolset, with the seconds that opening it, or one list, may take.
+
+        Raises:
+            RegistrationError: it is no toolset, or another one has its name.
+        """
+        dynamic = as_toolset(toolset)
+        name = dynamic.name
+        if name in self.names:
+            raise RegistrationError(f"toolset {name!r} is registered already")
+        manager = manager_of(dynamic)
+        owned = self._owned.setdefault(id(manager), Owned(name, manager)) if manager is not None else None
+        self._added[name] = _Added(
+            toolset=dynamic, on_error=on_error, timeout=timeout, owned=owned, last=OrderedDict()
+        )
+
+    async def open(self) -> None:
+        """Open the toolsets in the order in which they were added.
+
+        Raises:
+            SnapshotError: one with `on_error="fail"` does not open; those before it are closed again.
+        """
+        self._is_open = True
+        for added in self._added.values():
+            try:
+                async with asyncio.timeout(added.timeout):
+                    await _opened(added)
+            except Exception as error:
+                if added.on_error == "fail":
+                    await self.close()
+                    raise _not_listed(added, "open", error) from error
+                log.error("toolset %s does not open", added.toolset.name, exc_info=error)
+            except BaseException:
+                await self.close()
+                raise
+
+    async def close(self) -> None:
+        """Close the toolsets in reverse order, each by the task that opened it; errors go to the log."""
+        self._is_open = False
+        for owned in reversed(self._owned.values()):
+            await owned.close()
+
+    async def snapshot(
+        self, caller: Caller, context: ReadonlyContext, previous: Snapshot | None = None
+    ) -> Snapshot:
+        """Return the tools of one request; `previous` is the snapshot of the request before it in its run.
+
+        Raises:
+            SnapshotError: a toolset cannot list its tools, and its policy says that this is an error; or
+                two tools have one name.
+        """
+        listing = (self._listed(added, context) for added in self._added.values())
+        lists = [*self._static]
+        for found in await asyncio.gather(*listing, return_exceptions=True):
+            if isinstance(found, BaseException):
+                raise found
+            lists.append(found)
+        former = previous.directory.names if previous is not None else ()
+        return Snapshot(caller, lists, former)
+
+    async def _listed(self, added: _Added, context: ReadonlyContext) -> Listed:
+        try:
+            if added.owned is not None and not self._is_open:
+                raise SnapshotError(
+                    "the runtime is not open", hint="write `async with runtime:` around its use"
+                )
+            async with asyncio.timeout(added.timeout):
+                await _opened(added)
+                found = await listed(added.toolset, context, self._around)
+        except Exception as error:
+            return self._after(added, context, error)
+        if added.on_error == "stale" and context.meta.session_id:
+            _keep(added.last, context.meta.session_id, found)
+        return found
+
+    def _after(self, added: _Added, context: ReadonlyContext, error: Exception) -> Listed:
+        """Return what stands in the place of a list that failed.
+
+        Raises:
+            SnapshotError: the policy of the toolset says that the request fails.
+        """
+        name, failure = added.toolset.name, _words(error)
+        last = added.last.get(context.meta.session_id)
+        if added.on_error == "fail" or (added.on_error == "stale" and last is None):
+            raise _not_listed(added, "list its tools", error) from error
+        log.warning("toolset %s cannot list its tools, %s", name, added.on_error, exc_info=error)
+        if added.on_error == "drop" or last is None:
+            return Listed(toolset=name, failure=failure)
+        return replace(last, failure=failure)
+
+
+async def _opened(added: _Added) -> None:
+    if added.owned is not None:
+        await added.owned.open()
+
+
+def _not_listed(added: _Added, what: str, error: Exception) -> SnapshotError:
+    name = added.toolset.name
+    return SnapshotError(f"toolset {name!r} cannot {what}: {_words(error)}", hint=getattr(error, "hint", ""))
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, RegistrationError):
+        return error.message
+    return "it took too long" if isinstance(error, TimeoutError) else f"{type(error).__name__}: {error}"
+
+
+def _keep(lists: OrderedDict[str, Listed], session: str, found: Listed) -> None:
+    lists[session] = found
+    lists.move_to_end(session)
+    while len(lists) > _MOST_STALE:
+        lists.popitem(last=False)

@@ -1,0 +1,143 @@
+"""OpenTelemetry spans of tool calls, for hosts that have `opentelemetry-api`: `toolgen[otel]`.
+
+Names and attributes are those of OpenTelemetry's semantic conventions for generative AI ("Execute tool
+span"); what they have no name for stands under `toolgen.`. Nothing here is imported before it is used.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from .calls import CallMeta
+from .failures import Arguments, as_document
+from .results import ToolResult
+from .specs import ToolSpec
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span, TracerProvider
+
+_LONGEST: Final = 8192
+"""Characters of arguments or of a result in a span."""
+
+log = logging.getLogger("toolgen.runtime")
+
+
+class CallSpan:
+    """The span of one call; it takes the call's result."""
+
+    __slots__ = ("_shows_content", "_span")
+
+    def __init__(self, span: Span | None, shows_content: bool) -> None:
+        self._span = span
+        self._shows_content = shows_content
+
+    def end(self, result: ToolResult) -> None:
+        """Note how the call ended; never raises."""
+        if self._span is None:
+            return
+        try:
+            self._note(self._span, result)
+        except Exception:
+            log.exception("a span was not filled")
+
+    def _note(self, span: Span, result: ToolResult) -> None:
+        span.set_attribute("toolgen.status", result.status)
+        if result.suspension is not None:
+            span.set_attribute("toolgen.suspension_id", result.suspension.id)
+        if self._shows_content and result.json:
+            span.set_attribute("gen_ai.tool.call.result", result.json.decode(errors="replace")[:_LONGEST])
+        error = result.error
+        if error is None or result.status != "error":
+            return
+        hint = result.retry_hint
+        span.set_attribute("error.type", hint.reason if hint is not None else "tool_error")
+        if error.correlation_id:
+            span.set_attribute("toolgen.correlation_id", error.correlation_id)
+        span.set_status(_error(), _description(result))
+
+
+class ToolSpans:
+    """Makes one span for each call; the spans of what the tool calls are its children."""
+
+    def __init__(self, provider: TracerProvider | None = None, *, shows_content: bool = False) -> None:
+        """Take a tracer of the provider, by default of the one that the process has set.
+
+        With `shows_content` spans hold the model's arguments and what it saw of the result; injected
+        values are in neither.
+
+        Raises:
+            ImportError: `opentelemetry-api` is not installed.
+        """
+        from opentelemetry import trace
+
+        self._tracer = trace.get_tracer("toolgen.runtime", tracer_provider=provider)
+        self._shows_content = shows_content
+
+    @contextmanager
+    def of(self, spec: ToolSpec[Any, Any], meta: CallMeta, arguments: Arguments = b"") -> Iterator[CallSpan]:
+        """Make the span current while the call runs; an exception that leaves the block is noted by type.
+
+        A tracer that fails is logged, and the call goes on without a span.
+        """
+        from opentelemetry.trace import use_span
+
+        span = self._started(spec, meta, arguments)
+        if span is None:
+            yield CallSpan(None, False)
+            return
+        try:
+            with use_span(span, end_on_exit=False, record_exception=False, set_status_on_exception=False):
+                yield CallSpan(span, self._shows_content)
+        except BaseException as error:
+            _end(span, error)
+            raise
+        _end(span)
+
+    def _started(self, spec: ToolSpec[Any, Any], meta: CallMeta, arguments: Arguments) -> Span | None:
+        attributes = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": spec.name,
+            "gen_ai.tool.type": "function",
+            "toolgen.tool": spec.id,
+            "gen_ai.tool.call.id": meta.tool_call_id,
+            "gen_ai.conversation.id": meta.session_id,
+            "toolgen.run_id": meta.run_id,
+            "toolgen.turn_id": meta.turn_id,
+            "toolgen.parent_tool_call_id": meta.parent_tool_call_id,
+        }
+        try:
+            if self._shows_content:
+                document = as_document(arguments).decode(errors="replace")
+                attributes["gen_ai.tool.call.arguments"] = document[:_LONGEST]
+            known = {name: value for name, value in attributes.items() if value}
+            return self._tracer.start_span(f"execute_tool {spec.name}", attributes=known)
+        except Exception:
+            log.exception("a span was not started")
+            return None
+
+
+def _description(result: ToolResult) -> str:
+    """Return the error for the span; not what the person or the model gave, which it may quote."""
+    hint = result.retry_hint
+    if hint is not None and hint.issues:
+        return f"{len(hint.issues)} issues with the arguments"
+    return "" if result.error is None else result.error.message
+
+
+def _end(span: Span, error: BaseException | None = None) -> None:
+    try:
+        if error is not None:
+            span.set_attribute("error.type", type(error).__name__)
+            span.set_status(_error())
+        span.end()
+    except Exception:
+        log.exception("a span was not ended")
+
+
+def _error() -> Any:
+    from opentelemetry.trace import StatusCode
+
+    return StatusCode.ERROR

@@ -1,0 +1,130 @@
+"""Codecs of types that somebody wrote in Python, made when the program runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
+from pydantic_core import PydanticSerializationError, SchemaSerializer, SchemaValidator, ValidationError
+from pydantic_core import core_schema as cs
+
+from toolgen.contract.annotations import readable
+from toolgen.contract.fields import Json
+from toolgen.contract.type_exact import CONFIG, Exactness
+from toolgen.contract.type_issues import TypeReader
+from toolgen.contract.type_schema import type_schema_of
+
+from .codec import Codec, document
+from .errors import MalformedResultError, ToolValidationError
+
+T = TypeVar("T")
+
+
+class TypeCodec(Codec[T]):
+    """The codec of any type that has a JSON Schema: a class, a list of them, a union, a scalar."""
+
+    __slots__ = ("_check", "_name", "_own", "_types")
+
+    def __init__(self, type_: Any, name: str, *, is_result: bool = False, description: str = "") -> None:
+        """Make the codec of a type, which is called `name` where it has no title of its own.
+
+        Raises:
+            ValueError: no JSON Schema describes the type, or no JSON holds its values; the message says why.
+        """
+        core = _core(type_)
+        schema = type_schema_of(core, "serialization" if is_result else "validation")
+        self._name = str(schema.setdefault("title", _title(schema) or name))
+        if description:
+            schema.setdefault("description", description)
+        super().__init__(None, "", json.dumps(_titled(schema), ensure_ascii=False, separators=(",", ":")))
+        exactness = Exactness(has_labels=True)
+        self._validate = _validator(exactness.of(core)).validate_json
+        self._own = exactness.own
+        plain: Any = Exactness(has_labels=False).of(core)
+        self._check = _validator(plain).validate_python
+        self._dump = SchemaSerializer(plain, CONFIG, _use_prebuilt=False).to_json
+        self.type = type_
+        self._types = TypeReader(schema, self._schema_of)
+
+    @property
+    def name(self) -> str:
+        """Title of the schema."""
+        return self._name
+
+    def decode(self, data: bytes | str | Mapping[str, object]) -> T:
+        if not isinstance(data, (bytes, str)):
+            data = document(data)
+        try:
+            return self._validate(data, by_alias=True, by_name=False)
+        except ValidationError as error:
+            issues = self._types.issues(error.errors(include_url=False))
+        raise ToolValidationError(issues)
+
+    def encode(self, value: T) -> bytes:
+        """Return canonical JSON: declaration order, no spaces, absent fields left out.
+
+        Raises:
+            MalformedResultError: the value does not fit.
+        """
+        try:
+            return self._dump(self._check(value), by_alias=True, warnings="error")
+        except (ValidationError, PydanticSerializationError) as error:
+            raise MalformedResultError(f"{self.name} does not encode: {error}") from error
+
+    def _schema_of(self, name: str) -> Mapping[str, Json]:
+        return type_schema_of(_core(self._own[name]), "validation")
+
+
+def _core(type_: Any) -> Any:
+    """Return pydantic's core schema of a type.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if type_ is None or type_ is type(None):
+        return _nothing()
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(readable(type_))
+        adapter.rebuild()
+        return adapter.core_schema
+    except (PydanticSchemaGenerationError, PydanticUserError) as error:
+        raise ValueError(error.message.splitlines()[0].split(". ")[0].rstrip(".")) from error
+    except (TypeError, AttributeError, NameError, RecursionError) as error:
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+def _nothing() -> Any:
+    """Return the schema of None as a result: the empty object, as of a generated tool without `Return`."""
+    empty = cs.typed_dict_schema({}, extra_behavior="forbid")
+    return cs.json_or_python_schema(
+        cs.no_info_after_validator_function(_none, empty),
+        cs.none_schema(),
+        serialization=cs.plain_serializer_function_ser_schema(_empty),
+    )
+
+
+def _none(value: object) -> None:
+    return None
+
+
+def _empty(value: object) -> dict[str, Json]:
+    return {}
+
+
+def _validator(schema: Any) -> SchemaValidator:
+    # Without the validators that the authors' classes have: those are lax.
+    return SchemaValidator(schema, CONFIG, _use_prebuilt=False)
+
+
+def _title(schema: Mapping[str, Any]) -> str:
+    """Return the title of a schema that only refers to one of its definitions."""
+    name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
+    return str(schema["$defs"][name].get("title", name)) if name else ""
+
+
+def _titled(schema: dict[str, Json]) -> dict[str, Json]:
+    """Return the schema with the title after the type, as an object has it."""
+    order = ["type", "title", "description"] if "properties" in schema else [*schema]
+    return {key: schema[key] for key in (*order, *schema) if key in schema}
