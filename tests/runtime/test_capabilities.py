@@ -173,7 +173,7 @@ async def test_an_artifact_has_versions(artifacts: ArtifactStore) -> None:
 @pytest.mark.parametrize("name", ["../x", "a/b", "", "x" * 256, "a\x00", ".."])
 async def test_a_name_is_no_path(artifacts: ArtifactStore, name: str) -> None:
     async def draws(payload: Any, ctx: Any) -> None:
-        with pytest.raises(ValueError, match="is no name of an artifact"):
+        with pytest.raises(ToolError, match="is no name of an artifact"):
             await ctx.artifacts.save(name, b"x")
 
     made = runtime(doing(draws), capabilities=[ArtifactsCapability(artifacts)])

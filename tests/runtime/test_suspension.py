@@ -160,13 +160,23 @@ async def test_a_tool_that_changed_is_asked_about_again(store: SuspensionStore) 
         await runtime(Listing(), changed, suspensions=store).deliver(waiting.token, YES)
 
 
-async def test_what_somebody_changed_in_the_store_never_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE suspension SET frozen = replace(frozen, 's1', 's2')",
+        "UPDATE suspension SET frozen = (SELECT max(frozen) FROM suspension WHERE frozen LIKE '%s3%')",
+        "UPDATE suspension SET frozen = '{}'",
+    ],
+)
+async def test_what_somebody_changed_in_the_store_never_runs(tmp_path: Path, change: str) -> None:
+    """Not even when it is the row of another call."""
     store = SqliteSuspensionStore(tmp_path / "s.db")
     executor = Listing()
     made = runtime(executor, CONFIRMED, suspensions=store)
     waiting = await ask(made)
+    await made.call(TOOL, b'{"site_id": "s3"}', META)
     with sqlite3.connect(tmp_path / "s.db") as database:
-        database.execute("UPDATE suspension SET frozen = replace(frozen, 's1', 's2')")
+        database.execute(change)
     with pytest.raises(TamperedSuspensionError):
         await made.deliver(waiting.token, YES)
     assert executor.calls == []
@@ -302,6 +312,34 @@ async def test_an_approved_call_that_asks_is_not_approved_again(store: Suspensio
     assert second.suspension is not None
     assert second.suspension.kind == "input"
     assert (await made.deliver(second.suspension.token, "because")).status == "ok"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [{"type": "array"}, {"type": ["string", "null"]}, {"anyOf": [{"type": "string"}]}, {"$ref": "#"}],
+)
+async def test_a_question_that_no_client_can_ask_is_the_executors_bug(
+    store: SuspensionStore, schema: Any
+) -> None:
+    async def asks(payload: Any, ctx: Any) -> Any:
+        return ToolOutcome.ask("What?", schema)
+
+    result = await runtime(Listing(asks), suspensions=store).call(TOOL, SITE, META)
+    assert result.status == "error"
+    assert result.retry_hint is not None
+    assert result.retry_hint.reason == "malformed_response"
+
+
+@pytest.mark.parametrize("answer", [object(), b"x", float("nan"), {"floor": "\ud800"}])
+async def test_an_answer_that_is_no_json_is_refused(store: SuspensionStore, answer: Any) -> None:
+    made = runtime(Listing(), CONFIRMED, suspensions=store)
+    with pytest.raises(BadAnswerError):
+        await made.deliver((await ask(made)).token, answer)
+
+
+async def test_the_token_is_in_no_repr(store: SuspensionStore) -> None:
+    waiting = await ask(runtime(Listing(), CONFIRMED, suspensions=store))
+    assert waiting.token not in repr(waiting)
 
 
 async def test_a_missing_credential_is_waited_for(store: SuspensionStore) -> None:

@@ -196,15 +196,19 @@ class Speller:
             case UnionType(), dict():
                 branch = dict(type_.branches)[str(value[type_.tag])]
                 return self._object(branch, value)
-            case RefType(), dict():
+            case RefType(), dict() | list():
                 return self._object(type_, value)
             case ScalarType(), _:
                 return scalar_value(type_.kind, value, self._imports)
             case _:
                 return literal(value)
 
-    def _object(self, type_: RefType, value: dict[str, Json]) -> str:
+    def _object(self, type_: RefType, value: dict[str, Json] | list[Json]) -> str:
         object_ = self._objects[type_.name]
+        if isinstance(value, list) or (object_.foreign and type_.name not in object_.foreign.classes):
+            text = quote(json.dumps(value, ensure_ascii=False))
+            adapter = self._imports.name("pydantic", "TypeAdapter")
+            return f"{adapter}({self._reference(type_.name)}).validate_json({text})"
         if any(object_.field(key) is None for key in value):
             # A key of no field may be the Python name of another field.
             text = quote(json.dumps(value, ensure_ascii=False))

@@ -45,10 +45,10 @@ class Answering:
         """Return the result of the call that waited; as `Runtime.deliver`."""
         suspensions = self._suspensions()
         claim = await suspensions.claim(token, answer, spec_of=self._spec_of, session_id=session_id)
+        if claim.outcome is not None:
+            return _remembered(claim.suspension, claim.outcome)
         entry = self._entry_of(claim.suspension.tool)
         assert entry is not None  # the claim has looked for it
-        if claim.outcome is not None:
-            return _remembered(entry, claim.suspension, claim.outcome)
         result = await self._answered(entry, claim, batch)
         try:
             await suspensions.finish(token, _outcome(result))
@@ -128,11 +128,11 @@ def _outcome(result: ToolResult) -> bytes:
     return to_json({"status": result.status, "display": result.display, "json": result.json.decode()})
 
 
-def _remembered(entry: Entry, suspension: Suspension, outcome: bytes) -> ToolResult:
+def _remembered(suspension: Suspension, outcome: bytes) -> ToolResult:
     kept: dict[str, Any] = json.loads(outcome)
     error = None if kept["status"] in ("ok", "pending", "suspended") else ToolError(kept["json"])
     return ToolResult(
-        tool=entry.spec.id,
+        tool=suspension.tool,
         status=kept["status"],
         json=kept["json"].encode(),
         tool_call_id=suspension.meta.tool_call_id,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from pydantic_core import to_json
 
 from toolgen.contract.fields import Json
-from toolgen.contract.issues import FieldIssue, json_type
+from toolgen.contract.issues import Constraint, FieldIssue, Keys, json_type
 
 from .codec import Codec
-from .errors import ToolValidationError
+from .errors import MalformedResultError, ToolValidationError
 from .specs import ToolSpec
 from .suspension import Suspension
 from .suspension_errors import BadAnswerError
@@ -22,6 +23,10 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "number": (int, float),
 }
 """JSON types of the fields of a question; the subset that MCP's elicitation has."""
+_KEYWORDS: Final = frozenset(
+    "type title description default enum enumNames format minLength maxLength minimum maximum "
+    "properties required additionalProperties".split()
+)
 
 
 def checked_answer(spec: ToolSpec[Any, Any], suspension: Suspension, answer: Json) -> Json:
@@ -41,7 +46,7 @@ def checked_answer(spec: ToolSpec[Any, Any], suspension: Suspension, answer: Jso
                 _decoded(spec.result, answer)
             return answer
         case "input":
-            issues = tuple(_issues(suspension.answer_schema, answer, ()))
+            issues = tuple(_issues(suspension.answer_schema, answer))
             if issues:
                 raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
             return answer
@@ -71,55 +76,69 @@ def _decoded(codec: Codec[Any], value: Json) -> None:
         raise BadAnswerError(f"the answer does not fit: {error}", error.issues) from None
 
 
-def _issues(schema: Any, value: Json, keys: tuple[int | str, ...]) -> list[FieldIssue]:
-    """Return what is wrong with an answer to a question: one value, or a flat object of such."""
-    kind = schema.get("type", "object" if "properties" in schema else "string")
-    if kind != "object":
-        return _scalar_issues(schema, kind, value, keys)
+def checked_schema(schema: Any) -> Any:
+    """Return the schema of a question.
+
+    Raises:
+        MalformedResultError: it is not of the subset that every client can ask: one string, number or
+            boolean, or a flat object of them (MCP, elicitation).
+    """
+    known = isinstance(schema, Mapping) and set(schema) <= _KEYWORDS
+    kind = schema.get("type", "object") if known else None
+    properties = schema.get("properties", {}) if known else {}
+    if kind == "object" and isinstance(properties, Mapping):
+        good = all(isinstance(one, Mapping) and one.get("type") in _TYPES for one in properties.values())
+        good = good and all(set(one) <= _KEYWORDS for one in properties.values())
+    else:
+        good = isinstance(kind, str) and kind in _TYPES
+    if not good:
+        raise MalformedResultError(
+            "the schema of a question is one string, number or boolean, or a flat object of them"
+        )
+    return schema
+
+
+def _issues(schema: Any, value: Json, keys: Keys = ()) -> list[FieldIssue]:
+    """Return what is wrong with an answer to a question."""
+    if schema.get("type", "object") != "object":
+        found = _fault(schema, value)
+        return [] if found is None else [FieldIssue(keys=keys, constraint=found[0], message=found[1])]
     if not isinstance(value, dict):
-        return [_mismatch("object", value, keys)]
+        message = f"must be an object, not {json_type(value)}"
+        return [FieldIssue(keys=keys, constraint="invalid_type", message=message)]
     properties = schema.get("properties", {})
-    found = [
+    issues = [
         FieldIssue(keys=(*keys, name), constraint="missing_field", message="is required and was left out")
         for name in schema.get("required", ())
         if name not in value
     ]
     for name, part in value.items():
+        at = (*keys, name)
         if name in properties:
-            found += _issues(properties[name], part, (*keys, name))
+            issues += _issues(properties[name], part, at)
         else:
-            known = tuple(properties)
-            found.append(
-                FieldIssue(
-                    keys=(*keys, name),
-                    constraint="unknown_field",
-                    message="is not a field here",
-                    allowed=known,
-                )
-            )
-    return found
+            message, allowed = "is not a field here", tuple(properties)
+            issues.append(FieldIssue(keys=at, constraint="unknown_field", message=message, allowed=allowed))
+    return issues
 
 
-def _scalar_issues(schema: Any, kind: Any, value: Json, keys: tuple[int | str, ...]) -> list[FieldIssue]:
-    wanted = _TYPES.get(kind)
-    if wanted is not None and (
-        not isinstance(value, wanted) or (isinstance(value, bool) and kind != "boolean")
-    ):
-        return [_mismatch(kind, value, keys)]
+def _fault(schema: Any, value: Any) -> tuple[Constraint, str] | None:
+    """Return what is wrong with one value."""
+    kind = schema["type"]
+    is_whole = isinstance(value, float) and value.is_integer()
+    is_of_type = isinstance(value, _TYPES[kind]) or (kind == "integer" and is_whole)
+    if not is_of_type or (isinstance(value, bool) and kind != "boolean"):
+        return "invalid_type", f"must be of type {kind}, not {json_type(value)}"
     if "enum" in schema and value not in schema["enum"]:
-        allowed = tuple(schema["enum"])
-        return [
-            FieldIssue(
-                keys=keys,
-                constraint="invalid_enum_value",
-                message=f"must be one of {', '.join(map(str, allowed))}",
-                allowed=allowed,
-            )
-        ]
-    return []
-
-
-def _mismatch(wanted: str, value: Json, keys: tuple[int | str, ...]) -> FieldIssue:
-    found = json_type(value)
-    message = f"must be of type {wanted}, not {found}"
-    return FieldIssue(keys=keys, constraint="invalid_type", message=message, expected=wanted, actual=found)
+        return "invalid_enum_value", f"must be one of {', '.join(map(str, schema['enum']))}"
+    if kind == "string":
+        if len(value) < schema.get("minLength", 0):
+            return "invalid_length", f"must have at least {schema['minLength']} characters"
+        if len(value) > schema.get("maxLength", len(value)):
+            return "invalid_length", f"must have at most {schema['maxLength']} characters"
+    elif kind != "boolean":
+        if value < schema.get("minimum", value):
+            return "invalid_range", f"must be at least {schema['minimum']}"
+        if value > schema.get("maximum", value):
+            return "invalid_range", f"must be at most {schema['maximum']}"
+    return None

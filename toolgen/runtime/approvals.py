@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pydantic_core import to_json
-
 from toolgen.contract.fields import Json
 
 from .answers import checked_answer
@@ -20,6 +18,7 @@ from .results import Suspended, SuspensionKind
 from .specs import ToolSpec
 from .suspension import Stored, Suspension, SuspensionStore
 from .suspension_errors import (
+    BadAnswerError,
     ChangedToolError,
     ConflictingAnswerError,
     ForeignAnswerError,
@@ -90,7 +89,7 @@ class Suspensions:
             handle=handle,
             request=request,
             answers=answers,
-        ).sealed()
+        ).sealed(token)
         await self._store.put(_hash(token), suspension)
         return _shown(suspension, token)
 
@@ -120,7 +119,7 @@ class Suspensions:
         suspension = stored.suspension
         if session_id is not None and session_id != suspension.meta.session_id:
             raise ForeignAnswerError("this call waits in another session", hint="answer it there")
-        answer_hash = hashlib.sha256(to_json(_sorted(answer))).hexdigest()
+        answer_hash = _answer_hash(answer)
         if stored.answer_hash:
             return _again(stored, answer, answer_hash)
         self._refuse_late(suspension)
@@ -155,7 +154,7 @@ class Suspensions:
             raise TamperedSuspensionError("the store holds no suspension under this token") from error
         if stored is None:
             raise UnknownSuspensionError("nothing waits under this token", hint="take it as it was given")
-        if not stored.suspension.is_whole:
+        if not stored.suspension.is_whole(token):
             raise TamperedSuspensionError("the store does not hold what was frozen", hint="deny the call")
         return stored
 
@@ -197,6 +196,14 @@ def _hash(token: str) -> str:
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
-def _sorted(answer: Json) -> Json:
-    ordered: Json = json.loads(json.dumps(answer, sort_keys=True))
-    return ordered
+def _answer_hash(answer: Json) -> str:
+    """Return the same for answers that say the same.
+
+    Raises:
+        BadAnswerError: it is not JSON.
+    """
+    try:
+        text = json.dumps(answer, sort_keys=True, allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadAnswerError(f"the answer is not JSON: {error}") from None
+    return hashlib.sha256(text).hexdigest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from pydantic_core import to_json
 
@@ -12,13 +12,12 @@ from .calls import CallMeta
 from .content import ResourceContent, TextContent
 from .context import ToolContext
 from .errors import MalformedResultError
+from .failures import log
 from .hints import filled
 from .host import Host
 from .results import Artifact, Bounds, ToolOutcome, ToolResult
 from .specs import ToolSpec
 from .trace import Trace
-
-_PLAIN: Final = ToolOutcome[Any](result=None)
 
 
 def finish(
@@ -29,35 +28,37 @@ def finish(
     Raises:
         MalformedResultError: it breaks the tool's contract.
     """
-    outcome = _PLAIN
+    outcome = None
     if isinstance(returned, ToolOutcome):
         outcome, returned = returned, returned.result
     document = spec.result.encode(returned)
     if trace is not None:
         trace.mark("encode", document)
     bounds = _bounds(spec, returned) if spec.bounded is not None else None
-    artifacts = outcome.artifacts
-    if artifacts:
-        artifacts = tuple([_artifact(spec, artifact) for artifact in artifacts])
-    if trace is not None:
-        trace.mark("check", bounds)
-    content, display = outcome.content, outcome.display or ""
-    if spec.result_hint and outcome.display is None:
-        display = filled(spec.result_hint, json.loads(document))
-    if spec.reminder:
-        content = (*content, TextContent(text=spec.reminder))
-    return ToolResult(
+    result = ToolResult(
         tool=spec.id,
         status="ok",
         json=document,
         tool_call_id=meta.tool_call_id,
         result=returned,
         bounds=bounds,
-        artifacts=artifacts,
-        content=content,
-        display=display,
-        is_final=outcome.is_final or spec.is_terminal,
+        is_final=spec.is_terminal,
     )
+    if outcome is not None:
+        result = replace(
+            result,
+            artifacts=tuple([_artifact(spec, artifact) for artifact in outcome.artifacts]),
+            content=outcome.content,
+            display=outcome.display or "",
+            is_final=outcome.is_final or spec.is_terminal,
+        )
+    if spec.result_hint and (outcome is None or outcome.display is None):
+        result = replace(result, display=filled(spec.result_hint, json.loads(document)))
+    if spec.reminder:
+        result = replace(result, content=(*result.content, TextContent(text=spec.reminder)))
+    if trace is not None:
+        trace.mark("check", bounds)
+    return result
 
 
 async def cut(
@@ -73,7 +74,10 @@ async def cut(
     uri = ""
     keeper = host.capabilities.get("artifacts")
     if keeper is not None:
-        uri = await context.artifacts.save_overflow(document)
+        try:
+            uri = await context.artifacts.save_overflow(document)
+        except Exception:
+            log.exception("the whole result of %s was not kept", spec.id)
     told = {
         "truncated_by": "toolgen, by the size limit of this tool",
         "bytes": len(document),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from toolgen.contract.fields import Json
@@ -155,8 +156,8 @@ class Unfinished:
 class Suspended:
     """A call that waits for somebody; all that a client holds of it."""
 
-    token: str
-    """Answers the suspension once, through `Runtime.deliver`."""
+    token: str = field(repr=False)
+    """Answers the suspension once, through `Runtime.deliver`; no log should show it."""
     id: str
     """Names it in events and logs; answers nothing."""
     kind: SuspensionKind

@@ -127,7 +127,9 @@ class ToolSpec(Generic[P, R]):
     @property
     def digest(self) -> str:
         """Changes when the contract of the arguments or of the result does: SHA-256, in hex."""
-        text = "\n".join([self.id, self.payload.schema_json, self.result.schema_json])
+        approval = self.confirm.payload.schema_json if self.confirm and self.confirm.payload else ""
+        parts = [self.id, self.payload.schema_json, self.result.schema_json, approval, *self.injected]
+        text = "\n".join(parts)
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from toolgen.contract.fields import Json
 
+from .answers import checked_schema
 from .calls import ToolCall
 from .context import ToolContext
 from .errors import MalformedResultError
@@ -88,4 +89,4 @@ def _schema(spec: ToolSpec[Any, Any], unfinished: Unfinished) -> Any:
         case "credential":
             return _CREDENTIAL
         case _:
-            return {"type": "string"} if unfinished.schema is None else unfinished.schema
+            return {"type": "string"} if unfinished.schema is None else checked_schema(unfinished.schema)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
+import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
 
 from toolgen.contract.fields import Json
@@ -35,21 +35,24 @@ class Suspension:
     request: Mapping[str, Json] | None = None
     answers: tuple[Json, ...] = ()
     """What was answered to this call before."""
-    digest: str = ""
-    """Of everything above but itself: SHA-256, in hex."""
+    seal: str = ""
+    """HMAC-SHA-256 of everything above, in hex; its key is the token, which the store never sees."""
 
-    def sealed(self) -> Suspension:
-        """Return the suspension with its digest."""
-        return replace(self, digest=self._digest())
+    def sealed(self, token: str) -> Suspension:
+        """Return the suspension with its seal."""
+        return replace(self, seal=self._seal(token))
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether nobody has changed it since it was sealed."""
-        return self.digest == self._digest()
+    def is_whole(self, token: str) -> bool:
+        """Return whether it is what was frozen under this token."""
+        return hmac.compare_digest(self.seal, self._seal(token))
 
     def as_json(self) -> str:
-        facts = asdict(self)
+        facts = {field.name: getattr(self, field.name) for field in fields(self)}
+        meta = {field.name: getattr(self.meta, field.name) for field in fields(self.meta)}
+        facts["meta"] = {**meta, "labels": dict(self.meta.labels)}
         facts["payload_json"] = self.payload_json.decode()
+        facts["request"] = None if self.request is None else dict(self.request)
+        facts["answer_schema"] = dict(self.answer_schema)
         return json.dumps(facts, ensure_ascii=False, sort_keys=True)
 
     @classmethod
@@ -68,8 +71,9 @@ class Suspension:
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"this is no suspension: {error}") from error
 
-    def _digest(self) -> str:
-        return hashlib.sha256(replace(self, digest="").as_json().encode()).hexdigest()
+    def _seal(self, token: str) -> str:
+        text = replace(self, seal="").as_json()
+        return hmac.new(token.encode(errors="replace"), text.encode(), "sha256").hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -81,7 +81,11 @@ class SqliteSuspensionStore:
                 "SELECT frozen FROM suspension WHERE answer_hash = '' ORDER BY created_at, token_hash"
             ).fetchall()
 
-        return tuple(Suspension.from_json(frozen) for (frozen,) in await self._do(step))
+        found = []
+        for (frozen,) in await self._do(step):
+            with suppress(ValueError):  # a row that is none is no reason to hide the others
+                found.append(Suspension.from_json(frozen))
+        return tuple(found)
 
     async def forget(self, before: float) -> int:
         def step(database: sqlite3.Connection) -> int:

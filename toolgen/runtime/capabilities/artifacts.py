@@ -17,7 +17,7 @@ from ..calls import CallMeta
 from ..errors import ToolError
 from .capability import CallScope, Conflict
 
-_NAME: Final = re.compile(r"[^/\\\x00-\x1f]{1,255}")
+_NAME: Final = re.compile(r"[^/\\\x00-\x1f\ud800-\udfff]{1,255}")
 _MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+")
 """Type and subtype (RFC 6838, section 4.2)."""
 
@@ -47,9 +47,13 @@ class ArtifactStore(Protocol):
     """Keeps versions by owner and name. Each method is one atomic step, over all processes."""
 
     async def save(
-        self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json]
+        self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json], most: int
     ) -> int:
-        """Keep a new version and return its number."""
+        """Keep a new version and return its number.
+
+        Raises:
+            ToolError: the owner would have more than `most` bytes.
+        """
         ...
 
     async def load(self, owner: str, name: str, version: int | None) -> StoredArtifact | None:
@@ -60,9 +64,10 @@ class ArtifactStore(Protocol):
         """Return the versions of one name, oldest first; without a name the newest of each, by name."""
         ...
 
-    async def size(self, owner: str) -> int:
-        """Return the bytes of all versions of an owner."""
-        ...
+
+def too_many_bytes(most: int) -> ToolError:
+    """Return what a store raises for an owner whose artifacts would be too large together."""
+    return ToolError(f"all artifacts together may have {most} bytes")
 
 
 class Artifacts:
@@ -88,9 +93,8 @@ class Artifacts:
         if not _MEDIA_TYPE.fullmatch(media_type):
             raise ValueError(f"{media_type!r} is no media type, such as image/png")
         owner, plain = self._place(name)
-        await self._capability.refuse_size(owner, len(data))
         facts = dict(metadata or {})
-        version = await self._capability.store.save(owner, plain, data, media_type, facts)
+        version = await self._capability.save(owner, plain, data, media_type, facts)
         return ArtifactInfo(
             name=name,
             version=version,
@@ -133,7 +137,7 @@ class Artifacts:
         is_users = bool(colon) and scope == "user"
         plain = plain if is_users else name
         if not _NAME.fullmatch(plain) or plain in (".", ".."):
-            raise ValueError(f"{name!r} is no name of an artifact: up to 255 characters, and no slash")
+            raise ToolError(f"{name!r} is no name of an artifact: up to 255 characters, and no slash")
         return self._capability.owner(is_users, self._call.meta), plain
 
 
@@ -175,16 +179,17 @@ class ArtifactsCapability:
             )
         return f"{kind}/{owner}"
 
-    async def refuse_size(self, owner: str, size: int) -> None:
-        """Raise when an artifact, or all of its owner, would be too large.
+    async def save(
+        self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json]
+    ) -> int:
+        """Keep a new version and return its number.
 
         Raises:
-            ToolError: as said.
+            ToolError: it, or all of its owner, would be too large.
         """
-        if size > self._most_bytes:
-            raise ToolError(f"the artifact has {size} bytes, and may have {self._most_bytes}")
-        if await self.store.size(owner) + size > self._most_bytes_of_owner:
-            raise ToolError(f"all artifacts together may have {self._most_bytes_of_owner} bytes")
+        if len(data) > self._most_bytes:
+            raise ToolError(f"the artifact has {len(data)} bytes, and may have {self._most_bytes}")
+        return await self.store.save(owner, name, data, media_type, metadata, self._most_bytes_of_owner)
 
 
 def _uri(owner: str, name: str, version: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from toolgen.contract.fields import Json
 
-from .artifacts import ArtifactInfo, StoredArtifact
+from .artifacts import ArtifactInfo, StoredArtifact, too_many_bytes
 
 
 class MemoryArtifactStore:
@@ -16,8 +16,11 @@ class MemoryArtifactStore:
         self._kept: dict[tuple[str, str], list[StoredArtifact]] = {}
 
     async def save(
-        self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json]
+        self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json], most: int
     ) -> int:
+        mine = [one for (of, _), kept in self._kept.items() if of == owner for one in kept]
+        if sum(len(one.data) for one in mine) + len(data) > most:
+            raise too_many_bytes(most)
         versions = self._kept.setdefault((owner, name), [])
         info = ArtifactInfo(
             name=name,
@@ -40,8 +43,3 @@ class MemoryArtifactStore:
             return tuple(one.info for one in self._kept.get((owner, name), ()))
         newest = [versions[-1].info for (of, _), versions in self._kept.items() if of == owner]
         return tuple(sorted(newest, key=lambda info: info.name))
-
-    async def size(self, owner: str) -> int:
-        return sum(
-            len(one.data) for (of, _), versions in self._kept.items() if of == owner for one in versions
-        )

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from toolgen.contract.fields import Json
 
-from .artifacts import ArtifactInfo, StoredArtifact
+from .artifacts import ArtifactInfo, StoredArtifact, too_many_bytes
 
 _BUSY_S: Final = 10.0
 _SCHEMA: Final = """
@@ -39,9 +39,10 @@ class SqliteArtifactStore:
             database.execute(_SCHEMA)
 
     async def save(
-        self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json]
+        self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json], most: int
     ) -> int:
-        return await asyncio.to_thread(self._save, owner, name, data, media_type, json.dumps(dict(metadata)))
+        facts = json.dumps(dict(metadata))
+        return await asyncio.to_thread(self._save, owner, name, data, media_type, facts, most)
 
     async def load(self, owner: str, name: str, version: int | None) -> StoredArtifact | None:
         newest = "ORDER BY version DESC LIMIT 1" if version is None else "AND version = ?"
@@ -62,15 +63,15 @@ class SqliteArtifactStore:
             rows = await asyncio.to_thread(self._rows, query, (owner,))
         return tuple(map(_info, rows))
 
-    async def size(self, owner: str) -> int:
-        query = "SELECT coalesce(sum(length(data)), 0) FROM artifact WHERE owner = ?"
-        rows = await asyncio.to_thread(self._rows, query, (owner,))
-        return int(rows[0][0])
-
-    def _save(self, owner: str, name: str, data: bytes, media_type: str, metadata: str) -> int:
+    def _save(self, owner: str, name: str, data: bytes, media_type: str, metadata: str, most: int) -> int:
         with closing(self._connect()) as database:
             database.execute("BEGIN IMMEDIATE")
             with database:
+                (size,) = database.execute(
+                    "SELECT coalesce(sum(length(data)), 0) FROM artifact WHERE owner = ?", (owner,)
+                ).fetchone()
+                if size + len(data) > most:
+                    raise too_many_bytes(most)
                 (version,) = database.execute(
                     "SELECT coalesce(max(version), 0) + 1 FROM artifact WHERE owner = ? AND name = ?",
                     (owner, name),

@@ -1,19 +1,18 @@
-"""The seam by which a host adds an object of its own to `ToolContext`: `ctx.<name>`."""
+"""The seam by which a host gives executors more than their payload."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
-
-from toolgen.contract.record import record
 
 from ..calls import CallMeta
 from ..specs import ToolSpec
 
 
-@record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CallScope:
-    """The call that a capability is opened for."""
+    """The call for which a capability is opened."""
 
     meta: CallMeta
     tool: str
@@ -21,18 +20,30 @@ class CallScope:
     spec: ToolSpec[Any, Any]
 
 
-class Capability(Protocol):
-    """Something that executors may use, given to `Runtime(capabilities=[…])`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Calls made at once that changed the same thing; the change of one stands."""
 
-    name: str
-    """Attribute of the context; a tool says `Needs(name)` and is refused at registration without it."""
+    scope: str
+    key: str
+    tool_call_ids: tuple[str, ...]
+    """Of the calls, in their order."""
+    kept: str
+    """The call whose change stands."""
+
+
+class Capability(Protocol):
+    """Something that executors find at their context, under its name: `ctx.<name>`."""
+
+    @property
+    def name(self) -> str:
+        """What a design's `Needs` says, and the attribute of the context."""
+        ...
 
     def open(self, call: CallScope) -> Any:
-        """Return the object that one call sees; called at its first use, so it reads nothing yet."""
+        """Return the object of one call; made at its first use, so it should do nothing yet."""
+        ...
 
-    async def close(self, opened: Sequence[tuple[Any, bool]]) -> Sequence[str]:
-        """Keep what the calls of one batch did; return what the host should hear of it, in words.
-
-        `opened` holds, in call order, the object of each call that used one, and whether its result is ok.
-        A call that failed, was denied or is suspended has False.
-        """
+    async def close(self, opened: Sequence[tuple[Any, bool]]) -> Sequence[Conflict]:
+        """Keep what the calls did, in their order; each with whether it succeeded."""
+        ...

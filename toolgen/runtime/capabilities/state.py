@@ -1,183 +1,135 @@
-"""State: JSON values by key that outlive a call, in four scopes.
+"""State that outlives a call: of the application, of a user, of a session, of a turn.
 
-A call reads a snapshot and collects its changes; they are kept together with those of the other calls of
-its batch, in call order, when all have ended. Changes of calls that failed, were denied or are suspended
-are dropped.
+A call reads what is stored and what it has written itself. What it writes is kept when it succeeded, after
+all calls that were made with it, in the order of the calls.
 """
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, Final, Literal, Protocol, cast, get_args
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol, TypeAlias
 
 from toolgen.contract.fields import Json
-from toolgen.contract.record import record
 
-from .capability import CallScope
-from .errors import StateError
-from .json_values import copied, stored_text
-from .merge import Rule
-from .place import Place, Scope, UserOf, place_of, user_label
-from .state_memory import MemoryStateStore
+from ..calls import CallMeta
+from .capability import CallScope, Conflict
 
-_SCOPES: Final = get_args(Scope)
-_LONGEST_KEY: Final = 255
-_NO_RULES: Final[Mapping[str, Rule]] = MappingProxyType({})
-_MOST_TURNS: Final = 1000
-"""Turns whose `temp` values are remembered; the oldest go first."""
+Scope: TypeAlias = Literal["app", "user", "session", "temp"]
+"""`temp` lives for one turn and is never stored."""
+Operation: TypeAlias = Literal["set", "delete", "append", "add"]
+
+_SCOPES: Final[tuple[Scope, ...]] = ("app", "user", "session", "temp")
+_MOST_TURNS: Final = 1_000
+"""Turns whose temporary values are remembered."""
 
 
-@record
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One write to one key."""
+    """One step of what a call wrote."""
 
-    place: Place
     key: str
     """Without its scope."""
-    kind: Literal["set", "merge", "delete"]
+    operation: Operation
     value: Json = None
-    rule: Rule | None = None
-    """Of a merge."""
 
 
 class StateStore(Protocol):
-    """Keeps state; `MemoryStateStore` and `SqliteStateStore` are two, a host may bring its own."""
+    """Keeps values by scope, owner and key. Each method is one atomic step, over all processes."""
 
-    async def load(self, place: Place) -> dict[str, Json]:
-        """Return all values of a place by key, a copy."""
+    async def load(self, scope: Scope, owner: str) -> dict[str, Json]:
+        """Return everything that an owner has."""
+        ...
 
-    async def apply(self, changes: Sequence[Change]) -> tuple[Change, ...]:
-        """Apply all changes in order, in one transaction; a merge sees what is stored at that moment.
+    async def apply(self, scope: Scope, owner: str, changes: Sequence[Change]) -> None:
+        """Make the changes in their order, on what is stored now.
 
-        Return the merges that their rule refused with a TypeError; they change nothing.
+        Raises:
+            ValueError: one of them does not fit what is stored, such as a number added to a text.
         """
+        ...
+
+
+def applied(values: Mapping[str, Json], changes: Sequence[Change]) -> dict[str, Json]:
+    """Return the values after the changes.
+
+    Raises:
+        ValueError: a change does not fit the value that it finds.
+    """
+    result = dict(values)
+    for change in changes:
+        found = result.get(change.key)
+        match change.operation:
+            case "set":
+                result[change.key] = change.value
+            case "delete":
+                result.pop(change.key, None)
+            case "append":
+                if not isinstance(found, list | None):
+                    raise ValueError(f"{change.key!r} is no list, so nothing can be appended to it")
+                result[change.key] = [*(found or []), change.value]
+            case "add":
+                if isinstance(found, bool) or not isinstance(found, int | float | None):
+                    raise ValueError(f"{change.key!r} is no number, so nothing can be added to it")
+                assert isinstance(change.value, int | float)
+                result[change.key] = (found or 0) + change.value
+    return result
 
 
 class State:
-    """`ctx.state`: the values that one call sees, its own writes included.
-
-    A key is `scope:name` with the scope app, user, session or temp; temp lives as long as the turn.
-    Calls of one batch do not see each other's writes. Writes may come from a thread; reads are awaited.
-    """
+    """The state as one call sees it: `ctx.state`. A key without a scope is the session's."""
 
     def __init__(self, capability: StateCapability, call: CallScope) -> None:
         self._capability = capability
-        self._call = call
-        self._loaded: dict[Place, dict[str, Json]] = {}
-        self._changes: list[Change] = []
-        self._is_closed = False
+        self.call = call
+        self.changes: dict[tuple[Scope, str], list[Change]] = {}
+        """By scope and owner, in the order in which they were made."""
 
-    async def get(self, key: str, default: Any = None) -> Any:
-        """Return the value, a copy.
-
-        Raises:
-            StateError: the key has no scope, or the call does not say whose it is.
-        """
-        place, name = self._split(key)
-        return (await self._view(place)).get(name, default)
-
-    async def all(self, scope: Scope) -> dict[str, Any]:
-        """Return the values of a scope by name, without the scope, a copy.
-
-        Raises:
-            StateError: there is no such scope, or the call does not say whose it is.
-        """
-        return await self._view(self._place(scope, scope))
+    async def get(self, key: str, default: Json = None) -> Json:
+        """Return the value, with what this call has changed of it."""
+        scope, owner, name = self._place(key)
+        stored = await self._capability.load(scope, owner)
+        return applied(stored, self.changes.get((scope, owner), ())).get(name, default)
 
     def set(self, key: str, value: Json) -> None:
-        """Write a value; of two calls of a batch, the later in call order wins.
-
-        Raises:
-            StateError: the value is no JSON, or too large; or as `get`.
-        """
-        self._note(key, "set", value)
-
-    def merge(self, key: str, value: Json) -> None:
-        """Contribute to a value by the rule that the host declared for the key; no contribution is lost.
-
-        Raises:
-            StateError: the key has no rule, or its rule does not take the value; or as `set`.
-        """
-        rule = self._capability.rules.get(key)
-        if rule is None:
-            known = ", ".join(self._capability.rules) or "none"
-            raise StateError(
-                f"state key {key!r} has no rule to merge by; keys with rules are {known}; "
-                f"give StateCapability(rules={{{key!r}: append}}), or use set"
-            )
-        try:
-            rule(None, value)
-        except TypeError as error:
-            raise StateError(f"state key {key!r} does not take the value: {error}") from None
-        self._note(key, "merge", value, rule)
+        """Put a value in the place of what is there."""
+        self._change(key, "set", value)
 
     def delete(self, key: str) -> None:
-        """Remove a value, if there is one.
+        self._change(key, "delete", None)
 
-        Raises:
-            StateError: as `get`.
-        """
-        self._note(key, "delete", None)
+    def append(self, key: str, item: Json) -> None:
+        """Add an item to a list; calls at once each add theirs, in their order."""
+        self._change(key, "append", item)
 
-    def taken(self) -> tuple[Change, ...]:
-        """Return the changes of the call, in order; it can make no more."""
-        self._is_closed = True
-        return tuple(self._changes)
+    def add(self, key: str, number: float) -> None:
+        """Add to a number; calls at once each add theirs."""
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            raise ValueError(f"{number!r} is no number")
+        self._change(key, "add", number)
 
-    @property
-    def tool(self) -> str:
-        """Id of the tool that wrote."""
-        return self._call.tool
-
-    def _note(
-        self, key: str, kind: Literal["set", "merge", "delete"], value: Json, rule: Rule | None = None
-    ) -> None:
-        place, name = self._split(key)
-        if self._is_closed:
-            raise StateError(f"state key {key!r} is written after the call has ended")
+    def _change(self, key: str, operation: Operation, value: Json) -> None:
+        scope, owner, name = self._place(key)
+        self._capability.refuse(f"{scope}:{name}", operation)
         try:
-            size = len(stored_text(value).encode())
-        except TypeError as error:
-            raise StateError(f"the value for state key {key!r} cannot be stored: {error}") from None
-        if size > self._capability.max_value_bytes:
-            raise StateError(
-                f"the value for state key {key!r} has {size} bytes, the most are "
-                f"{self._capability.max_value_bytes}; save it as an artifact"
-            )
-        change = Change(place=place, key=name, kind=kind, value=copied(value), rule=rule)
-        self._changes.append(change)
+            copy: Json = json.loads(json.dumps(value, allow_nan=False))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the state takes JSON, and {key!r} was given something else") from error
+        change = Change(key=name, operation=operation, value=copy)
+        self.changes.setdefault((scope, owner), []).append(change)
 
-    def _split(self, key: str) -> tuple[Place, str]:
-        scope, colon, name = key.partition(":")
-        if not colon or not name:
-            raise StateError(f"state key {key!r} has no scope; write one such as {'session:' + scope!r}")
-        if len(key) > _LONGEST_KEY:
-            raise StateError(f"a state key of {len(key)} characters is too long, the most are {_LONGEST_KEY}")
-        return self._place(scope, key), name
-
-    def _place(self, scope: str, key: str) -> Place:
+    def _place(self, key: str) -> tuple[Scope, str, str]:
+        prefix, colon, name = key.partition(":")
+        scope: Scope = "session" if not colon else prefix  # type: ignore[assignment]  # checked below
         if scope not in _SCOPES:
-            raise StateError(f"state key {key!r} has the scope {scope!r}; scopes are {', '.join(_SCOPES)}")
-        try:
-            return self._capability.place(cast("Scope", scope), self._call)
-        except LookupError as error:
-            raise StateError(f"state key {key!r} belongs to nobody: {error}") from None
-
-    async def _view(self, place: Place) -> dict[str, Any]:
-        if place not in self._loaded:
-            self._loaded[place] = await self._capability.store_of(place).load(place)
-        view: dict[str, Any] = copied(self._loaded[place])
-        apply(view, [change for change in self._changes if change.place == place])
-        return view
+            raise ValueError(f"{key!r} has no scope of the state; scopes are {', '.join(_SCOPES)}")
+        return scope, self._capability.owner(scope, self.call.meta), name if colon else key
 
 
 class StateCapability:
-    """Gives executors `ctx.state`.
-
-    `rules` by key, such as `{"session:cart": append}`, say how `State.merge` combines.
-    """
+    """Gives executors `ctx.state`."""
 
     name = "state"
 
@@ -185,102 +137,83 @@ class StateCapability:
         self,
         store: StateStore,
         *,
-        app: str,
-        user: UserOf = user_label,
-        rules: Mapping[str, Rule] = _NO_RULES,
-        max_value_bytes: int = 65_536,
+        app: str = "app",
+        user: Callable[[CallMeta], str] = lambda meta: meta.labels.get("user", ""),
+        rules: Mapping[str, Operation] | None = None,
     ) -> None:
-        """Make it; `user` says whose call it is, and "" that nobody knows.
+        """Keep the state in a store; `user` says whose call it is.
 
-        Raises:
-            ValueError: a key of the rules has no scope.
+        `rules` names for a key, with its scope, the only operation that may change it: a counter that is
+        only added to is never lost to a call made at the same time.
         """
-        for key in rules:
-            if key.partition(":")[0] not in _SCOPES or not key.partition(":")[2]:
-                raise ValueError(f"the rule for {key!r} names no scope; write a key such as 'session:cart'")
-        self.rules = MappingProxyType(dict(rules))
-        self.max_value_bytes = max_value_bytes
+        self._store = store
         self._app = app
         self._user = user
-        self._store = store
-        self._temp = MemoryStateStore()
-        self._turns: OrderedDict[Place, None] = OrderedDict()
+        self._rules = dict(rules or {})
+        self._turns: OrderedDict[str, dict[str, Json]] = OrderedDict()
 
     def open(self, call: CallScope) -> State:
         return State(self, call)
 
-    async def close(self, opened: Sequence[tuple[State, bool]]) -> tuple[str, ...]:
-        """Keep the changes of the calls that succeeded; return the conflicts between them, in words."""
-        made = [(state.tool, state.taken(), succeeded) for state, succeeded in opened]
-        kept = [(tool, changes) for tool, changes, succeeded in made if succeeded]
-        temp = [change for _, changes in kept for change in changes if change.place.scope == "temp"]
-        lasting = [change for _, changes in kept for change in changes if change.place.scope != "temp"]
-        refused: list[Change] = []
-        if lasting:
-            refused += await self._store.apply(lasting)
-        if temp:
-            refused += await self._temp.apply(temp)
-            await self._forget_old_turns(temp)
-        return (*_conflicts(kept), *map(_refusal, refused))
+    async def close(self, opened: Sequence[tuple[State, bool]]) -> Sequence[Conflict]:
+        """Store what the calls that succeeded wrote; what the others wrote is dropped."""
+        kept = [state for state, succeeded in opened if succeeded]
+        merged: dict[tuple[Scope, str], list[Change]] = {}
+        for state in kept:
+            for place, changes in state.changes.items():
+                merged.setdefault(place, []).extend(changes)
+        for (scope, owner), changes in merged.items():
+            if scope == "temp":
+                self._turns[owner] = applied(self._turns.get(owner, {}), changes)
+                self._turns.move_to_end(owner)
+                while len(self._turns) > _MOST_TURNS:
+                    self._turns.popitem(last=False)
+            else:
+                await self._store.apply(scope, owner, changes)
+        return tuple(_conflicts(kept))
 
-    def place(self, scope: Scope, call: CallScope) -> Place:
-        """Return where the values of a scope are kept for a call.
+    async def load(self, scope: Scope, owner: str) -> dict[str, Json]:
+        return self._turns.get(owner, {}) if scope == "temp" else await self._store.load(scope, owner)
+
+    def owner(self, scope: Scope, meta: CallMeta) -> str:
+        """Return whose values a scope has in a call.
 
         Raises:
-            LookupError: the call does not say whose it is.
+            RuntimeError: the host's `CallMeta` does not say.
         """
-        return place_of(self._app, scope, call.meta, self._user)
+        match scope:
+            case "app":
+                return self._app
+            case "user":
+                owner = self._user(meta)
+            case "session":
+                owner = meta.session_id
+            case "temp":
+                owner = f"{meta.session_id}/{meta.turn_id}"
+        if not owner.strip("/"):
+            raise RuntimeError(f"the CallMeta of this call does not say whose {scope} state it is")
+        return owner
 
-    def store_of(self, place: Place) -> StateStore:
-        return self._temp if place.scope == "temp" else self._store
+    def refuse(self, key: str, operation: Operation) -> None:
+        """Raise when the rules want another operation for the key.
 
-    async def _forget_old_turns(self, changes: Sequence[Change]) -> None:
-        for change in changes:
-            self._turns[change.place] = None
-            self._turns.move_to_end(change.place)
-        while len(self._turns) > _MOST_TURNS:
-            self._temp.forget(self._turns.popitem(last=False)[0])
-
-
-def apply(values: dict[str, Json], changes: Sequence[Change]) -> tuple[Change, ...]:
-    """Make the changes to the values of one place, in order; return the merges that their rule refused."""
-    refused: list[Change] = []
-    for change in changes:
-        if change.kind == "delete":
-            values.pop(change.key, None)
-        elif change.rule is None:
-            values[change.key] = copied(change.value)
-        else:
-            try:
-                values[change.key] = change.rule(values.get(change.key), copied(change.value))
-            except TypeError:
-                refused.append(change)
-    return tuple(refused)
+        Raises:
+            ValueError: they do.
+        """
+        rule = self._rules.get(key)
+        if rule is not None and rule != operation:
+            raise ValueError(f"{key!r} is only changed by {rule!r}, as the rules of the state say")
 
 
-def _conflicts(kept: Sequence[tuple[str, Sequence[Change]]]) -> list[str]:
-    """Return a sentence a key that several calls wrote, unless all of them merged or ended the same."""
-    last: dict[tuple[Place, str], list[tuple[str, Change]]] = {}
-    replaced: set[tuple[Place, str]] = set()
-    for tool, changes in kept:
-        ends = {(change.place, change.key): change for change in changes}
-        replaced.update((one.place, one.key) for one in changes if one.kind != "merge")
-        for where, change in ends.items():
-            last.setdefault(where, []).append((tool, change))
+def _conflicts(states: Sequence[State]) -> list[Conflict]:
+    """Return the keys that more than one call put a value into."""
+    writers: dict[tuple[Scope, str, str], list[str]] = {}
+    for state in states:
+        for (scope, owner), changes in state.changes.items():
+            for key in dict.fromkeys(one.key for one in changes if one.operation in ("set", "delete")):
+                writers.setdefault((scope, owner, key), []).append(state.call.meta.tool_call_id)
     return [
-        f"state key '{where[0].scope}:{where[1]}' was written by {len(writers)} calls at once, of "
-        f"{', '.join(tool for tool, _ in writers)}; the last of them stands"
-        for where, writers in last.items()
-        if where in replaced and any(_end(change) != _end(writers[0][1]) for _, change in writers)
+        Conflict(scope=scope, key=key, tool_call_ids=tuple(calls), kept=calls[-1])
+        for (scope, _, key), calls in writers.items()
+        if len(calls) > 1
     ]
-
-
-def _end(change: Change) -> tuple[str, str]:
-    return change.kind, stored_text(change.value)
-
-
-def _refusal(change: Change) -> str:
-    return (
-        f"state key '{change.place.scope}:{change.key}' did not take a contribution: its rule does not fit "
-        "what is stored"
-    )
