@@ -12,13 +12,23 @@ import datetime as dt
 import statistics
 import time
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from gen.assistant.toolsets import devices
 from gen.types import Device
-from toolgen.runtime import CallMeta, Runtime, ToolContext, ToolsetRegistration
+from toolgen.runtime import (
+    CallMeta,
+    Continue,
+    Hook,
+    Runtime,
+    ToolCall,
+    ToolContext,
+    ToolsetRegistration,
+    Verdict,
+)
+from toolgen.runtime.event_hub import Events
 from toolgen.runtime.testing import RecordingExecutor
 
 ROUNDS, CALLS = 41, 300
@@ -101,16 +111,47 @@ class Executor(RecordingExecutor):
         return self._result
 
 
-Contestants = dict[str, Callable[[], Awaitable[object]]]
+class Passing(Hook):
+    """Lets every call go on."""
+
+    async def before_tool(self, call: ToolCall, payload: object, ctx: ToolContext) -> Verdict:
+        return Continue()
 
 
-def contestants(size: int) -> Contestants:
-    """Return what is measured on a result of this many devices, by name; each makes one call."""
-    ours, bares = _result(size), _bare_result(size)
-    runtime = Runtime()
-    runtime.register(
-        ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=Executor(ours), format=1)
+Once = Callable[[], Awaitable[object]]
+
+
+class Row(NamedTuple):
+    """Two things that are compared; each makes one call."""
+
+    name: str
+    ours: Once
+    against: str
+    other: Once
+
+
+def runtime_with(executor: object, **host: Any) -> Runtime:
+    made = Runtime(**host)
+    made.register(
+        ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor, format=1)
     )
+    return made
+
+
+def watched(executor: object) -> Runtime:
+    """Return a runtime with one subscriber, who does not keep up."""
+    events = Events()
+    events.subscribe()
+    return runtime_with(executor, events=events)
+
+
+def contestants(size: int) -> list[Row]:
+    """Return what is measured on a result of this many devices."""
+    ours, bares = _result(size), _bare_result(size)
+    runtime = runtime_with(Executor(ours))
+    hooked = runtime_with(Executor(ours), hooks=[Passing()])
+    timed = runtime_with(Executor(ours), tool_timeout=60.0)
+    told = watched(Executor(ours))
     payload, result = TypeAdapter(BarePayload), TypeAdapter(BareResult)
     spec = devices.LIST_DEVICES
 
@@ -123,6 +164,15 @@ def contestants(size: int) -> Contestants:
 
     async def call() -> object:
         return await runtime.call(TOOL, GOOD, META)
+
+    async def call_with_a_hook() -> object:
+        return await hooked.call(TOOL, GOOD, META)
+
+    async def call_with_a_timeout() -> object:
+        return await timed.call(TOOL, GOOD, META)
+
+    async def call_with_a_subscriber() -> object:
+        return await told.call(TOOL, GOOD, META)
 
     async def bare_decode() -> object:
         return payload.validate_json(GOOD)
@@ -145,41 +195,43 @@ def contestants(size: int) -> Contestants:
     async def invalid() -> object:
         return await runtime.call(TOOL, BAD, META)
 
-    return {
-        "call": call,
-        "bare decode + encode": bare,
-        "decode": decode,
-        "bare decode": bare_decode,
-        "encode": encode,
-        "bare encode": bare_encode,
-        "invalid call": invalid,
-        "bare validation, with its errors": bare_invalid,
-    }
+    return [
+        Row("call", call, "bare decode + encode", bare),
+        Row("decode", decode, "bare decode", bare_decode),
+        Row("encode", encode, "bare encode", bare_encode),
+        Row("invalid call", invalid, "bare validation, with its errors", bare_invalid),
+        Row("a hook", call_with_a_hook, "call", call),
+        Row("a timeout", call_with_a_timeout, "call", call),
+        Row("a subscriber", call_with_a_subscriber, "call", call),
+    ]
 
 
-async def measure(running: Contestants) -> dict[str, list[float]]:
-    """Return microseconds a call, one figure a round."""
-    taken: dict[str, list[float]] = {name: [] for name in running}
+async def measure(rows: list[Row]) -> list[list[tuple[float, float]]]:
+    """Return for each row the microseconds of both sides, a pair a round."""
+    taken: list[list[tuple[float, float]]] = [[] for _ in rows]
     for _ in range(ROUNDS):
-        for name, once in running.items():
-            start = time.perf_counter()
-            for _ in range(CALLS):
-                await once()
-            taken[name].append((time.perf_counter() - start) / CALLS * 1e6)
+        for row, pairs in zip(rows, taken, strict=True):
+            pairs.append((await duration_us(row.ours), await duration_us(row.other)))
     return taken
 
 
+async def duration_us(once: Once) -> float:
+    start = time.perf_counter()
+    for _ in range(CALLS):
+        await once()
+    return (time.perf_counter() - start) / CALLS * 1e6
+
+
 def report(size: int) -> None:
-    taken = asyncio.run(measure(contestants(size)))
+    rows = contestants(size)
     print(f"{size} devices in the result")
-    names = list(taken)
-    for ours, bare in zip(names[::2], names[1::2], strict=True):
-        pairs = list(zip(taken[ours], taken[bare], strict=True))
+    for row, pairs in zip(rows, asyncio.run(measure(rows)), strict=True):
+        ours, other = (statistics.median(side) for side in zip(*pairs, strict=True))
         ratio = statistics.median(a / b for a, b in pairs)
         more = statistics.median(a - b for a, b in pairs)
         print(
-            f"  {ours:12} {statistics.median(taken[ours]):6.1f} µs   {bare:32} "
-            f"{statistics.median(taken[bare]):6.1f} µs   ratio {ratio:.2f}, {more:+.1f} µs"
+            f"  {row.name:12} {ours:6.1f} µs   {row.against:32} {other:6.1f} µs   "
+            f"ratio {ratio:.2f}, {more:+.1f} µs"
         )
 
 

@@ -73,7 +73,8 @@ async def test_what_a_tool_calls_is_a_child_of_its_span(recorded: Recorded) -> N
 
     with tracer.start_as_current_span("run"):
         await asyncio.gather(call(), call())
-    *_, run = found = recorded.spans()
+    found: list[Any] = list(recorded.spans())
+    run = found[-1]
     tools = {span.context.span_id: span for span in found if span.name.startswith("execute_tool")}
     gets = [span.parent.span_id for span in found if span.name == "GET" and span.parent]
     assert sorted(gets) == sorted(tools)

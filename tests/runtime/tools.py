@@ -10,7 +10,7 @@ from toolgen.runtime import CallMeta, Runtime, ToolsetRegistration, ToolSpec
 
 META = CallMeta(run_id="r", session_id="s", turn_id="t", tool_call_id="c1")
 SITE = b'{"site_id": "s1"}'
-EMPTY = {"devices": [], "returned": 0, "truncated": False}
+EMPTY: dict[str, Any] = {"devices": [], "returned": 0, "truncated": False}
 
 
 def spec(**facts: Any) -> ToolSpec[Any, Any]:

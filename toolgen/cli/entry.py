@@ -9,9 +9,7 @@ from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 
-_EXTRA: Final = frozenset(
-    ["datamodel_code_generator", "jinja2", "jsonschema_rs", "ruff", "typer", "yaml"]
-)
+_EXTRA: Final = frozenset(["datamodel_code_generator", "jinja2", "jsonschema_rs", "ruff", "typer", "yaml"])
 _REPORT: Final = "error: this is a bug in toolgen; please report it with the lines above"
 
 

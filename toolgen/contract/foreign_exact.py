@@ -123,7 +123,8 @@ def _with_any_key(node: AnySchema, fields: AnySchema) -> Any:
         return values, extra, given
 
     keys = cs.no_info_after_validator_function(hide, cs.str_schema(strict=True))
-    return cs.no_info_after_validator_function(restore, {**node, "extras_keys_schema": keys})
+    whole: AnySchema = {**node, "extras_keys_schema": keys}
+    return cs.no_info_after_validator_function(restore, whole)
 
 
 def _field(field: AnySchema) -> AnySchema:

@@ -131,7 +131,7 @@ def _fault(schema: Any, value: Any) -> tuple[Constraint, str] | None:
         return "invalid_type", f"must be of type {kind}, not {json_type(value)}"
     if "enum" in schema and value not in schema["enum"]:
         return "invalid_enum_value", f"must be one of {', '.join(map(str, schema['enum']))}"
-    if kind == "string":
+    if isinstance(value, str):
         if len(value) < schema.get("minLength", 0):
             return "invalid_length", f"must have at least {schema['minLength']} characters"
         if len(value) > schema.get("maxLength", len(value)):

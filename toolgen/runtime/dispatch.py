@@ -127,7 +127,10 @@ async def _attempt(
         if trace is not None:
             trace.mark("inject", spec.injected)
         if entry.is_plain:
-            returned = await entry.execute(payload, context)
+            try:
+                returned = await entry.execute(payload, context)
+            except ToolError as error:
+                returned = await host.execution.again(entry, error, payload, context)
         else:
             returned = await _execute(entry, call, payload, context, host)
         if trace is not None:

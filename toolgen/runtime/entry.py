@@ -102,8 +102,7 @@ class Entry:
         self.needs_call = raw or bool(self.interceptors or self.on_error) or self.stands_guarded
         self.may_be_retried = any(spec.annotations.get(hint) for hint in ("idempotent", "read_only"))
         timeout = around.timeout if spec.timeout is None else spec.timeout
-        stands_alone = self.is_async and not raw and not spec.is_sequential and timeout is None
-        self.is_plain = stands_alone and not self.may_be_retried
+        self.is_plain = self.is_async and not raw and not spec.is_sequential and timeout is None
         """Whether the executor's method is called as it is."""
 
     def fill(self, payload: ToolModel, meta: CallMeta) -> None:

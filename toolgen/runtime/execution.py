@@ -71,19 +71,30 @@ class Execution:
             self._alone = asyncio.Lock()
             self._places = asyncio.Semaphore(self._max_parallel)
 
-    async def _within_time(self, entry: Entry, arguments: tuple[Any, ...]) -> Any:
-        attempts = self._max_retries if entry.may_be_retried else 0
+    async def again(self, entry: Entry, error: ToolError, *arguments: Any) -> Any:
+        """Return what the executor returns after a first attempt that failed.
+
+        Raises:
+            ToolError: it must not be called again, or it failed as often as it may.
+        """
         pause = _FIRST_PAUSE_S
-        while True:
+        for _ in range(self._max_retries if entry.may_be_retried else 0):
+            if not error.is_retryable:
+                break
+            hint = error.retry_hint
+            await asyncio.sleep(pause if hint is None or hint.retry_after is None else hint.retry_after)
+            pause *= 2
             try:
                 return await self._once(entry, arguments)
-            except ToolError as error:
-                if not attempts or not error.is_retryable:
-                    raise
-                attempts -= 1
-                hint = error.retry_hint
-                await asyncio.sleep(pause if hint is None or hint.retry_after is None else hint.retry_after)
-                pause *= 2
+            except ToolError as another:
+                error = another
+        raise error
+
+    async def _within_time(self, entry: Entry, arguments: tuple[Any, ...]) -> Any:
+        try:
+            return await self._once(entry, arguments)
+        except ToolError as error:
+            return await self.again(entry, error, *arguments)
 
     async def _once(self, entry: Entry, arguments: tuple[Any, ...]) -> Any:
         timeout = self.timeout_of(entry)

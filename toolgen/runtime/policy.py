@@ -32,3 +32,4 @@ class Policy(Protocol):
 
     async def decide(self, call: ToolCall, spec: ToolSpec[Any, Any], preview: str) -> Decision:
         """Return the decision; `call.payload` has the arguments, `preview` says what would happen."""
+        ...

@@ -92,21 +92,27 @@ class SuspensionStore(Protocol):
 
     async def put(self, token_hash: str, suspension: Suspension) -> None:
         """Keep a new suspension."""
+        ...
 
     async def get(self, token_hash: str) -> Stored | None:
         """Return what is kept under the token; None when there is nothing."""
+        ...
 
     async def claim(self, token_hash: str, answer_hash: str) -> bool:
         """Take an answer, if none was taken yet; return whether this one was."""
+        ...
 
     async def finish(self, token_hash: str, outcome: bytes) -> None:
         """Keep what came of the answer that was taken."""
+        ...
 
     async def waiting(self) -> tuple[Suspension, ...]:
         """Return the suspensions without an answer, oldest first."""
+        ...
 
     async def forget(self, before: float) -> int:
         """Drop what expired before this second since 1970; return how many."""
+        ...
 
 
 class MemorySuspensionStore:
