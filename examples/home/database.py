@@ -35,7 +35,9 @@ def connect(path: Path = DATABASE) -> sqlite3.Connection:
 
 
 def build(path: Path) -> None:
-    """Write the database, in place of an older one."""
+    """Write the database, in place of an older one; what was kept beside that is forgotten."""
+    for kept in path.parent.glob(f"{path.stem}-*.db*"):
+        kept.unlink()
     unfinished = path.with_suffix(".new.db")
     unfinished.unlink(missing_ok=True)
     connection = sqlite3.connect(unfinished)
@@ -48,11 +50,16 @@ def build(path: Path) -> None:
     unfinished.replace(path)
 
 
+def beside(path: Path, name: str) -> Path:
+    """Return where the runtime keeps something beside the database: `home-state.db` beside `home.db`."""
+    return path.with_name(f"{path.stem}-{name}.db")
+
+
 def _add_sites_and_users(connection: sqlite3.Connection) -> None:
     connection.executemany("insert into site values (:id, :name, :timezone)", _json("sites.json"))
     for user in _json("users.json"):
         connection.execute(
-            "insert into user values (:id, :display_name, :email, :member_since, :preferences)",
+            "insert into user values (:id, :display_name, :email, :member_since, :preferences, :pin)",
             user | {"preferences": json.dumps(user["preferences"])},
         )
         connection.executemany(

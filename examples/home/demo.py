@@ -1,4 +1,4 @@
-"""Ten calls as a model might make them, and what it gets: `python -m examples.home.demo`.
+"""Fourteen calls as a model might make them, and what it gets: `python -m examples.home.demo`.
 
 No model takes part: the calls are written here, and each goes through the whole runtime.
 """
@@ -6,12 +6,23 @@ No model takes part: the calls are written here, and each goes through the whole
 from __future__ import annotations
 
 import asyncio
+import struct
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from toolgen.runtime import Bounds, CallMeta, RetryHint, Runtime, ToolResult
+from toolgen.runtime import (
+    Bounds,
+    CallMeta,
+    ReadonlyContext,
+    RetryHint,
+    Runtime,
+    Suspended,
+    ToolResult,
+)
 
 from .app import assistant
 from .database import DATABASE, connect
@@ -78,24 +89,84 @@ CALLS: Final = (
         "list_devices",
         '{"site_id": "harbour"}',
     ),
+    (
+        "An image for the model that sees, beside its JSON.",
+        "s-mira",
+        "draw_readings",
+        '{"device_id": "h15"}',
+    ),
 )
+
+MIRA: Final = CallMeta(session_id="s-mira")
 
 
 def main(path: Path = DATABASE) -> None:
     """Make the calls on a database, built when it is missing, and print them."""
     with closing(connect(path)) as database:
-        print(asyncio.run(transcript(assistant(database))))
+        print(asyncio.run(transcript(assistant(database, path), path)))
 
 
-async def transcript(runtime: Runtime) -> str:
-    """Return what was sent and what came back, call by call."""
+async def transcript(runtime: Runtime, path: Path) -> str:
+    """Return what was sent and what came back, call by call; `path` is the runtime's database."""
     calls = []
     for number, (title, session_id, tool, arguments) in enumerate(CALLS, 1):
         result = await runtime.call(tool, arguments, CallMeta(session_id=session_id))
-        lines = [f"{number}. {title}", "", f"   {tool} {arguments}", f"   → {result.json.decode()}"]
-        lines += [f"     {line}" for line in _beside(result)]
-        calls.append("\n".join(lines))
+        calls.append(_shown(number, title, tool, arguments, result))
+    number = len(calls)
+    calls.append(await _reset(number + 1, runtime, path))
+    calls.append(await _update(number + 2, runtime, path))
+    calls.append(await _sign_in(number + 3, runtime))
     return "\n\n".join(calls)
+
+
+async def _reset(number: int, runtime: Runtime, path: Path) -> str:
+    """Ask a person first; the approval is given to another runtime, as `toolgen approve TOKEN` does."""
+    tool, arguments = "factory_reset", '{"device_id": "h09"}'
+    result = await runtime.call(tool, arguments, MIRA)
+    text = _shown(number, "A person is asked first; nothing has run.", tool, arguments, result)
+    with closing(connect(path)) as database:
+        async with assistant(database, path) as other:
+            done = await other.deliver(_waiting(result).token, {"approved": True})
+    return f"{text}\n   approved elsewhere → {done.json.decode()}\n     display: {done.display}"
+
+
+async def _update(number: int, runtime: Runtime, path: Path) -> str:
+    """Begin work that another process does and delivers."""
+    tool, arguments = "update_firmware", '{"device_id": "h09", "version": "2.4.0"}'
+    result = await runtime.call(tool, arguments, MIRA)
+    text = _shown(number, "Work that goes on in another process.", tool, arguments, result)
+    waiting = _waiting(result)
+    program = (sys.executable, "-m", "examples.home.firmware", waiting.handle, waiting.token, str(path))
+    process = await asyncio.create_subprocess_exec(*program, stdout=PIPE)
+    said, _ = await process.communicate()
+    return "\n".join([text, *(f"   another process: {line}" for line in said.decode().splitlines())])
+
+
+async def _sign_in(number: int, runtime: Runtime) -> str:
+    """Show that a toolset appears with the next request after a call."""
+    tool, arguments = "sign_in", '{"pin": "2718"}'
+    before = await _tools(runtime)
+    result = await runtime.call(tool, arguments, MIRA)
+    new = [name for name in await _tools(runtime) if name not in before]
+    text = _shown(number, "A toolset that appears after this call.", tool, arguments, result)
+    return f"{text}\n     tools before: {len(before)}; new: {', '.join(new)}"
+
+
+async def _tools(runtime: Runtime) -> list[str]:
+    """Return the names of the tools that the next request advertises."""
+    return [spec.name for spec in (await runtime.snapshot(ReadonlyContext(meta=MIRA))).specs]
+
+
+def _waiting(result: ToolResult) -> Suspended:
+    if result.suspension is None:
+        raise RuntimeError(f"{result.tool} did not wait: {result.json.decode()}")
+    return result.suspension
+
+
+def _shown(number: int, title: str, tool: str, arguments: str, result: ToolResult) -> str:
+    seen = result.json.decode() or f"nothing yet ({result.status})"
+    lines = [f"{number}. {title}", "", f"   {tool} {arguments}", f"   → {seen}"]
+    return "\n".join([*lines, *(f"     {line}" for line in _beside(result))])
 
 
 def _beside(result: ToolResult) -> Iterator[str]:
@@ -104,6 +175,16 @@ def _beside(result: ToolResult) -> Iterator[str]:
         yield f"bounds: {_bounds(result.bounds)}"
     for artifact in result.artifacts:
         yield f"artifact: {artifact.kind}, {len(artifact.json)} bytes"
+    for content in result.content:
+        if content.type == "image":
+            width, height = struct.unpack_from(">II", content.data, 16)  # where a PNG says them
+            yield f"image: {content.media_type}, {width} × {height} pixels"
+            yield f"display: {result.display}"
+    if result.suspension:
+        yield f"{result.suspension.kind}: {result.suspension.question or 'its result comes later'}"
+        if result.suspension.preview:
+            yield f"preview: {result.suspension.preview}"
+        yield "token: kept by the client"
     if result.retry_hint:
         yield from _retry(result.retry_hint)
 

@@ -36,6 +36,8 @@ from toolgen.dsl import (
     Type,
 )
 
+from .maintenance import maintenance
+
 # Types that services and tools share.
 
 State = Enum("State", "Whether a device answers.", "online", "offline", "unknown")
@@ -347,5 +349,5 @@ design = Design(
     "A home assistant over the devices, the manuals and the users of a few sites.",
     device_service,
     user_service,
-    Service("assistant", "What the model may do.", devices, documents, account),
+    Service("assistant", "What the model may do.", devices, documents, account, maintenance),
 )

@@ -25,12 +25,21 @@ create table reading (
   primary key (device_id, at)
 ) without rowid;
 
+create table firmware_job (
+  id text primary key,
+  device_id text not null references device (id),
+  user_id text not null references user (id),
+  version text not null,
+  percent integer not null default 0
+);
+
 create table user (
   id text primary key,
   display_name text not null,
   email text not null,
   member_since text not null,
-  preferences text not null -- JSON
+  preferences text not null, -- JSON
+  pin text not null -- of the example; a real host keeps a salted hash
 );
 
 create table member (

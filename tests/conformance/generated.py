@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @lru_cache
 def codecs() -> dict[str, Codec[Any]]:
-    """Return the codecs of each payload, result and artifact, by a name for reports."""
+    """Return the codecs of everything that crosses the JSON boundary, by a name for reports."""
     return {
         f"{package}:{spec.id}:{codec.name}": codec
         for package in _packages()
@@ -31,6 +31,9 @@ def codecs_of(spec: ToolSpec[Any, Any]) -> Iterator[Codec[Any]]:
     yield spec.result
     for artifact in spec.artifacts.values():
         yield artifact.codec
+    long, confirm = spec.long_running, spec.confirm
+    beside = (confirm and confirm.payload, long and long.ack, long and long.progress)
+    yield from (codec for codec in beside if codec)
 
 
 def _packages() -> Iterator[str]:
@@ -44,6 +47,8 @@ def _packages() -> Iterator[str]:
 def _specs(package: str) -> Iterator[ToolSpec[Any, Any]]:
     catalogue = json.loads((ROOT / package.replace(".", "/") / "tool_schemas.json").read_text("utf-8"))
     for tool in catalogue["tools"]:
+        if tool["kind"] == "native":
+            continue  # the provider's own; it has no schemas
         service, toolset, _ = tool["id"].split(".")
         module = import_module(f"{package}.{module_name(service)}.toolsets.{module_name(toolset)}")
         (spec,) = (spec for spec in module.SPECS if spec.id == tool["id"])

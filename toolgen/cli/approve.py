@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import sys
 
+from toolgen.cli.call import waiting
 from toolgen.cli.config import Project
 from toolgen.cli.runtime import load_runtime
 from toolgen.contract.errors import ToolgenError
@@ -23,9 +24,9 @@ async def answer_call(project: Project, token: str, answer: Json, session: str |
     async with runtime:
         result = await runtime.deliver(token, answer, session_id=session)
     if result.suspension is not None:
-        print(f"asks again: {result.suspension.question}", file=sys.stderr)
-        print(f"answer it with: toolgen approve {result.suspension.token}", file=sys.stderr)
-    sys.stdout.write(result.json.decode() + "\n")
+        print(waiting(result.suspension), file=sys.stderr)
+    if result.json:
+        sys.stdout.write(result.json.decode() + "\n")
     return 0 if result.status in ("ok", "denied", "pending", "suspended") else 1
 
 

@@ -12,6 +12,7 @@ from toolgen.runtime import (
     Bounds,
     CallMeta,
     Runtime,
+    Suspended,
     ToolError,
     ToolOutcome,
     ToolResult,
@@ -34,8 +35,19 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
             print(line, file=sys.stderr)
     elif beside := "; ".join(_beside(result)):
         print(beside, file=sys.stderr)
-    sys.stdout.write(result.json.decode() + "\n")
-    return 0 if result.status == "ok" else 1
+    if result.suspension is not None:
+        print(waiting(result.suspension), file=sys.stderr)
+    if result.json:
+        sys.stdout.write(result.json.decode() + "\n")
+    return 0 if result.status in ("ok", "pending", "suspended") else 1
+
+
+def waiting(suspended: Suspended) -> str:
+    """Return what a call waits for, and the command that answers it."""
+    asked = suspended.question or f"{suspended.tool} goes on as {suspended.handle!r}"
+    preview = f"\n{suspended.preview}" if suspended.preview else ""
+    option = " --answer JSON" if suspended.kind != "confirmation" else ""
+    return f"{asked}{preview}\nanswer it with: toolgen approve {suspended.token}{option}"
 
 
 def _build_codecs(runtime: Runtime, tool: str) -> None:

@@ -68,6 +68,9 @@ async def _problem(runtime: Runtime, tool: Tool, example: Example, meta: CallMet
         ToolgenError: the generated code does not know the example's result.
     """
     result = await runtime.call(tool.id, example.args, meta)
+    if result.status in ("suspended", "pending"):
+        waits = f"waits: {result.suspension.kind}" if result.suspension else "waits"
+        return "" if example.result is None else f"{waits}, so it has no result to compare"
     if result.status != "ok":
         return f"failed: {_pretty(result.json)}"
     if example.result is None:
