@@ -147,11 +147,8 @@ async def _attempt(
         failure = error
     except MalformedResultError as error:
         failure = hidden(spec, error, "malformed_response")
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:
-        task = asyncio.current_task()
-        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+        if _leaves(error):
             raise
         failure = hidden(spec, error)
     if entry.on_error and call is not None:
@@ -248,7 +245,9 @@ async def _recovered(
                     failure = error
                 case Continue():
                     pass
-    except Exception as error:
+    except BaseException as error:
+        if _leaves(error):
+            raise
         failure = hidden(spec, error)
     return failed(spec.id, failure, call.meta)
 
@@ -274,6 +273,18 @@ async def _after(
         return failed(spec.id, error, meta)
     except MalformedResultError as error:
         return failed(spec.id, hidden(spec, error, "malformed_response"), meta)
-    except Exception as error:
+    except BaseException as error:
+        if _leaves(error):
+            raise
         return failed(spec.id, hidden(spec, error), meta)
     return result
+
+
+def _leaves(error: BaseException) -> bool:
+    """Return whether an exception is for the caller: its own task is being cancelled, or the process ends.
+
+    A tool or a hook that calls `sys.exit` ends its call, and not the process.
+    """
+    task = asyncio.current_task()
+    is_own = isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+    return is_own or isinstance(error, KeyboardInterrupt)

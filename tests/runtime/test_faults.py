@@ -1,0 +1,190 @@
+"""Every stage may fail: each call still has one result, its siblings finish, and nothing internal is told."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gen.assistant.toolsets import devices
+from tests.runtime.tools import META, SITE, Listing, nothing, spec
+from toolgen.runtime import (
+    Allow,
+    ArtifactSpec,
+    BoundTool,
+    Codec,
+    ConfirmSpec,
+    Continue,
+    Hook,
+    Runtime,
+    ToolCall,
+    ToolOutcome,
+    ToolsetRegistration,
+)
+from toolgen.runtime.suspension import MemorySuspensionStore
+
+TOOL = "assistant.devices.list_devices"
+BAD = b'{"site_id": "bad"}'
+Fault = Callable[[], Any]
+
+
+def raises() -> Any:
+    raise RuntimeError("secret of /srv/secret.py")
+
+
+def exits() -> Any:
+    raise SystemExit("secret")
+
+
+def cancels() -> Any:
+    raise asyncio.CancelledError("secret")
+
+
+def returns_nonsense() -> Any:
+    return object()
+
+
+FAULTS = [raises, exits, cancels, returns_nonsense]
+
+
+class Faulty:
+    """Stands in every stage of a call, and has its fault in one, for one site."""
+
+    name = "state"
+
+    def __init__(self, stage: str, fault: Fault) -> None:
+        self._stage = stage
+        self._fault = fault
+
+    def at(self, stage: str, site: str, otherwise: Any) -> Any:
+        return self._fault() if stage == self._stage and site == "bad" else otherwise
+
+    async def decide(self, call: Any, spec: Any, preview: str) -> Any:
+        return self.at("policy", call.payload.site_id, Allow())
+
+    def preview_list_devices(self, payload: Any) -> Any:
+        return self.at("preview", payload.site_id, "fine")
+
+    async def list_devices(self, payload: Any, ctx: Any) -> Any:
+        assert ctx.state is not None
+        return self.at("execute", payload.site_id, nothing())
+
+    def open(self, call: Any) -> Any:
+        return self.at("capability", "bad" if call.meta.tool_call_id == "bad" else "", object())
+
+    async def close(self, opened: Any) -> Any:
+        self.at("settle", "bad", None)
+        return ()
+
+
+class FaultyHook(Hook):
+    def __init__(self, faulty: Faulty) -> None:
+        self._faulty = faulty
+
+    async def before_tool(self, call: ToolCall, payload: Any, ctx: Any) -> Any:
+        return self._faulty.at("before", payload.site_id, Continue())
+
+    async def after_tool(self, call: ToolCall, result: Any, ctx: Any) -> Any:
+        site = "bad" if call.payload_json == BAD else ""
+        return self._faulty.at("after", site, Continue())
+
+
+def faulty_runtime(stage: str, fault: Fault) -> Runtime:
+    faulty = Faulty(stage, fault)
+    made = Runtime(
+        hooks=[FaultyHook(faulty)],
+        policy=faulty,
+        capabilities=[faulty],
+        suspensions=MemorySuspensionStore(),
+    )
+    made.register(ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=faulty, format=1))
+    return made
+
+
+STAGES = ["before", "policy", "preview", "execute", "capability", "after"]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_a_stage_that_fails_fails_one_call(stage: str, fault: Fault) -> None:
+    made = faulty_runtime(stage, fault)
+    calls = [
+        ToolCall(tool=TOOL, payload_json=site, meta=dataclasses.replace(META, tool_call_id=name))
+        for name, site in (("a", SITE), ("bad", BAD), ("c", SITE))
+    ]
+    first, failed, third = await made.call_all(calls)
+    assert (first.status, third.status) == ("ok", "ok")
+    harmless = fault is returns_nonsense and stage in ("preview", "capability")
+    assert failed.status == ("ok" if harmless else "error")
+    assert b"secret" not in failed.json
+    assert failed.tool_call_id == "bad"
+
+
+async def test_a_capability_that_does_not_settle_leaves_the_results(caplog: pytest.LogCaptureFixture) -> None:
+    result = await faulty_runtime("settle", raises).call(TOOL, SITE, META)
+    assert result.status == "ok"
+    assert "did not keep" in caplog.text
+
+
+async def test_a_store_that_fails_is_a_failed_call() -> None:
+    class Broken(MemorySuspensionStore):
+        async def put(self, token_hash: str, suspension: Any) -> None:
+            raises()
+
+    executor = Listing()
+    made = Runtime(suspensions=Broken())
+    confirmed = spec(confirm=ConfirmSpec())
+    made.register(
+        ToolsetRegistration(name="assistant.devices", specs=[confirmed], executor=executor, format=1)
+    )
+    result = await made.call(TOOL, SITE, META)
+    assert (result.status, executor.calls) == ("error", [])
+    assert b"secret" not in result.json
+
+
+async def test_an_undeclared_artifact_is_the_executors_fault() -> None:
+    async def leaves(payload: Any, ctx: Any) -> Any:
+        codec: Codec[Any] = devices.LIST_DEVICES.result
+        return ToolOutcome.of(nothing(), artifacts=[ArtifactSpec("extra", codec).of(nothing())])
+
+    made = Runtime()
+    made.register(
+        ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=Listing(leaves), format=1)
+    )
+    result = await made.call(TOOL, SITE, META)
+    assert result.retry_hint is not None
+    assert result.retry_hint.reason == "malformed_response"
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_a_thread_that_fails_fails_one_call(fault: Fault) -> None:
+    class Blocking:
+        def list_devices(self, payload: Any, ctx: Any) -> Any:
+            return fault()
+
+    made = Runtime()
+    made.register(
+        ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=Blocking(), format=1)
+    )
+    assert (await made.call(TOOL, SITE, META)).status == "error"
+
+
+async def test_a_tool_of_a_snapshot_fails_as_any_other() -> None:
+    class Dynamic:
+        name = "other"
+
+        async def tools(self, context: Any) -> Any:
+            return [BoundTool(spec=spec(), execute=Listing(raising).list_devices)]
+
+    async def raising(payload: Any, ctx: Any) -> Any:
+        raises()
+
+    made = Runtime()
+    made.add_toolset(Dynamic())
+    snapshot = await made.snapshot()
+    result = await snapshot.call(TOOL, SITE, META)
+    assert result.status == "error"
+    assert b"secret" not in result.json
