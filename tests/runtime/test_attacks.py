@@ -145,7 +145,8 @@ async def test_results_that_break_their_contract_are_the_executors_fault() -> No
         def __repr__(self) -> str:
             raise RuntimeError("no repr")
 
-    for returned in (None, Strange(), {"devices": []}, nothing, sys):
+    strange: list[Any] = [None, Strange(), {"devices": []}, nothing, sys]
+    for returned in strange:
 
         async def returns(payload: Any, ctx: Any, it: Any = returned) -> Any:
             return it

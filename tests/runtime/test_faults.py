@@ -123,6 +123,42 @@ async def test_a_stage_that_fails_fails_one_call(stage: str, fault: Fault) -> No
     assert failed.tool_call_id == "bad"
 
 
+async def hangs() -> Any:
+    await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize(
+    "stage", ["before_tool", "after_tool", "on_tool_error", "decide", "preview", "execute"]
+)
+async def test_a_stage_that_hangs_ends_its_call_in_time(stage: str) -> None:
+    class Hanging(Hook):
+        async def before_tool(self, call: ToolCall, payload: Any, ctx: Any) -> Any:
+            return await hangs() if stage == "before_tool" else Continue()
+
+        async def after_tool(self, call: ToolCall, result: Any, ctx: Any) -> Any:
+            return await hangs() if stage == "after_tool" else Continue()
+
+        async def on_tool_error(self, call: ToolCall, error: Any, ctx: Any) -> Any:
+            return await hangs() if stage == "on_tool_error" else Continue()
+
+        async def decide(self, call: Any, spec: Any, preview: str) -> Any:
+            return await hangs() if stage == "decide" else Allow()
+
+        async def preview_list_devices(self, payload: Any) -> Any:
+            return await hangs() if stage == "preview" else ""
+
+        async def list_devices(self, payload: Any, ctx: Any) -> Any:
+            if stage == "on_tool_error":
+                raises()
+            return await hangs() if stage == "execute" else nothing()
+
+    host = Hanging()
+    made = Runtime(hooks=[host], policy=host, stage_timeout=0.02, tool_timeout=0.02)
+    made.register(ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=host, format=1))
+    result = await asyncio.wait_for(made.call(TOOL, SITE, META), 5)
+    assert result.status == "error"
+
+
 async def test_a_capability_that_does_not_settle_leaves_the_results(caplog: pytest.LogCaptureFixture) -> None:
     result = await faulty_runtime("settle", raises).call(TOOL, SITE, META)
     assert result.status == "ok"

@@ -19,6 +19,7 @@ from tests.conftest import surroundings
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec
 from toolgen.runtime import (
     Ask,
+    BoundTool,
     CallMeta,
     ConfirmSpec,
     Continue,
@@ -406,3 +407,20 @@ async def test_what_waits_can_be_listed_without_tokens(store: SuspensionStore) -
     await ask(made, CallMeta(session_id="other"))
     assert [one.id for one in await made.suspended("s")] == [mine.id]
     assert [one.token for one in await made.suspended()] == ["", ""]
+
+
+async def test_a_tool_of_a_dynamic_toolset_is_answered_with_a_snapshot(store: SuspensionStore) -> None:
+    class Dynamic:
+        name = "other"
+
+        async def tools(self, context: Any) -> Any:
+            return [BoundTool(spec=CONFIRMED, execute=Listing().list_devices)]
+
+    made = Runtime(suspensions=store)
+    made.add_toolset(Dynamic())
+    snapshot = await made.snapshot()
+    waiting = (await snapshot.call(TOOL, SITE, META)).suspension
+    assert waiting is not None
+    with pytest.raises(ChangedToolError):
+        await made.deliver(waiting.token, YES)
+    assert (await made.deliver(waiting.token, YES, within=await made.snapshot())).status == "ok"

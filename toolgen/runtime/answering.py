@@ -20,10 +20,14 @@ from .failures import denied, failed, hidden
 from .finishing import finish
 from .host import Host
 from .results import Suspended, ToolResult
+from .specs import ToolSpec
 
 if TYPE_CHECKING:
     from .approvals import Claim, Suspensions
     from .suspension import Suspension, SuspensionStore
+
+EntryOf = Callable[[str], Entry | None]
+"""Finds a tool by its id."""
 
 log = logging.getLogger("toolgen.runtime")
 
@@ -31,23 +35,27 @@ log = logging.getLogger("toolgen.runtime")
 class Answering:
     """Takes answers for one runtime."""
 
-    def __init__(
-        self, host: Host, store: SuspensionStore | None, entry_of: Callable[[str], Entry | None]
-    ) -> None:
+    def __init__(self, host: Host, store: SuspensionStore | None) -> None:
         self._host = host
-        self._entry_of = entry_of
         if store is not None:
             from .approvals import Suspensions  # only a runtime that keeps suspensions needs it
 
             host.suspensions = Suspensions(store)
 
-    async def deliver(self, token: str, answer: Json, session_id: str | None, batch: Batch) -> ToolResult:
+    async def deliver(
+        self, token: str, answer: Json, session_id: str | None, batch: Batch, entry_of: EntryOf
+    ) -> ToolResult:
         """Return the result of the call that waited; as `Runtime.deliver`."""
         suspensions = self._suspensions()
-        claim = await suspensions.claim(token, answer, spec_of=self._spec_of, session_id=session_id)
+
+        def spec_of(tool: str) -> ToolSpec[Any, Any] | None:
+            entry = entry_of(tool)
+            return entry.spec if entry else None
+
+        claim = await suspensions.claim(token, answer, spec_of=spec_of, session_id=session_id)
         if claim.outcome is not None:
             return _remembered(claim.suspension, claim.outcome)
-        entry = self._entry_of(claim.suspension.tool)
+        entry = entry_of(claim.suspension.tool)
         assert entry is not None  # the claim has looked for it
         result = await self._answered(entry, claim, batch)
         try:
@@ -56,10 +64,12 @@ class Answering:
             log.exception("the outcome of suspension %s was not kept", claim.suspension.id)
         return result
 
-    async def progress(self, token: str, fraction: float | None, message: str, value: Any) -> None:
+    async def progress(
+        self, token: str, fraction: float | None, message: str, value: Any, entry_of: EntryOf
+    ) -> None:
         """Report how far pending work is; as `Runtime.progress`."""
         suspension = await self._suspensions().find(token)
-        entry = self._entry_of(suspension.tool)
+        entry = entry_of(suspension.tool)
         report = self._host.reports.of(entry.spec, suspension.meta) if entry is not None else None
         if report is not None:
             report(fraction=fraction, message=message, value=value)
@@ -103,10 +113,6 @@ class Answering:
             result = failed(spec.id, hidden(spec, error), meta)
         self._host.reports.ended(result, meta)
         return result
-
-    def _spec_of(self, tool: str) -> Any:
-        entry = self._entry_of(tool)
-        return entry.spec if entry else None
 
     def _suspensions(self) -> Suspensions:
         if self._host.suspensions is None:

@@ -17,6 +17,7 @@ from .calls import ToolCall
 from .context import ToolContext
 from .entry import Entry
 from .errors import MalformedResultError, ToolError, ToolValidationError
+from .execution import limited
 from .failures import Arguments, as_document, denied, failed, hidden, refused
 from .finishing import cut, finish
 from .guard import guard
@@ -123,7 +124,7 @@ async def _attempt(
         if entry.call_fields:
             entry.fill(payload, meta)
         if entry.filled and call is not None:
-            await _intercept(entry, call, payload)
+            await _intercept(entry, call, payload, host)
         if trace is not None:
             trace.mark("inject", spec.injected)
         if entry.is_plain:
@@ -163,7 +164,7 @@ async def _before(
     spec = entry.spec
     if resumption is None:
         for step in entry.before:
-            match await told(step, call, call.payload, context):
+            match await limited(host.stage_timeout, told(step, call, call.payload, context)):
                 case Continue(payload=None):
                     pass
                 case Continue(payload=payload):
@@ -191,10 +192,10 @@ def _replaced(entry: Entry, call: ToolCall, payload: Any) -> ToolCall:
     return replace(call, payload_json=document, payload=entry.spec.payload.decode(document))
 
 
-async def _intercept(entry: Entry, call: ToolCall, payload: ToolModel) -> None:
+async def _intercept(entry: Entry, call: ToolCall, payload: ToolModel, host: Host) -> None:
     """Let the interceptors set their fields; the values stand in no log, hash or result."""
     for interceptor in entry.interceptors:
-        await interceptor.intercept(call, payload)
+        await limited(host.stage_timeout, interceptor.intercept(call, payload))
     for name in entry.filled:
         getattr(payload, name)  # raises NotInjectedError, which names the field
 
@@ -236,7 +237,7 @@ async def _recovered(
     spec = entry.spec
     try:
         for step in entry.on_error:
-            match await told(step, call, failure, context):
+            match await limited(host.stage_timeout, told(step, call, failure, context)):
                 case Answer(result=answer):
                     return finish(spec, answer, call.meta)
                 case Deny(message=message):
@@ -260,7 +261,7 @@ async def _after(
     try:
         call = ToolCall(tool=spec.id, payload_json=as_document(data) if entry.after else b"", meta=meta)
         for step in entry.after:
-            match await told(step, call, result, context):
+            match await limited(host.stage_timeout, told(step, call, result, context)):
                 case Answer(result=answer):
                     result = finish(spec, answer, meta)
                 case Deny(message=message):

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from .entry import Entry
 from .errors import ToolError
@@ -19,6 +19,8 @@ _GRACE_S: Final = 1.0
 """For an executor to end after it was cancelled; then it is left behind."""
 _FIRST_PAUSE_S: Final = 0.1
 """Before the first retry; it doubles with each."""
+
+T = TypeVar("T")
 
 log = logging.getLogger("toolgen.runtime")
 
@@ -121,6 +123,18 @@ class Execution:
             return await entry.execute(*arguments)
         returned = await in_thread_of(self._threads, entry.execute, *arguments)
         return await returned if inspect.isawaitable(returned) else returned
+
+
+async def limited(seconds: float | None, awaitable: Awaitable[T]) -> T:
+    """Return what the awaitable gives.
+
+    Raises:
+        TimeoutError: it took longer; it was cancelled.
+    """
+    if seconds is None:
+        return await awaitable
+    async with asyncio.timeout(seconds):
+        return await awaitable
 
 
 async def in_thread_of(threads: ThreadPoolExecutor, function: Callable[..., Any], *arguments: Any) -> Any:

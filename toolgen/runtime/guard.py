@@ -11,6 +11,7 @@ from toolgen.contract.fields import Json
 
 from .calls import ToolCall
 from .entry import Entry
+from .execution import limited
 from .failures import denied
 from .hints import filled
 from .hooks import Deny
@@ -31,11 +32,11 @@ async def guard(entry: Entry, call: ToolCall, host: Host) -> ToolResult | None:
     """
     spec, frozen = entry.spec, call.payload_json
     arguments: Mapping[str, Json] = json.loads(frozen)
-    preview = await _preview(entry, call, arguments)
+    preview = await limited(host.stage_timeout, _preview(entry, call, arguments))
     question = ""
     must_ask = False
     if host.policy is not None:
-        decision = await host.policy.decide(call, spec, preview)
+        decision = await limited(host.stage_timeout, host.policy.decide(call, spec, preview))
         match decision:
             case Deny():
                 host.reports.authorized(spec.id, call.meta, "denied", "policy", decision.message)

@@ -29,6 +29,8 @@ class Host:
     is_interactive: bool = True
     """Whether there is somebody to ask."""
     max_result_bytes: int | None = None
+    stage_timeout: float | None = None
+    """Seconds for one step of the host's own code."""
 
     def limit_of(self, spec: Any) -> int | None:
         """Return the most bytes that the model gets of a result; None without a limit."""

@@ -15,7 +15,7 @@ from .calls import NO_META, CallMeta, ToolCall
 from .context import ToolContext, Values
 from .directory import Directory
 from .dispatch import dispatch
-from .entry import Entry, Interceptor, Surroundings
+from .entry import Interceptor, Surroundings
 from .errors import RegistrationError, UnknownToolError
 from .execution import Execution
 from .failures import Arguments, log
@@ -53,6 +53,7 @@ class Runtime:
         spans: ToolSpans | None = None,
         is_interactive: bool = True,
         tool_timeout: float | None = None,
+        stage_timeout: float | None = 30.0,
         max_result_bytes: int | None = None,
         max_parallel: int = 16,
         max_threads: int = 8,
@@ -70,6 +71,7 @@ class Runtime:
             spans: OpenTelemetry's, one a call.
             is_interactive: Whether there is somebody to ask.
             tool_timeout: Seconds for a tool whose design says nothing; None for no limit.
+            stage_timeout: Seconds for one step of a hook, an interceptor, a policy or a preview.
             max_result_bytes: Of the JSON that the model gets; None for no limit.
             max_parallel: Calls of `call_all` that run at once.
             max_threads: Threads for executors that are not asynchronous.
@@ -102,8 +104,9 @@ class Runtime:
             policy=policy,
             is_interactive=is_interactive,
             max_result_bytes=max_result_bytes,
+            stage_timeout=stage_timeout,
         )
-        self._answering = Answering(self._host, suspensions, self._by_id_of)
+        self._answering = Answering(self._host, suspensions)
         self._toolsets = Toolsets(self._around)
         self._directory = Directory()
 
@@ -202,16 +205,25 @@ class Runtime:
         running = (in_place(self._one(call, batch, place, directory)) for place, call in enumerate(calls))
         return await self._settled(batch, tuple(await asyncio.gather(*running)))
 
-    async def deliver(self, token: str, answer: Json, *, session_id: str | None = None) -> ToolResult:
+    async def deliver(
+        self,
+        token: str,
+        answer: Json,
+        *,
+        session_id: str | None = None,
+        within: Snapshot | None = None,
+    ) -> ToolResult:
         """Return the result of a suspended call after its answer; the same answer again gives the same.
 
-        `session_id` is whose answer it is; without one it is not compared.
+        `session_id` is whose answer it is; without one it is not compared. `within` is a snapshot that has
+        the tool, for one of a dynamic toolset.
 
         Raises:
             SuspensionError: the token or the answer is not good; its class says why, and nothing ran.
         """
         batch = Batch(self._host.capabilities)
-        result = await self._answering.deliver(token, answer, session_id, batch)
+        directory = self._directory if within is None else within.directory
+        result = await self._answering.deliver(token, answer, session_id, batch, directory.by_id)
         return (await self._settled(batch, (result,)))[0]
 
     async def progress(
@@ -223,7 +235,7 @@ class Runtime:
             SuspensionError: nothing is pending under the token.
             MalformedResultError: the value does not fit.
         """
-        await self._answering.progress(token, fraction, message, value)
+        await self._answering.progress(token, fraction, message, value, self._directory.by_id)
 
     async def suspended(self, session_id: str | None = None) -> tuple[Suspended, ...]:
         """Return what waits for an answer, oldest first; without tokens, which only their clients hold."""
@@ -286,9 +298,6 @@ class Runtime:
         except Exception:
             log.exception("a capability did not keep what %d calls did", len(results))
             return results
-
-    def _by_id_of(self, tool: str) -> Entry | None:
-        return self._directory.by_id(tool)
 
 
 def _reports(events: Events | None) -> Reports:
