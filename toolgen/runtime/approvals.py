@@ -73,7 +73,7 @@ class Suspensions:
     ) -> Suspended:
         """Freeze a call and return what its client holds of it."""
         now = self._clock()
-        token = secrets.token_urlsafe(32)
+        token = f"s_{secrets.token_urlsafe(32)}"  # never one that a shell takes for an option
         suspension = Suspension(
             id=secrets.token_hex(8),
             kind=kind,
