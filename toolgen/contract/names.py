@@ -21,3 +21,7 @@ MCP_HINTS: Final[dict[Hint, tuple[str, bool]]] = {
     "open_world": ("openWorldHint", True),
 }
 """MCP's name and default of each behaviour hint (MCP 2025-06-18, `ToolAnnotations`)."""
+
+OnMissingFields = Literal["resume", "await_clarification", "finalize"]
+"""What a run does when the model left out required arguments: it is asked again, a person is asked, or the
+run ends with what is known (Goa-AI's `OnMissingFields`)."""

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from toolgen.contract.fields import EnumType, Field, Json, Objects, ObjectType
-from toolgen.contract.names import Hint
+from toolgen.contract.names import Hint, OnMissingFields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,6 +229,90 @@ class Toolset:
     prefix: str = ""
     instructions: str = ""
     native: tuple[NativeTool, ...] = ()
+    exporter: str = ""
+    """Id of the agent that implements the tools by its runs; "" for tools with an executor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """How much of a session an agent's planner sees."""
+
+    keep_turns: int
+    """The newest turns, as they were."""
+    summarize_after: int | None = None
+    """With more turns than this, those before the kept ones are summarized; None leaves them out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPolicy:
+    """Limits of one run; None for none. Times are seconds."""
+
+    max_tool_calls: int | None = None
+    max_consecutive_failed_tool_calls: int | None = None
+    time_budget: float | None = None
+    plan_timeout: float | None = None
+    tool_timeout: float | None = None
+    interrupts_allowed: bool = False
+    on_missing_fields: OnMissingFields = "resume"
+    history: History | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsedTool:
+    """A tool as one agent calls it."""
+
+    tool: Tool
+    name: str
+    """The wire name within the agent: `Use.prefix + Toolset.prefix + tool.name`."""
+    confirmation: Confirmation | None = None
+    """The agent's own, in the place of the tool's; None keeps the tool's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsedToolset:
+    """What an agent takes of one toolset, in the toolset's order."""
+
+    toolset: Toolset
+    prefix: str
+    tools: tuple[UsedTool, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """A toolset that an agent implements."""
+
+    toolset: Toolset
+    prompts: Mapping[str, str]
+    """By tool name, the child's first message: a template with names of the payload. Where a tool has none,
+    the message is the canonical JSON of the payload."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """A planner with tools."""
+
+    id: str
+    """`service.agent`."""
+    name: str
+    service: str
+    """As written."""
+    description: str
+    uses: tuple[UsedToolset, ...]
+    exports: tuple[Export, ...] = ()
+    transfers: tuple[str, ...] = ()
+    """Ids of the agents that this one may hand the conversation to."""
+    policy: RunPolicy = RunPolicy()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """A typed final answer of a model, without tools."""
+
+    id: str
+    """`service.completion`."""
+    name: str
+    description: str
+    result: ObjectType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,8 +329,13 @@ class Service:
     description: str
     methods: tuple[Method, ...]
     toolsets: tuple[Toolset, ...]
+    """Those that it owns: listed by it, or by its agents alone."""
     objects: tuple[ObjectType, ...]
     """Every object of its `service` module but the shared ones."""
+    agents: tuple[Agent, ...] = ()
+    completions: tuple[Completion, ...] = ()
+    completion_objects: tuple[ObjectType, ...] = ()
+    """Every object of its `completions` module but the shared ones."""
 
 
 @dataclass(frozen=True, kw_only=True)

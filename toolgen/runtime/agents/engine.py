@@ -1,0 +1,258 @@
+"""The seam between the loop and what makes it durable: an engine starts runs, and keeps what they did.
+
+The loop is a function of its input and of what its `RunContext` returns, so that an engine may run it again
+from its journal. Whatever touches the world is an activity. Only JSON crosses the seam, in memory too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.fields import Json
+
+RunState = Literal["running", "waiting", "completed", "failed", "canceled"]
+"""`waiting`: nothing goes on before a signal comes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineCaps:
+    """What an engine can do."""
+
+    is_durable: bool
+    """Runs survive the process."""
+    has_many_workers: bool
+    max_payload_bytes: int | None = None
+    """The most bytes of JSON of one argument or result; None without a limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallOptions:
+    """How an engine treats one activity. Times are seconds."""
+
+    attempts: int = 3
+    """In all, for failures of the infrastructure; a tool's errors are data in its result."""
+    backoff: float = 0.2
+    """Before the second attempt; it doubles."""
+    timeout: float | None = None
+    """Of one attempt."""
+
+
+class EngineError(ToolgenError):
+    """The engine cannot do what it was asked; the message says why."""
+
+
+class UnknownRunError(EngineError):
+    """No run has this id."""
+
+
+class DuplicateOperationError(EngineError):
+    """The loop used one key for two operations: our bug."""
+
+
+class NondeterminismError(EngineError):
+    """The loop asked for something else than the journal holds under the key; the run stays as it is."""
+
+
+class PayloadTooLargeError(EngineError):
+    """An argument or a result has more bytes than the engine keeps."""
+
+
+class NonRetryableError(Exception):
+    """Raised by an activity: another attempt would fail the same way."""
+
+
+class ActivityFailed(Exception):
+    """What the loop gets of an activity or a child run that failed for good."""
+
+    def __init__(self, op: str, kind: str, message: str) -> None:
+        super().__init__(f"{op}: {kind}: {message}")
+        self.op = op
+        self.kind = kind
+        """Name of the exception's class; `timeout`, `failed` or `canceled`."""
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal:
+    """Something that came from outside the run."""
+
+    name: str
+    payload: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStatus:
+    """Where a run stands."""
+
+    run_id: str
+    state: RunState
+    input: Json
+    output: Json = None
+    """What the loop returned."""
+    error: str = ""
+    children: tuple[str, ...] = ()
+    """Ids of its child runs, in the order of their start."""
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in ("completed", "failed", "canceled")
+
+
+Emit: TypeAlias = Callable[[Mapping[str, Json]], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActivityInfo:
+    """What an activity knows of its place."""
+
+    run_id: str
+    op: str
+    attempt: int
+    """From 1."""
+    emit: Emit = field(repr=False)
+    """Takes an event of progress, best effort."""
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same for every attempt, in whatever process."""
+        return f"{self.run_id}/{self.op}"
+
+
+class RunContext(Protocol):
+    """All that a loop may do. Every operation has a key of its own within the run."""
+
+    @property
+    def run_id(self) -> str: ...
+
+    def now(self) -> float:
+        """Return the seconds since 1970 of the newest thing that the run has seen."""
+        ...
+
+    def start(self, op: str, activity: str, arg: Json, options: CallOptions | None = None) -> Awaitable[Json]:
+        """Start an activity at once and return what gives its result.
+
+        Raises:
+            ActivityFailed: when awaited; all attempts failed.
+            DuplicateOperationError: the key is taken.
+        """
+        ...
+
+    async def child(self, op: str, loop: str, arg: Json) -> Json:
+        """Return what a child run returned; its id is `<run id>/<op>`.
+
+        Raises:
+            ActivityFailed: it failed or was canceled.
+        """
+        ...
+
+    async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:
+        """Return all results in the order of the arguments, when the last is there; nothing is cancelled."""
+        ...
+
+    async def wait(self, op: str, *names: str, timeout_s: float | None = None) -> Signal | None:
+        """Return the next signal of these names that nobody took; None after `timeout_s` seconds.
+
+        With `timeout_s=0` it takes what is there. While it waits the run is `waiting`.
+        """
+        ...
+
+    async def publish(self, key: str, event: Mapping[str, Json]) -> None:
+        """Append an event to the log of the run, once for a key however often the loop runs."""
+        ...
+
+
+Loop: TypeAlias = Callable[[RunContext, Any], Awaitable[Json]]
+Activity: TypeAlias = Callable[[ActivityInfo, Any], Awaitable[Json]]
+OnEvent: TypeAlias = Callable[[str, int, Mapping[str, Json]], None]
+"""Gets the id of the run, the offset and the event, once it is in the log; must not block or raise."""
+
+
+class Engine(Protocol):
+    """Where runs are executed."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def caps(self) -> EngineCaps: ...
+
+    def register(
+        self,
+        *,
+        loops: Mapping[str, Loop],
+        activities: Mapping[str, Activity],
+        on_event: OnEvent | None = None,
+    ) -> None:
+        """Say what can be run; before the first run starts.
+
+        Raises:
+            EngineError: it is done already.
+        """
+        ...
+
+    async def start(self, *, worker: bool = True) -> None:
+        """Begin to execute; without `worker` only start, signal and watch runs. Doing it again is nothing."""
+        ...
+
+    async def close(self) -> None:
+        """Stop executing. Runs are neither failed nor canceled by it."""
+        ...
+
+    async def start_run(self, loop: str, arg: Json, *, run_id: str) -> None:
+        """Start a run; one that has the id already is left alone."""
+        ...
+
+    async def signal(self, run_id: str, name: str, payload: Json, *, signal_id: str) -> None:
+        """Hand something to a run, now or before it waits; a second signal of the id is dropped.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        ...
+
+    async def cancel(self, run_id: str, *, reason: str = "") -> None:
+        """Cancel a run and its children, waiting ones too; a run that is over is left alone.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        ...
+
+    async def status(self, run_id: str) -> RunStatus:
+        """Return where a run stands.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        ...
+
+    async def settled(self, run_id: str) -> RunStatus:
+        """Return the status when the run is over, or waits and no child of it goes on.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        ...
+
+    async def result(self, run_id: str) -> RunStatus:
+        """Return the status when the run is over.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        ...
+
+    def events(self, run_id: str, *, after: int = 0) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
+        """Yield the events of a run with their offsets, from 1 without gaps, to its `run_stream_end`.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        ...
+
+    async def list_runs(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunStatus, ...]:
+        """Return runs, the newest first."""
+        ...

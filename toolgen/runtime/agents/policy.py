@@ -1,0 +1,38 @@
+"""The limits of a run, and how much of a session its planner sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolgen.contract.names import OnMissingFields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """How much of a session a planner sees."""
+
+    keep_turns: int
+    """The newest turns, as they were."""
+    summarize_after: int | None = None
+    """With more turns than this, those before the kept ones are summarized; None leaves them out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPolicy:
+    """Limits of one run; None for none. Times are seconds."""
+
+    max_tool_calls: int | None = None
+    """Calls of bookkeeping tools excepted."""
+    max_consecutive_failed_tool_calls: int | None = None
+    """Batches of calls of which each failed, one after the other."""
+    time_budget: float | None = None
+    """Without the time in which the run waits for a person."""
+    plan_timeout: float | None = None
+    """Of one planning."""
+    tool_timeout: float | None = None
+    """Of one call of a tool whose design says nothing."""
+    interrupts_allowed: bool = False
+    """Whether a client may pause a run, or speak into it."""
+    on_missing_fields: OnMissingFields = "resume"
+    history: History | None = None
+    """None for the whole session."""
