@@ -23,7 +23,7 @@ from .finishing import cut, finish
 from .guard import guard
 from .hooks import Abort, Answer, Continue, Deny, told
 from .host import Host
-from .results import Telemetry, ToolOutcome, ToolResult, Unfinished
+from .results import Delegated, Telemetry, ToolOutcome, ToolResult, Unfinished
 from .suspending import suspend
 from .trace import Trace
 
@@ -80,7 +80,7 @@ async def _watched(
         with spans as span:
             result = await _attempt(entry, data, context, host, trace, resumption)
             if result.status != "suspended":
-                result = await _after(entry, data, result, context, host)
+                result = await after_hooks(entry, data, result, context, host)
             if span is not None:
                 span.end(result)
     except asyncio.CancelledError:
@@ -89,7 +89,8 @@ async def _watched(
         )
         raise
     result = replace(result, telemetry=Telemetry(duration_s=time.perf_counter() - started))
-    host.reports.ended(result, context.meta)
+    if result.delegated is None:
+        host.reports.ended(result, context.meta)
     return result
 
 
@@ -136,6 +137,10 @@ async def _attempt(
             returned = await _execute(entry, call, payload, context, host)
         if trace is not None:
             trace.mark("execute", returned)
+        if isinstance(returned, Delegated):
+            return ToolResult(
+                tool=spec.id, status="suspended", tool_call_id=meta.tool_call_id, delegated=returned
+            )
         if isinstance(returned, Unfinished):
             frozen = call or ToolCall(tool=spec.id, payload_json=spec.payload.encode(payload), meta=meta)
             return await suspend(
@@ -253,7 +258,7 @@ async def _recovered(
     return failed(spec.id, failure, call.meta)
 
 
-async def _after(
+async def after_hooks(
     entry: Entry, data: Arguments, result: ToolResult, context: ToolContext, host: Host
 ) -> ToolResult:
     """Return the result, or the one that a hook has in its place."""

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 from toolgen.contract.fields import Json
 
-from .calls import CallMeta
+from .calls import NO_META, CallMeta
 from .events import (
     ArtifactRef,
     AwaitConfirmation,
     AwaitInput,
+    Event,
     StateConflict,
     ToolAuthorization,
     ToolEnd,
@@ -29,14 +30,22 @@ from .reports import Report, Reports
 from .results import Suspended, ToolResult
 from .specs import ToolSpec
 
-if TYPE_CHECKING:
-    from .event_hub import Events
+
+class EventSink(Protocol):
+    """Takes events: the hub of a runtime, or the log of a run."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody listens."""
+        ...
+
+    def emit(self, event: Event, meta: CallMeta = NO_META) -> None: ...
 
 
 class EventReports(Reports):
     """Turns the steps of calls into events."""
 
-    def __init__(self, events: Events) -> None:
+    def __init__(self, events: EventSink) -> None:
         self._events = events
 
     @property

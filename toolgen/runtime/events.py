@@ -155,6 +155,9 @@ class AwaitClarification(Head):
     suspension_id: str
     question: str
     missing_fields: tuple[str, ...] = ()
+    kind: Literal["clarification", "questions", "confirmation", "external"] = "clarification"
+    answer_schema: Mapping[str, Any] | None = None
+    """JSON Schema; a text where there is none."""
 
 
 @record

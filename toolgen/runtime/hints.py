@@ -12,17 +12,20 @@ _LONGEST: Final = 200
 """Characters of one value that a person is shown."""
 
 
-def filled(template: str, values: Mapping[str, Any]) -> str:
-    """Return the template with the values in place; a doubled brace is one, an absent value nothing."""
+def filled(template: str, values: Mapping[str, Any], *, longest: int | None = _LONGEST) -> str:
+    """Return the template with the values in place; a doubled brace is one, an absent value nothing.
+
+    Of each value `longest` characters are shown; None for all.
+    """
 
     def part(found: re.Match[str]) -> str:
-        return found[0][0] if found[1] is None else _text(values.get(found[1]))
+        return found[0][0] if found[1] is None else _text(values.get(found[1]), longest)
 
     return _PART.sub(part, template)
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, longest: int | None) -> str:
     if value is None:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if longest is None or len(text) <= longest else f"{text[: longest - 1]}…"

@@ -8,6 +8,7 @@ from typing import Any
 
 from toolgen.contract.names import CALL_META_NAMES, FORMAT
 
+from .agent_route import AgentRoute
 from .calls import ToolCall
 from .context import ToolContext
 from .entry import Entry, Interceptor, Surroundings, is_async, problems_of
@@ -27,7 +28,8 @@ class ToolsetRegistration:
     """`service.toolset`."""
     specs: Sequence[ToolSpec[Any, Any]]
     executor: object
-    """Has one method a tool; or is a `RawExecutor`, an async function or callable object."""
+    """Has one method a tool; or is a `RawExecutor`, an async function or callable object; or is an
+    `AgentRoute`."""
     format: int
     instructions: str = ""
     """What the model is told with the tools."""
@@ -132,6 +134,8 @@ def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[Boun
     found: list[BoundTool] = []
     for spec in registration.specs:
         method: Any = executor if raw else getattr(executor, spec.method, None)
+        if isinstance(executor, AgentRoute):
+            method = executor.method_of(spec)
         if not callable(method):
             problems.append(f"{type(executor).__name__}.{spec.method} is missing; add it")
             continue

@@ -153,6 +153,26 @@ class Unfinished:
 
 
 @record
+class Delegated:
+    """What the tools of an agent return: a run of the agent has to answer."""
+
+    agent: str
+    """Id."""
+    message: str
+    """What the agent is told."""
+
+
+@record
+class RunLink:
+    """The run behind a result, where an agent answered the call."""
+
+    run_id: str
+    agent: str
+    parent_run_id: str = ""
+    parent_tool_call_id: str = ""
+
+
+@record
 class Suspended:
     """A call that waits for somebody; all that a client holds of it."""
 
@@ -204,7 +224,7 @@ class Telemetry:
     output_tokens: int = 0
 
 
-ToolReturn: TypeAlias = R | ToolOutcome[R] | Unfinished
+ToolReturn: TypeAlias = R | ToolOutcome[R] | Unfinished | Delegated
 """What an executor's method may return: the plain result, an outcome around it, or that there is none yet."""
 
 
@@ -232,4 +252,9 @@ class ToolResult:
     actions: Actions | None = None
     """What the tool asked of the agent that called it."""
     suspension: Suspended | None = None
+    delegated: Delegated | None = None
+    """Only between the dispatcher and the runtime, which starts the run."""
+    run_link: RunLink | None = None
+    children_count: int = 0
+    """Runs of agents behind the result, theirs included."""
     telemetry: Telemetry | None = None

@@ -1,5 +1,6 @@
 """Agents: what plans, what runs, and what is kept of it."""
 
+from ..agent_route import AgentRoute
 from .engine import (
     ActivityFailed,
     ActivityInfo,
@@ -33,7 +34,7 @@ from .planner import (
     PlanResult,
 )
 from .policy import History, RunPolicy
-from .registration import AgentRegistration, AgentRoute, AgentSpec, AgentTool
+from .registration import AgentRegistration, AgentSpec, AgentTool
 from .sessions import (
     EndedSessionError,
     Session,

@@ -95,13 +95,16 @@ class RunStatus:
     error: str = ""
     children: tuple[str, ...] = ()
     """Ids of its child runs, in the order of their start."""
+    awaiting: tuple[Json, ...] = ()
+    """What its waits are about, in the order in which they began; those about nothing left out."""
 
     @property
     def is_over(self) -> bool:
         return self.state in ("completed", "failed", "canceled")
 
 
-Emit: TypeAlias = Callable[[Mapping[str, Json]], Awaitable[None]]
+Emit: TypeAlias = Callable[[Mapping[str, Json]], None]
+"""Takes an event at once, in any thread, and never raises."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +116,7 @@ class ActivityInfo:
     attempt: int
     """From 1."""
     emit: Emit = field(repr=False)
-    """Takes an event of progress, best effort."""
+    """Takes an event of progress, best effort; may be called in any thread."""
 
     @property
     def idempotency_key(self) -> str:
@@ -152,10 +155,13 @@ class RunContext(Protocol):
         """Return all results in the order of the arguments, when the last is there; nothing is cancelled."""
         ...
 
-    async def wait(self, op: str, *names: str, timeout_s: float | None = None) -> Signal | None:
+    async def wait(
+        self, op: str, *names: str, timeout_s: float | None = None, about: Json = None
+    ) -> Signal | None:
         """Return the next signal of these names that nobody took; None after `timeout_s` seconds.
 
-        With `timeout_s=0` it takes what is there. While it waits the run is `waiting`.
+        With `timeout_s=0` it takes what is there. While it waits the run is `waiting`, and `about` stands
+        in `RunStatus.awaiting`. A run may wait for several things at once, each under its own key.
         """
         ...
 
@@ -245,8 +251,12 @@ class Engine(Protocol):
         """
         ...
 
-    def events(self, run_id: str, *, after: int = 0) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
+    def events(
+        self, run_id: str, *, after: int = 0, follow: bool = True
+    ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
         """Yield the events of a run with their offsets, from 1 without gaps, to its `run_stream_end`.
+
+        Without `follow` only those that are there now.
 
         Raises:
             UnknownRunError: no run has the id.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..registration import ToolsetRegistration
@@ -35,17 +35,6 @@ class AgentSpec:
     transfers: Sequence[str] = ()
     """Ids of the agents that it may hand the conversation to."""
     policy: RunPolicy = field(default_factory=RunPolicy)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentRoute:
-    """The agent that implements a toolset by its runs; stands in the place of an executor."""
-
-    agent: str
-    """Id."""
-    prompts: Mapping[str, str] = field(default_factory=dict)
-    """By tool id, the child's first message; `{field}` stands for an argument. Where a tool has none, the
-    message is the canonical JSON of the payload."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

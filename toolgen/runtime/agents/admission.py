@@ -1,0 +1,48 @@
+"""Which calls of a batch run: the caps of the run, its tags, its one tool. Pure functions of JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .documents import RunFacts, StepCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """What becomes of the calls of one batch."""
+
+    refused: dict[str, str]
+    """By call id, why it does not run; every other call runs."""
+    is_over_cap: bool
+    """The batch is more than the run has left, so none of it runs (Goa-AI: batches are atomic)."""
+    counted: int
+    """Calls that count against the cap."""
+
+
+def admit(calls: Sequence[StepCall], facts: RunFacts, used: int, restrict_to_tool: str) -> Admission:
+    """Return what runs; `used` are the calls that the run has counted so far."""
+    refused = {call["id"]: why for call in calls if (why := _refusal(call, facts, restrict_to_tool))}
+    counted = [call for call in calls if not call["is_bookkeeping"] and call["id"] not in refused]
+    cap = facts["policy"]["max_tool_calls"]
+    if cap is None or used + len(counted) <= cap:
+        return Admission(refused=refused, is_over_cap=False, counted=len(counted))
+    left = cap - used
+    why = f"not run: the batch has {len(counted)} calls, and the run may make {left} more of {cap}"
+    return Admission(refused={call["id"]: why for call in calls}, is_over_cap=True, counted=0)
+
+
+def is_allowed(tags: Sequence[str], facts: RunFacts) -> bool:
+    """Return whether the run may use a tool with these tags."""
+    allowed, denied = facts["allowed_tags"], facts["denied_tags"]
+    if denied and not set(denied).isdisjoint(tags):
+        return False
+    return not allowed or not set(allowed).isdisjoint(tags)
+
+
+def _refusal(call: StepCall, facts: RunFacts, restrict_to_tool: str) -> str:
+    if restrict_to_tool and call["name"] != restrict_to_tool:
+        return f"not run: only {restrict_to_tool} may be called now"
+    if not is_allowed(call["tags"], facts):
+        return f"not run: this run may not use {call['name']}"
+    return ""

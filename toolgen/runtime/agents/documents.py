@@ -1,0 +1,165 @@
+"""What the loop and its activities tell each other: JSON, as the journal of an engine keeps it.
+
+Fields are added, never changed: a run that was started by an older version is finished by this one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal, TypedDict
+
+from toolgen.contract.fields import Json
+
+LOOP: Final = "agent"
+LOOP_VERSION: Final = 1
+"""Grows when a run of an older version could not be finished by the loop."""
+
+
+class Parent(TypedDict):
+    """The call that a child run answers."""
+
+    run_id: str
+    agent: str
+    tool_call_id: str
+    tool: str
+    """Id of the tool whose result the run returns; "" for a conversation that was handed over."""
+
+
+class RunFacts(TypedDict):
+    """What does not change during a run; every activity gets it."""
+
+    version: int
+    agent: str
+    session_id: str
+    turn_id: str
+    labels: dict[str, str]
+    policy: dict[str, Any]
+    allowed_tags: list[str]
+    denied_tags: list[str]
+    restrict_to_tool: str
+    parent: Parent | None
+    depth: int
+    """Of agents that called one another; 0 for a run that nobody called."""
+    in_conversation: bool
+    """The run sees the session, and is a part of it."""
+
+
+class RunInput(TypedDict):
+    """The argument of the loop."""
+
+    facts: RunFacts
+    message: str
+    source: Literal["person", "agent", "runtime"]
+
+
+class Spent(TypedDict):
+    """What one request to a model cost."""
+
+    model: str
+    input_tokens: int
+    output_tokens: int
+
+
+class StepCall(TypedDict):
+    """A call that the planner wants, with what the loop has to know of its tool."""
+
+    id: str
+    name: str
+    arguments: str
+    tool: str
+    """Id; the name as asked for when no tool has it."""
+    tags: list[str]
+    is_bookkeeping: bool
+    start: dict[str, Json]
+    """The event that says that it was called."""
+
+
+class PlanArgument(TypedDict):
+    """The argument of the activity `plan`."""
+
+    facts: RunFacts
+    step: int
+    new: list[Json]
+    """Messages since the planning before."""
+    hints: list[Json]
+    closing: str
+    restrict_to_tool: str
+
+
+class Step(TypedDict, total=False):
+    """What the planner wants. `kind` and `usage` are always there."""
+
+    kind: Literal["calls", "final", "problem", "await", "hand_over"]
+    usage: list[Spent]
+    text: str
+    calls: list[StepCall]
+    result: Json
+    """The typed result; absent where the run ends with text."""
+    problem: str
+    """What is wrong with what the planner returned; it is told, and asked again."""
+    is_malformed: bool
+    """The problem is a result of another shape than the one asked for."""
+    question: str
+    await_kind: str
+    schema: Json
+    missing_fields: list[str]
+    restrict_to_tool: str
+    agent: str
+    input: RunInput
+    """Of the run that takes over."""
+
+
+class Child(TypedDict):
+    """The run that answers a call."""
+
+    agent: str
+    input: RunInput
+
+
+class Done(TypedDict, total=False):
+    """The result of a call; `status`, `answer` and `events` are always there."""
+
+    status: Literal["ok", "error", "denied", "pending", "suspended"]
+    answer: dict[str, Any]
+    """A `ToolAnswer`."""
+    events: list[dict[str, Json]]
+    """For the log, in their order; those that show how far the work is went there already."""
+    hint: Json
+    """A `RetryHint`."""
+    is_final: bool
+    display: str
+    suspension: dict[str, Any] | None
+    child: Child | None
+    problem: str
+    """The tool wanted the impossible of its agent."""
+    transfer: Child | None
+    is_escalated: bool
+    artifacts: list[Json]
+    usage: list[Spent]
+    children: int
+
+
+class Failure(TypedDict):
+    """Why a run failed."""
+
+    kind: str
+    """`planner`, `malformed_response`, `limit`, `canceled` or `depth`."""
+    message: str
+
+
+class RunDocument(TypedDict):
+    """What the loop returns."""
+
+    agent: str
+    """Id of the agent that answered; another one after a hand-over."""
+    text: str
+    result: Json
+    stop: str
+    """Why the run ended: a `StopReason`."""
+    failure: Failure | None
+    usage: list[Spent]
+    tool_calls: int
+    children: int
+    """Runs that it started, and those that they started."""
+    artifacts: list[Json]
+    waited_s: float
+    """Seconds for which it waited for a person."""

@@ -1,0 +1,474 @@
+"""The loop of a run: plan, admit, execute, resume, until there is an answer or a limit is reached.
+
+It is deterministic: what it does follows from its input and from what its `RunContext` returns. It imports
+no clock, no randomness and no I/O, and reads no registry, so that an engine may run it again from a journal.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pydantic_core import from_json, to_json, to_jsonable_python
+
+from toolgen.contract.fields import Json
+
+from ..events import (
+    AgentRunStarted,
+    AssistantReply,
+    AwaitClarification,
+    Event,
+    RunCompleted,
+    RunPhase,
+    RunStarted,
+    ToolEnd,
+    Usage,
+    as_json,
+)
+from ..results import RetryHint
+from .admission import admit
+from .documents import (
+    LOOP,
+    Child,
+    Done,
+    Failure,
+    PlanArgument,
+    RunDocument,
+    RunInput,
+    Spent,
+    Step,
+    StepCall,
+)
+from .engine import ActivityFailed, CallOptions, RunContext
+from .progress import Progress
+
+_MOST_STEPS: Final = 1_000
+"""Plannings of one run, for those whose policy has no limit."""
+_MOST_PROBLEMS: Final = 1
+"""Plannings, one after the other, that may be useless."""
+_CLOSING_S: Final = 60.0
+"""For the last planning, where the policy gives no time for one."""
+
+
+async def agent_loop(ctx: RunContext, given: RunInput) -> RunDocument:
+    """Return how the run ended. A failure of its planner or a limit is data in it; see `failure`."""
+    return await _Run(ctx, given).go()
+
+
+class _Run:
+    """One execution of the loop."""
+
+    def __init__(self, ctx: RunContext, given: RunInput) -> None:
+        self._ctx = ctx
+        self._facts = given["facts"]
+        self._policy = given["facts"]["policy"]
+        self._progress = Progress(now=ctx.now(), policy=self._policy)
+        self._new: list[Json] = [{"type": "user", "text": given["message"], "source": given["source"]}]
+        self._hints: list[Json] = []
+        self._restrict = self._facts["restrict_to_tool"]
+        self._step = 0
+        self._problems = 0
+        self._usage: list[Spent] = []
+        self._artifacts: list[Json] = []
+        self._children = 0
+
+    async def go(self) -> RunDocument:
+        parent = self._facts["parent"]
+        started = RunStarted(agent=self._facts["agent"], parent_run_id=parent["run_id"] if parent else "")
+        await self._publish("run_started", started)
+        while self._step < _MOST_STEPS:
+            if reason := self._progress.exhausted(self._ctx.now()):
+                return await self._close(reason)
+            await self._interrupted()
+            await self._phase("planning")
+            try:
+                step = await self._plan()
+            except ActivityFailed as error:
+                if error.kind == "timeout" and self._progress.exhausted(self._ctx.now()):
+                    return await self._close("time_budget")
+                return await self._failed("planner", f"the planner failed: {error.message}")
+            if (ended := await self._go_on(step)) is not None:
+                return ended
+        return await self._close("step_cap")
+
+    async def _go_on(self, step: Step) -> RunDocument | None:
+        """Return how the run ended with this step; None when it goes on."""
+        if step["kind"] != "problem":
+            self._problems = 0
+        match step["kind"]:
+            case "final":
+                return await self._complete(step["text"], step.get("result"), "final")
+            case "calls":
+                return await self._act(step)
+            case "await":
+                await self._await(step)
+            case "hand_over":
+                return await self._hand_over(step["agent"], step["input"], f"transfer:{self._step}")
+            case "problem":
+                if self._problems == _MOST_PROBLEMS:
+                    kind = "malformed_response" if step["is_malformed"] else "planner"
+                    return await self._failed(kind, step["problem"])
+                self._problems += 1
+                self._tell(step["problem"])
+        return None
+
+    # Planning.
+
+    async def _plan(self, closing: str = "") -> Step:
+        argument: PlanArgument = {
+            "facts": self._facts,
+            "step": self._step,
+            "new": self._new,
+            "hints": self._hints,
+            "closing": closing,
+            "restrict_to_tool": self._restrict,
+        }
+        op = f"plan:{self._step}"
+        self._step += 1
+        self._new, self._hints = [], []
+        step: Any = await self._ctx.start(op, "plan", _json(argument), self._plan_options(closing))
+        self._restrict = self._facts["restrict_to_tool"]
+        await self._spent(op, step["usage"])
+        if step["kind"] == "calls" and step["text"]:
+            await self._publish(f"said:{op}", AssistantReply(text=step["text"]))
+        return step  # type: ignore[no-any-return]  # as the activity `plan` returns it
+
+    def _plan_options(self, closing: str) -> CallOptions:
+        limit: float | None = self._policy["plan_timeout"]
+        if closing:
+            return CallOptions(timeout=limit or _CLOSING_S)
+        left = self._progress.time_left(self._ctx.now())
+        if left is not None and (limit is None or left <= limit):
+            return CallOptions(timeout=left, attempts=1)
+        return CallOptions(timeout=limit)
+
+    async def _close(self, reason: str) -> RunDocument:
+        """Return the end of a run that may do no more: its planner finishes from what is known."""
+        await self._phase("synthesizing")
+        try:
+            step = await self._plan(closing=reason)
+        except ActivityFailed as error:
+            return await self._failed("limit", f"the run ended by its {reason}: {error.message}", reason)
+        if step["kind"] == "final":
+            return await self._complete(step["text"], step.get("result"), reason)
+        message = f"the run ended by its {reason}, and its planner gave no final answer"
+        return await self._failed("limit", message, reason)
+
+    def _tell(self, text: str) -> None:
+        self._new.append({"type": "user", "text": text, "source": "runtime"})
+
+    # Tools.
+
+    async def _act(self, step: Step) -> RunDocument | None:
+        calls = step["calls"]
+        admission = admit(calls, self._facts, self._progress.tool_calls, self._restrict)
+        self._progress.tool_calls += admission.counted
+        await self._phase("executing_tools")
+        running = [
+            self._call(call, place, admission.refused.get(call["id"])) for place, call in enumerate(calls)
+        ]
+        results: Any = await self._ctx.gather(*running)  # type: ignore[arg-type]  # a `Done` is JSON
+        self._take(results)
+        if admission.is_over_cap:
+            return await self._close("tool_cap")
+        return await self._after(results)
+
+    def _take(self, results: list[Done]) -> None:
+        """Keep what the results say: to the planner in the order of the calls, and to the run."""
+        self._new.append({"type": "tools", "answers": [done["answer"] for done in results]})
+        self._hints = [done["hint"] for done in results if done.get("hint")]
+        self._progress.count_batch([done["status"] for done in results])
+        for done in results:
+            self._artifacts += done.get("artifacts", [])
+            self._usage += done.get("usage", [])
+            self._children += done.get("children", 0)
+            if problem := done.get("problem"):
+                self._tell(problem)
+
+    async def _after(self, results: list[Done]) -> RunDocument | None:
+        """Return how the run ended with this batch; None when its planner is asked again."""
+        for done in results:
+            if transfer := done.get("transfer"):
+                op = f"transfer:{done['answer']['id']}"
+                return await self._hand_over(transfer["agent"], transfer["input"], op)
+        if any(done.get("is_escalated") for done in results):
+            return await self._end_with(results, "escalated")
+        if any(done.get("is_final") for done in results):
+            return await self._end_with([done for done in results if done.get("is_final")], "terminal_tool")
+        missing: list[Any] = [hint for hint in self._hints if _reason(hint) == "missing_fields"]
+        if missing and self._policy["on_missing_fields"] == "finalize":
+            return await self._close("missing_fields")
+        if missing and self._policy["on_missing_fields"] == "await_clarification":
+            await self._clarify(missing[0])
+        return None
+
+    async def _clarify(self, hint: dict[str, Any]) -> None:
+        """Ask the person for what the model left out."""
+        await self._await(
+            {
+                "kind": "await",
+                "await_kind": "clarification",
+                "question": hint["clarifying_question"] or hint["message"] or "",
+                "schema": None,
+                "missing_fields": hint["missing_fields"],
+                "restrict_to_tool": "",
+            }
+        )
+
+    async def _call(self, call: StepCall, place: int, refusal: str | None) -> Done:
+        start = {**call["start"], **self._ids(call["id"]), "time": self._ctx.now()}
+        await self._ctx.publish(f"{call['id']}:start", start)
+        if refusal:
+            return await self._settled(call, _refused(call, refusal))
+        argument = {"facts": self._facts, "call": call, "step": self._step, "place": place}
+        done = await self._activity(f"tool:{call['id']}", "tool", argument, call)
+        answers = 0
+        while done["status"] == "suspended":
+            await self._tell_events(call, done, answers)
+            answers += 1
+            if child := done.get("child"):
+                done = await self._child(call, child)
+            else:
+                done = await self._answered(call, done, answers)
+        return await self._settled(call, done)
+
+    async def _activity(self, op: str, activity: str, argument: Any, call: StepCall) -> Done:
+        """Return the result of a tool; a failure of the engine is the failure of the call."""
+        options = CallOptions(attempts=1, timeout=self._progress.time_left(self._ctx.now()))
+        try:
+            done: Any = await self._ctx.start(op, activity, argument, options)
+        except ActivityFailed as error:
+            if error.kind == "timeout":
+                return _refused(call, f"{call['name']} did not end within the time of the run", "timeout")
+            return _refused(call, f"{call['name']} could not be run: {error.message}", "tool_unavailable")
+        return done  # type: ignore[no-any-return]  # as the activity returns it
+
+    async def _answered(self, call: StepCall, done: Done, number: int) -> Done:
+        """Return the result of a suspended call after its answer."""
+        suspension: Any = done["suspension"]
+        began = self._ctx.now()
+        await self._phase("waiting", suspension["id"])
+        signal = await self._ctx.wait(
+            f"wait:{call['id']}:{number}",
+            f"answer:{suspension['id']}",
+            timeout_s=max(0.1, suspension["expires_at"] - began),
+            about=suspension,
+        )
+        self._progress.waited(began, self._ctx.now())
+        if signal is None:
+            return _refused(call, "nobody answered in time", status="denied")
+        argument = {
+            "facts": self._facts,
+            "call": call,
+            "step": self._step,
+            "token": suspension["token"],
+            "answer": signal.payload,
+        }
+        return await self._activity(f"answer:{call['id']}:{number}", "answer", argument, call)
+
+    async def _child(self, call: StepCall, child: Child) -> Done:
+        """Return the result of a call that another agent answers, in a run of its own."""
+        output = await self._run_child(f"child:{call['id']}", child["agent"], child["input"], call)
+        argument = {"facts": self._facts, "call": call, "agent": child["agent"], "output": output}
+        return await self._activity(f"conclude:{call['id']}", "conclude", argument, call)
+
+    async def _run_child(
+        self, op: str, agent: str, given: RunInput, call: StepCall | None = None
+    ) -> RunDocument:
+        event = AgentRunStarted(
+            tool=call["tool"] if call else "", agent=agent, child_run_id=f"{self._ctx.run_id}/{op}"
+        )
+        await self._publish(f"started:{op}", event, call["id"] if call else "")
+        began = self._ctx.now()
+        try:
+            output: Any = await self._ctx.child(op, LOOP, _json(given))
+        except ActivityFailed as error:
+            failure: Failure = {"kind": error.kind, "message": error.message}
+            return _document(agent, "failed", failure)
+        self._progress.waited(began, began + output["waited_s"])
+        return output  # type: ignore[no-any-return]  # as the loop returns it
+
+    async def _settled(self, call: StepCall, done: Done) -> Done:
+        """Return the result when the log has it."""
+        await self._tell_events(call, done, "end")
+        return done
+
+    async def _tell_events(self, call: StepCall, done: Done, part: int | str) -> None:
+        for number, event in enumerate(done["events"]):
+            time = event["time"] or self._ctx.now()
+            told = {**event, **self._ids(call["id"]), "time": time}
+            await self._ctx.publish(f"{call['id']}:{part}:{number}", told)
+
+    # People and other agents.
+
+    async def _await(self, step: Step) -> None:
+        """Wait until a person has said what the planner wants to know."""
+        name = f"await-{self._step}"
+        await self._publish(
+            name,
+            AwaitClarification(
+                suspension_id=name,
+                question=step["question"],
+                missing_fields=tuple(step["missing_fields"]),
+                kind=step["await_kind"],
+                answer_schema=step["schema"] or {"type": "string"},  # type: ignore[arg-type]
+            ),
+        )
+        await self._phase("waiting", name)
+        about = {
+            "kind": step["await_kind"],
+            "id": name,
+            "question": step["question"],
+            "answer_schema": step["schema"] or {"type": "string"},
+        }
+        began = self._ctx.now()
+        signal = await self._ctx.wait(f"wait:{name}", f"answer:{name}", about=_json(about))
+        self._progress.waited(began, self._ctx.now())
+        payload: Any = signal.payload if signal else {"text": ""}
+        self._new.append({"type": "user", "text": payload["text"], "source": "person"})
+        self._restrict = step["restrict_to_tool"] or self._restrict
+
+    async def _interrupted(self) -> None:
+        """Take what clients said into the run since the step before, and stand still while it is paused."""
+        if not self._policy["interrupts_allowed"]:
+            return
+        number, is_paused = 0, False
+        while True:
+            began = self._ctx.now()
+            op = f"interrupt:{self._step}:{number}"
+            if is_paused:
+                await self._phase("waiting", op)
+            about: Json = {"kind": "pause", "id": op, "question": ""} if is_paused else None
+            signal = await self._ctx.wait(op, "interrupt", timeout_s=None if is_paused else 0, about=about)
+            if signal is None:
+                return
+            number += 1
+            self._progress.waited(began, self._ctx.now())
+            payload: Any = signal.payload
+            is_paused = payload["kind"] == "pause" or (is_paused and payload["kind"] == "message")
+            if payload.get("text"):
+                self._new.append({"type": "user", "text": payload["text"], "source": "person"})
+
+    async def _hand_over(self, agent: str, given: RunInput, op: str) -> RunDocument | None:
+        """Return how the agent ended that has the conversation now; None when it gives it back."""
+        await self._record()
+        output = await self._run_child(op, agent, given)
+        self._children += 1 + output["children"]
+        self._usage += output["usage"]
+        self._artifacts += output["artifacts"]
+        if output["stop"] == "escalated":
+            self._tell(f"{agent} gave the conversation back. {output['text']}".strip())
+            return None
+        if failure := output["failure"]:
+            return await self._failed(failure["kind"], f"{agent} failed: {failure['message']}")
+        await self._publish("run_completed", RunCompleted(status="completed"))
+        document = self._document("handed_over")
+        document["agent"], document["text"] = output["agent"], output["text"]
+        document["result"] = output["result"]
+        return document
+
+    # The end.
+
+    async def _end_with(self, results: list[Done], stop: str) -> RunDocument:
+        """Return the end of a run whose planner is not asked to put the results into words."""
+        await self._record()
+        last = results[-1]
+        text = last.get("display") or last["answer"]["text"]
+        result = from_json(last["answer"]["text"]) if last["status"] == "ok" else None
+        return await self._complete(text, result, stop)
+
+    async def _record(self) -> None:
+        """Keep in the conversation what no planning will."""
+        if self._new:
+            argument = {"facts": self._facts, "step": self._step, "new": self._new}
+            await self._ctx.start(f"record:{self._step}", "record", argument)
+            self._new = []
+            self._step += 1
+
+    async def _complete(self, text: str, result: Json, stop: str) -> RunDocument:
+        if text:
+            await self._publish("reply", AssistantReply(text=text))
+        await self._publish("run_completed", RunCompleted(status="completed"))
+        document = self._document(stop)
+        document["text"], document["result"] = text, result
+        return document
+
+    async def _failed(self, kind: str, message: str, stop: str = "failed") -> RunDocument:
+        await self._publish("run_completed", RunCompleted(status="failed", error=message))
+        document = self._document(stop)
+        document["failure"] = {"kind": kind, "message": message}
+        return document
+
+    def _document(self, stop: str) -> RunDocument:
+        document = _document(self._facts["agent"], stop)
+        document["usage"] = self._usage
+        document["tool_calls"] = self._progress.tool_calls
+        document["children"] = self._children
+        document["artifacts"] = self._artifacts
+        document["waited_s"] = self._progress.waited_s
+        return document
+
+    # Events.
+
+    async def _spent(self, op: str, usage: list[Spent]) -> None:
+        self._usage += usage
+        for number, spent in enumerate(usage):
+            await self._publish(f"usage:{op}:{number}", Usage(**spent))
+
+    async def _phase(self, phase: Any, key: str = "") -> None:
+        await self._publish(f"phase:{self._step}:{phase}:{key}", RunPhase(phase=phase))
+
+    async def _publish(self, key: str, event: Event, tool_call_id: str = "") -> None:
+        document = {**as_json(event), **self._ids(tool_call_id), "time": self._ctx.now()}
+        await self._ctx.publish(key, document)
+
+    def _ids(self, tool_call_id: str) -> dict[str, Json]:
+        return {
+            "run_id": self._ctx.run_id,
+            "session_id": self._facts["session_id"],
+            "turn_id": self._facts["turn_id"],
+            "tool_call_id": tool_call_id,
+        }
+
+
+def _document(agent: str, stop: str, failure: Failure | None = None) -> RunDocument:
+    return {
+        "agent": agent,
+        "text": "",
+        "result": None,
+        "stop": stop,
+        "failure": failure,
+        "usage": [],
+        "tool_calls": 0,
+        "children": 0,
+        "artifacts": [],
+        "waited_s": 0.0,
+    }
+
+
+def _refused(call: StepCall, why: str, reason: str = "tool_unavailable", *, status: Any = "error") -> Done:
+    """Return the result of a call that did not run, or did not end."""
+    text = to_json({"error": why}).decode()
+    hint = RetryHint(reason=reason, tool=call["tool"], message=why)  # type: ignore[arg-type]
+    ended = as_json(ToolEnd(tool=call["tool"], status=status, result={"error": why}, error=why))
+    return {
+        "status": status,
+        "answer": {
+            "id": call["id"],
+            "name": call["name"],
+            "status": status,
+            "text": text,
+            "reminder": "",
+            "content": [],
+        },
+        "events": [ended],
+        "hint": to_jsonable_python(hint),
+    }
+
+
+def _reason(hint: Json) -> str:
+    return str(hint["reason"]) if isinstance(hint, dict) else ""
+
+
+def _json(document: Any) -> Json:
+    """Return a document as what it is: JSON, whose keys are known."""
+    return document  # type: ignore[no-any-return]

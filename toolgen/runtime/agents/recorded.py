@@ -1,0 +1,103 @@
+"""The result of a call as it crosses the engine: JSON, without the typed values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic_core import to_jsonable_python
+
+from toolgen.contract.fields import Json
+
+from ..calls import NO_META, CallMeta
+from ..content import TextContent
+from ..event_reports import EventReports
+from ..events import Event, as_json
+from ..results import Suspended, ToolResult
+from ..specs import ToolSpec
+from .documents import Done, StepCall
+from .engine import ActivityInfo
+
+_PROGRESS: Final = frozenset({"tool_update", "tool_output_delta"})
+"""Events that are worth nothing later; they go to the log at once, best effort."""
+_OF_THE_LOOP: Final = frozenset({"tool_start"})
+"""Events that the loop tells itself."""
+
+
+class CallEvents:
+    """The events of one call within a run; the loop tells those that are kept here."""
+
+    is_idle = False
+
+    def __init__(self, info: ActivityInfo, now: float) -> None:
+        self._emit = info.emit
+        self._now = now
+        self.kept: list[dict[str, Json]] = []
+
+    def emit(self, event: Event, meta: CallMeta = NO_META) -> None:
+        """Take an event of the call."""
+        document = as_json(event)
+        document |= {
+            "time": self._now,
+            "run_id": meta.run_id,
+            "session_id": meta.session_id,
+            "turn_id": meta.turn_id,
+            "tool_call_id": meta.tool_call_id,
+        }
+        if event.type in _PROGRESS:
+            self._emit(document)
+        elif event.type not in _OF_THE_LOOP:
+            self.kept.append(document)
+
+
+def reports_of(events: CallEvents) -> EventReports:
+    """Return what the dispatcher tells of the call."""
+    return EventReports(events)
+
+
+def recorded(result: ToolResult, call: StepCall, spec: ToolSpec[Any, Any] | None, events: CallEvents) -> Done:
+    """Return what the loop gets of a result."""
+    content, reminder = result.content, ""
+    if spec is not None and spec.reminder and content and content[-1] == TextContent(text=spec.reminder):
+        content, reminder = content[:-1], spec.reminder
+    status = result.status
+    done: Done = {
+        "status": status,
+        "answer": {
+            "id": call["id"],
+            "name": call["name"],
+            "status": status,
+            "text": result.json.decode(),
+            "reminder": reminder,
+            "content": [block.as_json() for block in content],
+        },
+        "events": events.kept,
+        "is_final": result.is_final and status == "ok",
+        "display": result.display,
+        "artifacts": [
+            {
+                "kind": artifact.kind,
+                "tool": artifact.source_tool,
+                "tool_call_id": call["id"],
+                "json": artifact.json.decode(),
+            }
+            for artifact in result.artifacts
+        ],
+        "children": result.children_count,
+    }
+    if result.retry_hint is not None:
+        done["hint"] = to_jsonable_python(result.retry_hint)
+    if result.suspension is not None and status == "suspended":
+        done["suspension"] = as_document(result.suspension)
+    return done
+
+
+def as_document(suspended: Suspended) -> dict[str, Any]:
+    """Return all that the client of a suspension holds, its token too."""
+    facts: dict[str, Any] = to_jsonable_python(suspended)
+    return facts
+
+
+def suspended_of(document: Mapping[str, Any]) -> Suspended:
+    """Return the suspension of a document by `as_document`."""
+    return Suspended(**document)
