@@ -46,10 +46,15 @@ def checked_answer(spec: ToolSpec[Any, Any], suspension: Suspension, answer: Jso
                 _decoded(spec.result, answer)
             return answer
         case "input":
-            issues = tuple(_issues(suspension.answer_schema, answer))
+            issues = answer_issues(suspension.answer_schema, answer)
             if issues:
                 raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
             return answer
+
+
+def answer_issues(schema: Mapping[str, Any], answer: Json) -> tuple[FieldIssue, ...]:
+    """Return what is wrong with an answer to a question of this schema."""
+    return tuple(_issues(schema, answer)) if schema else ()
 
 
 def _is_failure(answer: Json) -> bool:

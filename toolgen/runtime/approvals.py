@@ -93,6 +93,15 @@ class Suspensions:
         await self._store.put(_hash(token), suspension)
         return _shown(suspension, token)
 
+    async def seen(self, token: str) -> Suspension:
+        """Return what is kept under a token, answered or not.
+
+        Raises:
+            UnknownSuspensionError: nothing is.
+            TamperedSuspensionError: it is not what was frozen.
+        """
+        return (await self._stored(token)).suspension
+
     async def find(self, token: str) -> Suspension:
         """Return what waits under a token.
 
@@ -115,13 +124,26 @@ class Suspensions:
         Raises:
             SuspensionError: the answer is not taken; the class says why.
         """
+        claim = await self.check(token, answer, spec_of=spec_of, session_id=session_id)
+        answer_hash = _answer_hash(answer)
+        if claim.outcome is None and not await self._store.claim(_hash(token), answer_hash):
+            return _again(await self._stored(token), answer, answer_hash)
+        return claim
+
+    async def check(
+        self, token: str, answer: Json, *, spec_of: SpecOf, session_id: str | None = None
+    ) -> Claim:
+        """Return what `claim` would, and take nothing.
+
+        Raises:
+            SuspensionError: the answer would not be taken; the class says why.
+        """
         stored = await self._stored(token)
         suspension = stored.suspension
         if session_id is not None and session_id != suspension.meta.session_id:
             raise ForeignAnswerError("this call waits in another session", hint="answer it there")
-        answer_hash = _answer_hash(answer)
         if stored.answer_hash:
-            return _again(stored, answer, answer_hash)
+            return _again(stored, answer, _answer_hash(answer))
         self._refuse_late(suspension)
         spec = spec_of(suspension.tool)
         if spec is None or spec.digest != suspension.spec_digest:
@@ -129,10 +151,8 @@ class Suspensions:
                 f"{suspension.tool} is not what it was when this was asked",
                 hint="let the model call it again",
             )
-        answer = checked_answer(spec, suspension, answer)
-        if not await self._store.claim(_hash(token), answer_hash):
-            return _again(await self._stored(token), answer, answer_hash)
-        return Claim(suspension=suspension, answer=answer)
+        _answer_hash(answer)  # an answer that is no JSON has none
+        return Claim(suspension=suspension, answer=checked_answer(spec, suspension, answer))
 
     async def finish(self, token: str, outcome: bytes) -> None:
         """Keep what came of the answer that was taken."""

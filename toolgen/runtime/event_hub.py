@@ -62,6 +62,12 @@ class Events:
         except Exception:
             log.exception("an event was lost")
 
+    def forward(self, event: Event) -> None:
+        """Queue an event that is numbered and dated already: one of the log of a run."""
+        with self._lock:
+            for subscription in self._subscriptions:
+                subscription._offer(event)
+
     def subscribe(
         self, *, size: int = 1000, types: Iterable[str] | None = None, run_id: str | None = None
     ) -> Subscription:

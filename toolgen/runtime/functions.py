@@ -23,13 +23,17 @@ from .context import ToolContext
 from .entry import is_async
 from .errors import RegistrationError
 from .registration import BoundTool
-from .results import ToolOutcome, Unfinished
+from .results import Delegated, ToolOutcome, Unfinished
 from .specs import ConfirmSpec, LongRunningSpec, ToolSpec
 from .toolsets import StaticToolset
 from .type_codec import TypeCodec
 
 LOCAL: Final = "local.functions"
 """The toolset of functions that are given none: its part of their ids."""
+
+
+_NO_RESULT: Final = (Unfinished, Delegated)
+"""What a function may return in the place of a result."""
 
 
 class FunctionPayload(ToolModel):
@@ -200,9 +204,9 @@ def _plain(annotation: Any) -> Any:
         return get_args(annotation)[0]
     if get_origin(annotation) not in (Union, types.UnionType):
         return annotation
-    if not any(part is Unfinished or get_origin(part) is ToolOutcome for part in get_args(annotation)):
+    if not any(part in _NO_RESULT or get_origin(part) is ToolOutcome for part in get_args(annotation)):
         return annotation
-    kept = [_plain(part) for part in get_args(annotation) if part is not Unfinished]
+    kept = [_plain(part) for part in get_args(annotation) if part not in _NO_RESULT]
     return Union[tuple(dict.fromkeys(kept))]  # noqa: UP007  # of parts that are known at run time
 
 

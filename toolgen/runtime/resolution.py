@@ -57,6 +57,11 @@ class Toolsets:
         """Names of the static toolsets, then of the dynamic ones, in the order in which they came."""
         return (*(one.toolset for one in self._static), *self._added)
 
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether the tools may be others for the next request."""
+        return bool(self._added)
+
     def add_static(self, toolset: Listed) -> None:
         """Take up what `Runtime.register` has made of a toolset."""
         self._static.append(toolset)

@@ -32,8 +32,11 @@ from .toolsets import DynamicToolset, Listed, OnError, ReadonlyContext, StaticTo
 from .trace import Trace
 
 if TYPE_CHECKING:
+    from .agents import AgentClient, AgentRegistration, Engine, RunOutput, RunPolicy, SessionStore
+    from .agents.agents import Agents
     from .capabilities import Capability
     from .event_hub import Events
+    from .events import Event
     from .suspension import SuspensionStore
     from .telemetry import ToolSpans
 
@@ -51,6 +54,8 @@ class Runtime:
         capabilities: Iterable[Capability] = (),
         events: Events | None = None,
         spans: ToolSpans | None = None,
+        engine: Engine | None = None,
+        sessions: SessionStore | None = None,
         is_interactive: bool = True,
         tool_timeout: float | None = None,
         stage_timeout: float | None = 30.0,
@@ -69,6 +74,8 @@ class Runtime:
             capabilities: What executors find at their context, by name.
             events: Where what happens is told; without it nobody listens.
             spans: OpenTelemetry's, one a call.
+            engine: Where the runs of agents are executed; by default in this process, in memory.
+            sessions: Keeps the conversations of agents; by default in memory.
             is_interactive: Whether there is somebody to ask.
             tool_timeout: Seconds for a tool whose design says nothing; None for no limit.
             stage_timeout: Seconds for one step of a hook, an interceptor, a policy or a preview.
@@ -109,6 +116,8 @@ class Runtime:
         self._answering = Answering(self._host, suspensions)
         self._toolsets = Toolsets(self._around)
         self._directory = Directory()
+        self._agents: Agents | None = None
+        self._engine, self._sessions, self._events = engine, sessions, events
 
     def register(self, registration: ToolsetRegistration | StaticToolset) -> None:
         """Add a toolset; all of it or, when something does not fit, nothing.
@@ -188,6 +197,8 @@ class Runtime:
         else:
             context = ToolContext(meta, entry.spec.id, entry.spec, batch)
             result = await dispatch(entry, arguments, context, self._host, trace)
+            if result.delegated is not None:
+                result = await self.agents.delegated(entry, arguments, result.delegated, meta)
         if trace is not None and result.error is not None:
             trace.fail(result.error)
         return (await self._settled(batch, (result,)))[0] if batch.touched else result
@@ -221,9 +232,16 @@ class Runtime:
         Raises:
             SuspensionError: the token or the answer is not good; its class says why, and nothing ran.
         """
+        waited = None
+        if self._agents is not None and within is None:
+            result, waited = await self._agents.deliver(token, answer, session_id)
+            if result is not None:
+                return result
         batch = Batch(self._host.capabilities)
         directory = self._directory if within is None else within.directory
         result = await self._answering.deliver(token, answer, session_id, batch, directory.by_id)
+        if waited is not None and self._agents is not None:
+            await self._agents.delivered(waited, result)
         return (await self._settled(batch, (result,)))[0]
 
     async def progress(
@@ -242,18 +260,98 @@ class Runtime:
         return await self._answering.waiting(session_id)
 
     async def aclose(self) -> None:
-        """End the threads and close what the runtime owns."""
+        """Stop the runs of agents, end the threads, and close what the runtime owns."""
+        if self._agents is not None:
+            await self._agents.close()
         await self._toolsets.close()
         self._host.execution.close()
 
     async def __aenter__(self) -> Self:
         await self._toolsets.open()
+        if self._agents is not None:
+            await self._agents.open()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         await self.aclose()
+
+    @property
+    def agents(self) -> Agents:
+        """The agents; what they need is made when they are first asked for."""
+        if self._agents is None:
+            from .agents.agents import Agents  # a host without agents never needs it
+
+            self._agents = Agents(
+                self,
+                self._host,
+                self._directory,
+                self._around,
+                engine=self._engine,
+                sessions=self._sessions,
+                hub=self._events,
+            )
+        return self._agents
+
+    def register_agent(self, registration: AgentRegistration) -> None:
+        """Add an agent and those of its toolsets that are not there; all of it or nothing.
+
+        Raises:
+            FormatError: it was generated in another format.
+            RegistrationError: it is registered already, an executor is missing or does not fit, or two
+                of its tools have one wire name.
+        """
+        self.agents.register(registration, self.register)
+
+    def agent(self, agent: str) -> AgentClient:
+        """Return what starts runs of an agent.
+
+        Raises:
+            RegistrationError: it is not registered.
+        """
+        return self.agents.client(agent)
+
+    @property
+    def sessions(self) -> SessionStore:
+        """The conversations of agents."""
+        return self.agents.sessions
+
+    def list_agents(self) -> tuple[str, ...]:
+        """Return the ids of the agents, in the order of registration."""
+        return () if self._agents is None else self._agents.list()
+
+    def tool_specs_for_agent(self, agent: str) -> tuple[ToolSpec[Any, Any], ...]:
+        """Return the tools of an agent's design, by its own wire names.
+
+        Raises:
+            RegistrationError: it is not registered.
+        """
+        return self.agents.specs(agent)
+
+    def override_policy(self, agent: str, policy: RunPolicy | None) -> None:
+        """Give the runs that an agent starts from now on other limits; None for those of its design.
+
+        Raises:
+            RegistrationError: it is not registered.
+        """
+        self.agents.override_policy(agent, policy)
+
+    async def list_run_events(self, run_id: str, *, after: int = 0) -> tuple[Event, ...]:
+        """Return the events of a run that are there now, those after this `seq`.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        return await self.agents.events(run_id, after)
+
+    async def run_snapshot(self, run_id: str) -> RunOutput:
+        """Return where a run stands.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        return await self.agents.runs.output(run_id)
 
     def list_toolsets(self) -> tuple[str, ...]:
         """Return the names of the registered toolsets, `service.toolset`, in the order of registration."""
@@ -289,7 +387,10 @@ class Runtime:
             return directory.unknown(call.tool, call.meta)
         context = ToolContext(call.meta, entry.spec.id, entry.spec, batch)
         context.place = place
-        return await dispatch(entry, call.payload_json, context, self._host)
+        result = await dispatch(entry, call.payload_json, context, self._host)
+        if result.delegated is not None:
+            return await self.agents.delegated(entry, call.payload_json, result.delegated, call.meta)
+        return result
 
     async def _settled(self, batch: Batch, results: tuple[ToolResult, ...]) -> tuple[ToolResult, ...]:
         """Return the results, and let the capabilities keep what the calls did; a failure there is logged."""

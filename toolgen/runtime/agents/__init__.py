@@ -1,6 +1,8 @@
 """Agents: what plans, what runs, and what is kept of it."""
 
 from ..agent_route import AgentRoute
+from .client import AgentClient, RunHandle
+from .completions import CompletionError, CompletionSpec, complete, stream_completion
 from .engine import (
     ActivityFailed,
     ActivityInfo,
@@ -22,6 +24,7 @@ from .messages import (
     ToolMessage,
     UserMessage,
 )
+from .output import Awaiting, RunArtifact, RunOutput
 from .planner import (
     Await,
     CallTools,
@@ -33,8 +36,11 @@ from .planner import (
     PlanReports,
     PlanResult,
 )
+from .planning import PlannerError
 from .policy import History, RunPolicy
 from .registration import AgentRegistration, AgentSpec, AgentTool
+from .runs import InterruptsNotAllowedError, SessionBusyError
+from .scripted import ScriptedPlanner, ScriptStep
 from .sessions import (
     EndedSessionError,
     Session,
@@ -48,14 +54,18 @@ from .sessions import (
 __all__ = [
     "ActivityFailed",
     "ActivityInfo",
+    "AgentClient",
     "AgentRegistration",
     "AgentRoute",
     "AgentSpec",
     "AgentTool",
     "AssistantMessage",
     "Await",
+    "Awaiting",
     "CallOptions",
     "CallTools",
+    "CompletionError",
+    "CompletionSpec",
     "EndedSessionError",
     "Engine",
     "EngineCaps",
@@ -64,6 +74,7 @@ __all__ = [
     "FinalResult",
     "HandOver",
     "History",
+    "InterruptsNotAllowedError",
     "Message",
     "NonRetryableError",
     "PlanInput",
@@ -71,10 +82,17 @@ __all__ = [
     "PlanResult",
     "PlannedCall",
     "Planner",
+    "PlannerError",
+    "RunArtifact",
     "RunContext",
+    "RunHandle",
+    "RunOutput",
     "RunPolicy",
     "RunStatus",
+    "ScriptStep",
+    "ScriptedPlanner",
     "Session",
+    "SessionBusyError",
     "SessionError",
     "SessionStore",
     "Signal",
@@ -85,4 +103,6 @@ __all__ = [
     "UnknownRunError",
     "UnknownSessionError",
     "UserMessage",
+    "complete",
+    "stream_completion",
 ]

@@ -14,6 +14,23 @@ LOOP_VERSION: Final = 1
 """Grows when a run of an older version could not be finished by the loop."""
 
 
+AwaitKind = Literal["clarification", "questions", "confirmation", "external"]
+
+StopReason = Literal[
+    "final",
+    "terminal_tool",
+    "handed_over",
+    "escalated",
+    "tool_cap",
+    "failure_cap",
+    "step_cap",
+    "time_budget",
+    "missing_fields",
+    "failed",
+]
+"""Why a run ended: by its planner's answer, a tool, another agent, or a limit."""
+
+
 class Parent(TypedDict):
     """The call that a child run answers."""
 
@@ -99,7 +116,7 @@ class Step(TypedDict, total=False):
     is_malformed: bool
     """The problem is a result of another shape than the one asked for."""
     question: str
-    await_kind: str
+    await_kind: AwaitKind
     schema: Json
     missing_fields: list[str]
     restrict_to_tool: str
@@ -153,8 +170,7 @@ class RunDocument(TypedDict):
     """Id of the agent that answered; another one after a hand-over."""
     text: str
     result: Json
-    stop: str
-    """Why the run ended: a `StopReason`."""
+    stop: StopReason
     failure: Failure | None
     usage: list[Spent]
     tool_calls: int

@@ -170,8 +170,10 @@ class RunContext(Protocol):
         ...
 
 
-Loop: TypeAlias = Callable[[RunContext, Any], Awaitable[Json]]
-Activity: TypeAlias = Callable[[ActivityInfo, Any], Awaitable[Json]]
+Loop: TypeAlias = Callable[[RunContext, Any], Awaitable[Any]]
+"""Takes and gives JSON."""
+Activity: TypeAlias = Callable[[ActivityInfo, Any], Awaitable[Any]]
+"""Takes and gives JSON."""
 OnEvent: TypeAlias = Callable[[str, int, Mapping[str, Json]], None]
 """Gets the id of the run, the offset and the event, once it is in the log; must not block or raise."""
 

@@ -8,37 +8,30 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pydantic_core import from_json, to_json, to_jsonable_python
+from pydantic_core import from_json
 
 from toolgen.contract.fields import Json
 
 from ..events import (
-    AgentRunStarted,
     AssistantReply,
     AwaitClarification,
-    Event,
     RunCompleted,
-    RunPhase,
     RunStarted,
-    ToolEnd,
     Usage,
-    as_json,
 )
-from ..results import RetryHint
 from .admission import admit
 from .documents import (
-    LOOP,
-    Child,
     Done,
-    Failure,
     PlanArgument,
     RunDocument,
     RunInput,
     Spent,
     Step,
-    StepCall,
+    StopReason,
 )
 from .engine import ActivityFailed, CallOptions, RunContext
+from .loop_calls import Calls, empty_document
+from .loop_events import RunEvents
 from .progress import Progress
 
 _MOST_STEPS: Final = 1_000
@@ -62,6 +55,8 @@ class _Run:
         self._facts = given["facts"]
         self._policy = given["facts"]["policy"]
         self._progress = Progress(now=ctx.now(), policy=self._policy)
+        self._events = RunEvents(ctx, self._facts)
+        self._calls = Calls(ctx, self._facts, self._progress, self._events)
         self._new: list[Json] = [{"type": "user", "text": given["message"], "source": given["source"]}]
         self._hints: list[Json] = []
         self._restrict = self._facts["restrict_to_tool"]
@@ -74,12 +69,12 @@ class _Run:
     async def go(self) -> RunDocument:
         parent = self._facts["parent"]
         started = RunStarted(agent=self._facts["agent"], parent_run_id=parent["run_id"] if parent else "")
-        await self._publish("run_started", started)
+        await self._events.publish("run_started", started)
         while self._step < _MOST_STEPS:
             if reason := self._progress.exhausted(self._ctx.now()):
                 return await self._close(reason)
             await self._interrupted()
-            await self._phase("planning")
+            await self._events.phase("planning", self._step)
             try:
                 step = await self._plan()
             except ActivityFailed as error:
@@ -129,7 +124,7 @@ class _Run:
         self._restrict = self._facts["restrict_to_tool"]
         await self._spent(op, step["usage"])
         if step["kind"] == "calls" and step["text"]:
-            await self._publish(f"said:{op}", AssistantReply(text=step["text"]))
+            await self._events.publish(f"said:{op}", AssistantReply(text=step["text"]))
         return step  # type: ignore[no-any-return]  # as the activity `plan` returns it
 
     def _plan_options(self, closing: str) -> CallOptions:
@@ -141,9 +136,9 @@ class _Run:
             return CallOptions(timeout=left, attempts=1)
         return CallOptions(timeout=limit)
 
-    async def _close(self, reason: str) -> RunDocument:
+    async def _close(self, reason: StopReason) -> RunDocument:
         """Return the end of a run that may do no more: its planner finishes from what is known."""
-        await self._phase("synthesizing")
+        await self._events.phase("synthesizing", self._step)
         try:
             step = await self._plan(closing=reason)
         except ActivityFailed as error:
@@ -162,9 +157,11 @@ class _Run:
         calls = step["calls"]
         admission = admit(calls, self._facts, self._progress.tool_calls, self._restrict)
         self._progress.tool_calls += admission.counted
-        await self._phase("executing_tools")
+        self._calls.time_left = self._progress.time_left(self._ctx.now())
+        await self._events.phase("executing_tools", self._step)
         running = [
-            self._call(call, place, admission.refused.get(call["id"])) for place, call in enumerate(calls)
+            self._calls.result(call, self._step, place, admission.refused.get(call["id"]))
+            for place, call in enumerate(calls)
         ]
         results: Any = await self._ctx.gather(*running)  # type: ignore[arg-type]  # a `Done` is JSON
         self._take(results)
@@ -214,96 +211,12 @@ class _Run:
             }
         )
 
-    async def _call(self, call: StepCall, place: int, refusal: str | None) -> Done:
-        start = {**call["start"], **self._ids(call["id"]), "time": self._ctx.now()}
-        await self._ctx.publish(f"{call['id']}:start", start)
-        if refusal:
-            return await self._settled(call, _refused(call, refusal))
-        argument = {"facts": self._facts, "call": call, "step": self._step, "place": place}
-        done = await self._activity(f"tool:{call['id']}", "tool", argument, call)
-        answers = 0
-        while done["status"] == "suspended":
-            await self._tell_events(call, done, answers)
-            answers += 1
-            if child := done.get("child"):
-                done = await self._child(call, child)
-            else:
-                done = await self._answered(call, done, answers)
-        return await self._settled(call, done)
-
-    async def _activity(self, op: str, activity: str, argument: Any, call: StepCall) -> Done:
-        """Return the result of a tool; a failure of the engine is the failure of the call."""
-        options = CallOptions(attempts=1, timeout=self._progress.time_left(self._ctx.now()))
-        try:
-            done: Any = await self._ctx.start(op, activity, argument, options)
-        except ActivityFailed as error:
-            if error.kind == "timeout":
-                return _refused(call, f"{call['name']} did not end within the time of the run", "timeout")
-            return _refused(call, f"{call['name']} could not be run: {error.message}", "tool_unavailable")
-        return done  # type: ignore[no-any-return]  # as the activity returns it
-
-    async def _answered(self, call: StepCall, done: Done, number: int) -> Done:
-        """Return the result of a suspended call after its answer."""
-        suspension: Any = done["suspension"]
-        began = self._ctx.now()
-        await self._phase("waiting", suspension["id"])
-        signal = await self._ctx.wait(
-            f"wait:{call['id']}:{number}",
-            f"answer:{suspension['id']}",
-            timeout_s=max(0.1, suspension["expires_at"] - began),
-            about=suspension,
-        )
-        self._progress.waited(began, self._ctx.now())
-        if signal is None:
-            return _refused(call, "nobody answered in time", status="denied")
-        argument = {
-            "facts": self._facts,
-            "call": call,
-            "step": self._step,
-            "token": suspension["token"],
-            "answer": signal.payload,
-        }
-        return await self._activity(f"answer:{call['id']}:{number}", "answer", argument, call)
-
-    async def _child(self, call: StepCall, child: Child) -> Done:
-        """Return the result of a call that another agent answers, in a run of its own."""
-        output = await self._run_child(f"child:{call['id']}", child["agent"], child["input"], call)
-        argument = {"facts": self._facts, "call": call, "agent": child["agent"], "output": output}
-        return await self._activity(f"conclude:{call['id']}", "conclude", argument, call)
-
-    async def _run_child(
-        self, op: str, agent: str, given: RunInput, call: StepCall | None = None
-    ) -> RunDocument:
-        event = AgentRunStarted(
-            tool=call["tool"] if call else "", agent=agent, child_run_id=f"{self._ctx.run_id}/{op}"
-        )
-        await self._publish(f"started:{op}", event, call["id"] if call else "")
-        began = self._ctx.now()
-        try:
-            output: Any = await self._ctx.child(op, LOOP, _json(given))
-        except ActivityFailed as error:
-            failure: Failure = {"kind": error.kind, "message": error.message}
-            return _document(agent, "failed", failure)
-        self._progress.waited(began, began + output["waited_s"])
-        return output  # type: ignore[no-any-return]  # as the loop returns it
-
-    async def _settled(self, call: StepCall, done: Done) -> Done:
-        """Return the result when the log has it."""
-        await self._tell_events(call, done, "end")
-        return done
-
-    async def _tell_events(self, call: StepCall, done: Done, part: int | str) -> None:
-        for number, event in enumerate(done["events"]):
-            time = event["time"] or self._ctx.now()
-            told = {**event, **self._ids(call["id"]), "time": time}
-            await self._ctx.publish(f"{call['id']}:{part}:{number}", told)
-
     # People and other agents.
 
     async def _await(self, step: Step) -> None:
         """Wait until a person has said what the planner wants to know."""
         name = f"await-{self._step}"
-        await self._publish(
+        await self._events.publish(
             name,
             AwaitClarification(
                 suspension_id=name,
@@ -313,7 +226,7 @@ class _Run:
                 answer_schema=step["schema"] or {"type": "string"},  # type: ignore[arg-type]
             ),
         )
-        await self._phase("waiting", name)
+        await self._events.phase("waiting", name)
         about = {
             "kind": step["await_kind"],
             "id": name,
@@ -336,7 +249,7 @@ class _Run:
             began = self._ctx.now()
             op = f"interrupt:{self._step}:{number}"
             if is_paused:
-                await self._phase("waiting", op)
+                await self._events.phase("waiting", op)
             about: Json = {"kind": "pause", "id": op, "question": ""} if is_paused else None
             signal = await self._ctx.wait(op, "interrupt", timeout_s=None if is_paused else 0, about=about)
             if signal is None:
@@ -351,7 +264,8 @@ class _Run:
     async def _hand_over(self, agent: str, given: RunInput, op: str) -> RunDocument | None:
         """Return how the agent ended that has the conversation now; None when it gives it back."""
         await self._record()
-        output = await self._run_child(op, agent, given)
+        self._calls.time_left = self._progress.time_left(self._ctx.now())
+        output = await self._calls.run_child(op, agent, given)
         self._children += 1 + output["children"]
         self._usage += output["usage"]
         self._artifacts += output["artifacts"]
@@ -360,7 +274,7 @@ class _Run:
             return None
         if failure := output["failure"]:
             return await self._failed(failure["kind"], f"{agent} failed: {failure['message']}")
-        await self._publish("run_completed", RunCompleted(status="completed"))
+        await self._events.publish("run_completed", RunCompleted(status="completed"))
         document = self._document("handed_over")
         document["agent"], document["text"] = output["agent"], output["text"]
         document["result"] = output["result"]
@@ -368,7 +282,7 @@ class _Run:
 
     # The end.
 
-    async def _end_with(self, results: list[Done], stop: str) -> RunDocument:
+    async def _end_with(self, results: list[Done], stop: StopReason) -> RunDocument:
         """Return the end of a run whose planner is not asked to put the results into words."""
         await self._record()
         last = results[-1]
@@ -380,26 +294,26 @@ class _Run:
         """Keep in the conversation what no planning will."""
         if self._new:
             argument = {"facts": self._facts, "step": self._step, "new": self._new}
-            await self._ctx.start(f"record:{self._step}", "record", argument)
+            await self._ctx.start(f"record:{self._step}", "record", _json(argument))
             self._new = []
             self._step += 1
 
-    async def _complete(self, text: str, result: Json, stop: str) -> RunDocument:
+    async def _complete(self, text: str, result: Json, stop: StopReason) -> RunDocument:
         if text:
-            await self._publish("reply", AssistantReply(text=text))
-        await self._publish("run_completed", RunCompleted(status="completed"))
+            await self._events.publish("reply", AssistantReply(text=text))
+        await self._events.publish("run_completed", RunCompleted(status="completed"))
         document = self._document(stop)
         document["text"], document["result"] = text, result
         return document
 
-    async def _failed(self, kind: str, message: str, stop: str = "failed") -> RunDocument:
-        await self._publish("run_completed", RunCompleted(status="failed", error=message))
+    async def _failed(self, kind: str, message: str, stop: StopReason = "failed") -> RunDocument:
+        await self._events.publish("run_completed", RunCompleted(status="failed", error=message))
         document = self._document(stop)
         document["failure"] = {"kind": kind, "message": message}
         return document
 
-    def _document(self, stop: str) -> RunDocument:
-        document = _document(self._facts["agent"], stop)
+    def _document(self, stop: StopReason) -> RunDocument:
+        document = empty_document(self._facts["agent"], stop)
         document["usage"] = self._usage
         document["tool_calls"] = self._progress.tool_calls
         document["children"] = self._children
@@ -412,57 +326,7 @@ class _Run:
     async def _spent(self, op: str, usage: list[Spent]) -> None:
         self._usage += usage
         for number, spent in enumerate(usage):
-            await self._publish(f"usage:{op}:{number}", Usage(**spent))
-
-    async def _phase(self, phase: Any, key: str = "") -> None:
-        await self._publish(f"phase:{self._step}:{phase}:{key}", RunPhase(phase=phase))
-
-    async def _publish(self, key: str, event: Event, tool_call_id: str = "") -> None:
-        document = {**as_json(event), **self._ids(tool_call_id), "time": self._ctx.now()}
-        await self._ctx.publish(key, document)
-
-    def _ids(self, tool_call_id: str) -> dict[str, Json]:
-        return {
-            "run_id": self._ctx.run_id,
-            "session_id": self._facts["session_id"],
-            "turn_id": self._facts["turn_id"],
-            "tool_call_id": tool_call_id,
-        }
-
-
-def _document(agent: str, stop: str, failure: Failure | None = None) -> RunDocument:
-    return {
-        "agent": agent,
-        "text": "",
-        "result": None,
-        "stop": stop,
-        "failure": failure,
-        "usage": [],
-        "tool_calls": 0,
-        "children": 0,
-        "artifacts": [],
-        "waited_s": 0.0,
-    }
-
-
-def _refused(call: StepCall, why: str, reason: str = "tool_unavailable", *, status: Any = "error") -> Done:
-    """Return the result of a call that did not run, or did not end."""
-    text = to_json({"error": why}).decode()
-    hint = RetryHint(reason=reason, tool=call["tool"], message=why)  # type: ignore[arg-type]
-    ended = as_json(ToolEnd(tool=call["tool"], status=status, result={"error": why}, error=why))
-    return {
-        "status": status,
-        "answer": {
-            "id": call["id"],
-            "name": call["name"],
-            "status": status,
-            "text": text,
-            "reminder": "",
-            "content": [],
-        },
-        "events": [ended],
-        "hint": to_jsonable_python(hint),
-    }
+            await self._events.publish(f"usage:{op}:{number}", Usage(**spent))
 
 
 def _reason(hint: Json) -> str:

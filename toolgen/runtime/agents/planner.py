@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from pydantic_core import to_json
 
@@ -18,6 +18,7 @@ from toolgen.contract.record import record
 from ..native import NativeTool
 from ..results import RetryHint
 from ..specs import ToolSpec
+from .documents import AwaitKind
 from .messages import AssistantMessage, Message, PlannedCall
 from .policy import History
 
@@ -54,7 +55,7 @@ class FinalResult:
 class Await:
     """A person has to say something first, and the run goes on with it."""
 
-    kind: Literal["clarification", "questions", "confirmation", "external"]
+    kind: AwaitKind
     """`external`: a result that comes from elsewhere."""
     question: str
     schema: Mapping[str, Json] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 
 class Progress:
@@ -34,11 +34,11 @@ class Progress:
         return max(0.01, self._budget - (now - self._began - self.waited_s))
 
     def count_batch(self, statuses: Sequence[str]) -> None:
-        """Take how the calls of a batch ended; one that went well, or goes on elsewhere, ends the failures."""
+        """Take how the calls of a batch ended; one that did not fail ends the row of failures."""
         is_failure = all(status in ("error", "denied") for status in statuses)
         self._failures = self._failures + 1 if is_failure else 0
 
-    def exhausted(self, now: float) -> str:
+    def exhausted(self, now: float) -> Literal["failure_cap", "time_budget", ""]:
         """Return which limit is reached; "" while none is."""
         if self._most_failures is not None and self._failures >= self._most_failures:
             return "failure_cap"

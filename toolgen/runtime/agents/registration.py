@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ..registration import ToolsetRegistration
 from ..specs import ConfirmSpec
-from ..toolsets import DynamicToolset
+from ..toolsets import DynamicToolset, StaticToolset
 from .planner import Planner
 from .policy import RunPolicy
 
@@ -43,7 +43,7 @@ class AgentRegistration:
 
     spec: AgentSpec
     planner: Planner
-    toolsets: Sequence[ToolsetRegistration] = ()
+    toolsets: Sequence[ToolsetRegistration | StaticToolset] = ()
     """Those of the design; the executor of a toolset is the same for all agents of a runtime."""
     dynamic: Sequence[DynamicToolset] = ()
     """Toolsets of the host, resolved for each planning, after those of the design."""

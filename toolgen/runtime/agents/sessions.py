@@ -115,11 +115,12 @@ class SessionStore(Protocol):
         ...
 
     async def begin(self, turn: Turn) -> None:
-        """Add a run to its session, at the end; one that is there stays where it is.
+        """Add a run to its session, at the end; one that is there stays where it is, even after the end.
 
         Raises:
             UnknownSessionError: there is no such session.
             EndedSessionError: it is over.
+            SessionError: the run belongs to another session.
         """
         ...
 
@@ -150,3 +151,45 @@ class SessionStore(Protocol):
             UnknownSessionError: there is no such session.
         """
         ...
+
+    async def forget(self, before: float) -> int:
+        """Drop sessions that ended before this second since 1970, with all that was said; return how many.
+
+        What was said in runs of no session goes too, where the run's newest step was written before it.
+        """
+        ...
+
+
+def unknown_session(session_id: str) -> UnknownSessionError:
+    """Return the error of an id that no session has."""
+    return UnknownSessionError(
+        f"there is no session {session_id!r}", hint="create the session, or look its id up with list()"
+    )
+
+
+def ended_session(session_id: str) -> EndedSessionError:
+    """Return the error of a session that is over."""
+    return EndedSessionError(f"the session {session_id!r} is over", hint="start a session with a new id")
+
+
+def foreign_run(turn: Turn) -> SessionError:
+    """Return the error of a turn whose run belongs to another session, which is nobody's business here."""
+    return SessionError(
+        f"the run {turn.run_id!r} belongs to another session than {turn.session_id!r}",
+        hint="give each run an id of its own",
+    )
+
+
+def check_ids(*ids: str) -> None:
+    """Refuse ids that a file could not hold.
+
+    Raises:
+        SessionError: one holds half of a surrogate pair.
+    """
+    for one in ids:
+        try:
+            one.encode()
+        except UnicodeEncodeError as error:
+            raise SessionError(
+                f"the id {one!r} holds half of a surrogate pair", hint="use ids of whole characters"
+            ) from error

@@ -1,0 +1,5 @@
+"""Where a run is executed."""
+
+from .in_process import InProcessEngine
+
+__all__ = ["InProcessEngine"]

@@ -1,0 +1,179 @@
+"""One activity: its attempts, what it reports on the way, and what the loop gets of it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Generator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from toolgen.contract.fields import Json
+from toolgen.runtime.agents.engine import (
+    Activity,
+    ActivityInfo,
+    CallOptions,
+    EngineError,
+    NonRetryableError,
+)
+
+from .journal import OpRecord, digest
+from .payloads import decode, encode
+from .run import Bell, Run
+
+if TYPE_CHECKING:
+    from .runs import Runs
+
+NOW: Final[ContextVar[float]] = ContextVar("toolgen.engines.now")
+"""The newest time that this part of a loop has seen.
+
+A variable of the context, because the parts of a loop that go on side by side hear of their results in
+another order when the loop runs again.
+"""
+
+log = logging.getLogger("toolgen.engines")
+
+
+def seen(record: OpRecord) -> None:
+    """Let the clock of the loop know of an operation that ended."""
+    if record.at > NOW.get():
+        NOW.set(record.at)
+
+
+class Operation:
+    """An activity that was started; awaiting it gives its result, as often as wanted."""
+
+    __slots__ = ("_first", "bell", "record")
+
+    def __init__(self, record: OpRecord | None = None) -> None:
+        self.record = record
+        self.bell = Bell()
+        self._first: list[Json] = []
+
+    def end(self, record: OpRecord, value: Json) -> None:
+        """Tell the loop; the value is its own to change."""
+        self.record = record
+        self._first.append(value)
+        self.bell.ring()
+
+    def __await__(self) -> Generator[Any, None, Json]:
+        while self.record is None:
+            yield from self.bell.wait().__await__()
+        seen(self.record)
+        if failure := self.record.failure():
+            raise failure
+        return self._first.pop() if self._first else decode(self.record.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """An activity to be performed."""
+
+    op: str
+    activity: str
+    function: Activity
+    argument: bytes
+    options: CallOptions
+    operation: Operation
+
+
+class _Progress:
+    """Takes what an attempt reports, for as long as it goes on."""
+
+    __slots__ = ("_op", "_run", "_runs", "is_open")
+
+    def __init__(self, runs: Runs, run: Run, op: str) -> None:
+        self._runs = runs
+        self._run = run
+        self._op = op
+        self.is_open = True
+
+    def emit(self, event: Mapping[str, Json]) -> None:
+        if not self.is_open:
+            return
+        try:
+            text, copy = encode(dict(event), f"an event of the operation {self._op}")
+            self._runs.in_loop(self._append, text, copy)
+        except Exception:
+            log.exception("run %s: an event of %s was lost", self._run.record.run_id, self._op)
+
+    def _append(self, text: bytes, copy: Mapping[str, Json]) -> None:
+        if self.is_open:
+            self._runs.append(self._run, None, text, copy)
+
+
+async def perform(runs: Runs, run: Run, call: Call, arg: Json) -> None:
+    """Execute an activity until it gives a result or has failed for good, and tell its loop."""
+    options = call.options
+    attempt, pause = 1, options.backoff
+    while True:
+        is_last = attempt >= options.attempts
+        done = await _attempt(runs, run, call, arg, attempt, is_last=is_last)
+        if run.is_stopped:
+            return
+        if done is not None:
+            runs.performed(run, call, *done)
+            return
+        await asyncio.sleep(pause)
+        attempt, pause, arg = attempt + 1, pause * 2, decode(call.argument)
+
+
+async def _attempt(
+    runs: Runs, run: Run, call: Call, arg: Json, attempt: int, *, is_last: bool
+) -> tuple[OpRecord, Json] | None:
+    """Return how the operation ended; None when there has to be another attempt."""
+    progress = _Progress(runs, run, call.op)
+    info = ActivityInfo(run_id=run.record.run_id, op=call.op, attempt=attempt, emit=progress.emit)
+    limit = asyncio.timeout(call.options.timeout)
+    try:
+        async with limit:
+            result = await call.function(info, arg)
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:
+        if run.is_stopped or _is_shutdown(run):
+            run.is_stopped = True
+            return None
+        kind, message = type(error).__name__, text_of(error)
+        if limit.expired():
+            kind, message = "timeout", f"no answer within {call.options.timeout:g} seconds"
+        is_last = is_last or isinstance(error, NonRetryableError | SystemExit)
+        level = logging.ERROR if is_last else logging.WARNING
+        log.log(level, "run %s: %s failed: %s", info.run_id, call.op, kind, exc_info=error)
+        return (_failure(runs, call, kind, message), None) if is_last else None
+    finally:
+        progress.is_open = False
+    try:
+        what = f"the result of {call.activity} for the operation {call.op}"
+        value, copy = encode(result, what, runs.max_payload_bytes)
+    except EngineError as error:
+        log.error("run %s: %s", info.run_id, error)
+        return _failure(runs, call, type(error).__name__, error.message), None
+    asked = digest(call.argument)
+    return OpRecord(call.op, call.activity, asked, runs.clock(), value), copy
+
+
+def _failure(runs: Runs, call: Call, kind: str, message: str) -> OpRecord:
+    asked = digest(call.argument)
+    return OpRecord(call.op, call.activity, asked, runs.clock(), kind=kind, message=message)
+
+
+def _is_shutdown(run: Run) -> bool:
+    """Return whether the event loop ends; a task that only cancels itself has failed."""
+    task = asyncio.current_task()
+    if task is None or not task.cancelling():
+        return False
+    if run.task is None or run.task.done() or run.task.cancelling():
+        return True
+    while task.cancelling():
+        task.uncancel()
+    return False
+
+
+def text_of(error: BaseException) -> str:
+    """Return what an exception says; it may be unable to."""
+    try:
+        return str(error)
+    except Exception:
+        return "it cannot say why"

@@ -1,0 +1,204 @@
+"""What a loop gets: every operation comes from the journal, or is begun and goes there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from toolgen.contract.fields import Json
+from toolgen.runtime.agents.engine import (
+    ActivityFailed,
+    CallOptions,
+    DuplicateOperationError,
+    EngineError,
+    NondeterminismError,
+    Signal,
+)
+
+from .activities import NOW, Call, Operation, seen
+from .journal import OpRecord, digest
+from .payloads import decode, encode
+from .run import Run, Wait
+
+if TYPE_CHECKING:
+    from .runs import Runs
+
+DEFAULT: Final = CallOptions()
+WAIT: Final = "wait"
+
+
+class JournaledContext:
+    """The `RunContext` of one execution of a loop."""
+
+    __slots__ = ("_is_replay", "_ops", "_run", "_runs", "fault")
+
+    def __init__(self, runs: Runs, run: Run, *, is_replay: bool = False) -> None:
+        self._runs = runs
+        self._run = run
+        self._is_replay = is_replay
+        self._ops: set[str] = set()
+        self.fault: EngineError | None = None
+        """The first of our bugs; it counts even if the loop has caught it."""
+
+    @property
+    def run_id(self) -> str:
+        return self._run.record.run_id
+
+    def now(self) -> float:
+        return NOW.get()
+
+    def start(self, op: str, activity: str, arg: Json, options: CallOptions | None = None) -> Awaitable[Json]:
+        argument, copy = encode(
+            arg, f"the argument of {activity} for the operation {op}", self._runs.max_payload_bytes
+        )
+        if recorded := self._recorded(op, activity, argument):
+            return Operation(recorded)
+        function = self._runs.activities.get(activity)
+        if function is None:
+            raise EngineError(f"no activity is registered as {activity!r}, for the operation {op}")
+        operation = Operation()
+        call = Call(
+            op=op,
+            activity=activity,
+            function=function,
+            argument=argument,
+            options=options or DEFAULT,
+            operation=operation,
+        )
+        self._runs.perform(self._run, call, copy)
+        return operation
+
+    async def child(self, op: str, loop: str, arg: Json) -> Json:
+        text, _ = encode(arg, f"the input of {loop} for the operation {op}", self._runs.max_payload_bytes)
+        recorded = self._recorded(op, loop, text)
+        if recorded is None:
+            recorded = await self._child_ended(op, loop, text)
+        seen(recorded)
+        if failure := recorded.failure():
+            raise failure
+        value: Json = decode(recorded.value)
+        return value
+
+    async def _child_ended(self, op: str, loop: str, text: bytes) -> OpRecord:
+        child = self._runs.child_of(self._run, op, loop, text)
+        record = child.record
+        if (record.loop, record.input) != (loop, text):
+            raise self._note(NondeterminismError(f"run {record.run_id} was started with something else"))
+        self._run.children[op] = child
+        self._run.moved()
+        try:
+            while record.ending is None:
+                await child.turned.wait()
+        finally:
+            self._run.children.pop(op, None)
+            self._run.moved()
+        self._live()
+        kind = "" if record.ending == "completed" else record.ending
+        ended = OpRecord(op, loop, digest(text), self._runs.clock(), record.output, kind, record.error)
+        self._runs.journal.put(record=self._run.record, op=ended)
+        return ended
+
+    async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:
+        tasks = [
+            None if isinstance(awaitable, Operation) else asyncio.ensure_future(_branch(awaitable))
+            for awaitable in awaitables
+        ]
+        results: list[Json | ActivityFailed] = []
+        try:
+            if not all(task is None for task in tasks):
+                # A mistake in one of them ends the run, so it need not wait for the others.
+                await asyncio.gather(*(task for task in tasks if task is not None))
+            for awaitable, task in zip(awaitables, tasks, strict=True):
+                if task is None:
+                    results.append(await _result(awaitable))
+                else:
+                    result, now = task.result()
+                    NOW.set(max(NOW.get(), now))
+                    results.append(result)
+        except BaseException:
+            for task in tasks:
+                if task is not None:
+                    task.cancel()
+            raise
+        return results
+
+    async def wait(
+        self, op: str, *names: str, timeout_s: float | None = None, about: Json = None
+    ) -> Signal | None:
+        asked, _ = encode(list(names), f"the names of the operation {op}")
+        about_text, _ = encode(about, f"what the operation {op} is about")
+        recorded = self._recorded(op, WAIT, asked)
+        if recorded is None:
+            wait = Wait(op, names, digest(asked), about_text)
+            until = None if timeout_s is None else NOW.get() + timeout_s
+            recorded = self._runs.received(self._run, wait, is_final=timeout_s is not None and timeout_s <= 0)
+            if recorded is None:
+                recorded = await self._runs.signaled(self._run, wait, until)
+                self._live()
+        seen(recorded)
+        got = decode(recorded.value)
+        return None if got is None else Signal(name=got["name"], payload=got["payload"])
+
+    async def publish(self, key: str, event: Mapping[str, Json]) -> None:
+        self._live()
+        text, copy = encode(dict(event), f"the event {key}")
+        if self._is_replay:
+            if not self._runs.has_event(self._run, key, copy):
+                raise self._note(NondeterminismError(f"run {self.run_id} never published {key!r}"))
+            return
+        self._runs.append(self._run, key, text, copy)
+
+    def _recorded(self, op: str, what: str, asked: bytes) -> OpRecord | None:
+        """Take the key, and return what the journal holds under it.
+
+        Raises:
+            DuplicateOperationError: the key is taken.
+            NondeterminismError: the journal holds something else, or nothing in a replay.
+        """
+        self._live()
+        if op in self._ops:
+            raise self._note(
+                DuplicateOperationError(
+                    f"the loop of run {self.run_id} uses the key {op!r} for two operations; "
+                    "this is a mistake in the loop, please report it"
+                )
+            )
+        self._ops.add(op)
+        recorded = self._run.record.ops.get(op)
+        if recorded is None:
+            if self._is_replay:
+                raise self._note(NondeterminismError(f"run {self.run_id} never did {op!r}"))
+            return None
+        if recorded.what != what or recorded.digest != digest(asked):
+            raise self._note(
+                NondeterminismError(
+                    f"run {self.run_id} asks for {op!r} by {what} with something else than the "
+                    f"journal holds ({recorded.what})"
+                )
+            )
+        return recorded
+
+    def _live(self) -> None:
+        """Keep a loop that ignores its end from doing anything."""
+        if self._run.is_stopped:
+            raise asyncio.CancelledError
+
+    def _note(self, fault: EngineError) -> EngineError:
+        self.fault = self.fault or fault
+        return fault
+
+
+async def _result(awaitable: Awaitable[Json]) -> Json | ActivityFailed:
+    try:
+        return await awaitable
+    except ActivityFailed as failure:
+        return failure
+
+
+async def _branch(awaitable: Awaitable[Json]) -> tuple[Json | ActivityFailed, float]:
+    """Return the result of a part of a loop, and the newest time that it has seen."""
+    try:
+        return await _result(awaitable), NOW.get()
+    except SystemExit as error:  # out of a task it would end the event loop
+        raise RuntimeError("the loop wants to exit") from error

@@ -1,0 +1,190 @@
+"""The engine that needs nothing: one asyncio task for each run, and a journal in memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+
+from toolgen.contract.fields import Json
+from toolgen.runtime.agents.engine import (
+    Activity,
+    EngineCaps,
+    EngineError,
+    Loop,
+    OnEvent,
+    RunState,
+    RunStatus,
+    UnknownRunError,
+)
+
+from .journal import Journal, MemoryJournal, RunRecord, SignalRecord
+from .payloads import NULL, decode, encode
+from .run import Run
+from .runs import Runs
+
+
+class InProcessEngine:
+    """Executes runs in this process and this event loop; they end with the process."""
+
+    def __init__(
+        self,
+        *,
+        keep_runs: int = 1000,
+        max_payload_bytes: int | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Make an engine.
+
+        Args:
+            keep_runs: How many runs that are over are remembered, with their children; the oldest are forgotten.
+            max_payload_bytes: The most bytes of JSON of one argument, result or signal.
+            clock: Gives seconds since 1970.
+        """
+        self._journal: Journal = MemoryJournal(keep_runs)
+        self._runs = Runs(self._journal, clock, max_payload_bytes)
+        self._is_registered = False
+        self._is_closed = False
+
+    @property
+    def name(self) -> str:
+        return "in-process"
+
+    @property
+    def caps(self) -> EngineCaps:
+        return EngineCaps(
+            is_durable=False, has_many_workers=False, max_payload_bytes=self._runs.max_payload_bytes
+        )
+
+    def register(
+        self,
+        *,
+        loops: Mapping[str, Loop],
+        activities: Mapping[str, Activity],
+        on_event: OnEvent | None = None,
+    ) -> None:
+        if self._is_registered:
+            raise EngineError("this engine has its loops and activities already; it belongs to one runtime")
+        self._is_registered = True
+        self._runs.loops, self._runs.activities = dict(loops), dict(activities)
+        self._runs.on_event = on_event
+
+    async def start(self, *, worker: bool = True) -> None:
+        """Begin to execute, also runs that `close` has left; the context variables of now hold in all of them."""
+        self._is_closed = False
+        self._runs.start(worker=worker)
+
+    async def close(self) -> None:
+        """Stop executing, within about a second; a later `start` goes on from the journal."""
+        if not self._is_closed:
+            self._is_closed = True
+            await self._runs.close()
+
+    async def start_run(self, loop: str, arg: Json, *, run_id: str) -> None:
+        """Start a run, at the latest when the engine starts.
+
+        Raises:
+            EngineError: no loop has the name, the input is not JSON, or the engine is closed.
+        """
+        self._require_open()
+        if self._journal.find(run_id) is None:
+            text, _ = encode(arg, f"the input of run {run_id}", self._runs.max_payload_bytes)
+            self._runs.open(loop, text, run_id)
+
+    async def signal(self, run_id: str, name: str, payload: Json, *, signal_id: str) -> None:
+        self._require_open()
+        record = self._record(run_id)
+        if record.ending is None and signal_id not in record.signals:
+            what = f"the payload of the signal {name} to run {run_id}"
+            text, _ = encode(payload, what, self._runs.max_payload_bytes)
+            self._runs.deliver(record, SignalRecord(signal_id, name, text))
+
+    async def cancel(self, run_id: str, *, reason: str = "") -> None:
+        self._require_open()
+        self._runs.cancel(self._record(run_id), reason)
+
+    async def status(self, run_id: str) -> RunStatus:
+        return self._status(self._record(run_id))
+
+    async def settled(self, run_id: str) -> RunStatus:
+        record = self._record(run_id)
+        while record.ending is None:
+            run = self._live(record)
+            if run.is_parked:
+                break
+            await run.turned.wait()
+        return self._status(record)
+
+    async def result(self, run_id: str) -> RunStatus:
+        record = self._record(run_id)
+        while record.ending is None:
+            await self._live(record).turned.wait()
+        return self._status(record)
+
+    def events(
+        self, run_id: str, *, after: int = 0, follow: bool = True
+    ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
+        return self._follow(self._record(run_id), max(0, after), follow)
+
+    async def list_runs(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunStatus, ...]:
+        found: list[RunStatus] = []
+        for record in self._journal.newest():
+            if len(found) >= limit:
+                break
+            if state is None or self._state(record) == state:
+                found.append(self._status(record))
+        return tuple(found)
+
+    async def replay(self, run_id: str) -> Json:
+        """Run the loop of a completed run again from the journal, without any activity, and return its output.
+
+        Raises:
+            UnknownRunError: no run has the id.
+            EngineError: the run is not completed.
+            NondeterminismError: the loop does or returns something else than the first time.
+        """
+        return await self._runs.replay(self._record(run_id))
+
+    async def _follow(
+        self, record: RunRecord, offset: int, follow: bool
+    ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
+        while True:
+            while offset < len(record.events):
+                offset += 1
+                yield offset, decode(record.events[offset - 1])
+            if record.ending is not None or not follow:
+                return
+            await self._live(record).appended.wait()
+
+    def _record(self, run_id: str) -> RunRecord:
+        record = self._journal.find(run_id)
+        if record is None:
+            raise UnknownRunError(
+                f"no run has the id {run_id!r}", hint="it may be over for long and forgotten"
+            )
+        return record
+
+    def _live(self, record: RunRecord) -> Run:
+        self._require_open()
+        return self._runs.run_of(record)
+
+    def _require_open(self) -> None:
+        if self._is_closed:
+            raise EngineError("the engine is closed", hint="start it again")
+
+    def _state(self, record: RunRecord) -> RunState:
+        if record.ending is not None:
+            return record.ending
+        is_waiting = not self._is_closed and self._runs.run_of(record).is_parked
+        return "waiting" if is_waiting else "running"
+
+    def _status(self, record: RunRecord) -> RunStatus:
+        waits = self._runs.run_of(record).waits.values() if record.ending is None else ()
+        return RunStatus(
+            run_id=record.run_id,
+            state=self._state(record),
+            input=decode(record.input),
+            output=decode(record.output),
+            error=record.error,
+            children=tuple(record.children),
+            awaiting=tuple(decode(wait.about) for wait in waits if wait.about != NULL),
+        )

@@ -1,0 +1,212 @@
+"""The agents of a runtime, behind `Runtime.agents`; made when the first of them is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from toolgen.contract.fields import Json
+from toolgen.contract.names import FORMAT
+
+from ..calls import CallMeta
+from ..directory import Directory
+from ..entry import Entry, Surroundings
+from ..errors import FormatError, RegistrationError
+from ..event_hub import Events
+from ..events import Event
+from ..failures import Arguments, as_document
+from ..host import Host
+from ..registration import ToolsetRegistration
+from ..results import Delegated, ToolResult
+from ..snapshot import Caller
+from ..specs import ToolSpec
+from ..suspension import Suspension
+from ..toolsets import StaticToolset
+from .client import AgentClient
+from .engine import Engine, RunState
+from .host import AgentHost
+from .output import RunOutput
+from .policy import RunPolicy
+from .registration import AgentRegistration
+from .runs import Runs
+from .sessions import SessionStore
+from .sessions_memory import MemorySessionStore
+
+
+class Agents:
+    """What a runtime does with agents."""
+
+    def __init__(
+        self,
+        caller: Caller,
+        tools: Host,
+        directory: Directory,
+        around: Surroundings,
+        *,
+        engine: Engine | None,
+        sessions: SessionStore | None,
+        hub: Events | None,
+    ) -> None:
+        self._host = AgentHost(
+            caller,
+            tools,
+            directory,
+            around,
+            engine=engine or _default_engine(),
+            sessions=sessions or MemorySessionStore(),
+            hub=hub,
+            deliver=self._answer,
+        )
+        self._runs = Runs(self._host)
+        self._served: dict[str, ToolsetRegistration | StaticToolset] = {}
+
+    @property
+    def sessions(self) -> SessionStore:
+        """The conversations."""
+        return self._host.sessions
+
+    @property
+    def runs(self) -> Runs:
+        return self._runs
+
+    def register(
+        self,
+        registration: AgentRegistration,
+        register: Callable[[ToolsetRegistration | StaticToolset], None],
+    ) -> None:
+        """Take up an agent; `register` takes those of its toolsets that are not there.
+
+        Raises:
+            FormatError: it was generated in another format.
+            RegistrationError: it does not fit, or another agent gave a toolset another executor.
+        """
+        if registration.format != FORMAT:
+            raise FormatError(
+                f"agent {registration.spec.id!r} was generated in format {registration.format}, "
+                f"this runtime reads format {FORMAT}",
+                hint="run `toolgen gen` with the toolgen that is installed here",
+            )
+        self._host.refuse_second(registration.spec.id)
+        for toolset in registration.toolsets:
+            known = self._served.get(toolset.name)
+            if known is not None and _executor(known) != _executor(toolset):
+                raise RegistrationError(
+                    f"agent {registration.spec.id!r} has another executor for toolset {toolset.name!r} than "
+                    "the agent that was registered before",
+                    hint="give both agents the same executor",
+                )
+        for toolset in registration.toolsets:
+            if toolset.name not in self._served:
+                register(toolset)
+                self._served[toolset.name] = toolset
+        self._host.add(registration)
+
+    def client(self, agent: str) -> AgentClient:
+        """Return what starts runs of an agent.
+
+        Raises:
+            RegistrationError: it is not registered.
+        """
+        self._known(agent)
+        return AgentClient(self._runs, agent)
+
+    def list(self) -> tuple[str, ...]:
+        """Return the ids of the agents, in the order of registration."""
+        return tuple(self._host.agents)
+
+    def specs(self, agent: str) -> tuple[ToolSpec[Any, Any], ...]:
+        """Return the tools of an agent's design, by its own wire names.
+
+        Raises:
+            RegistrationError: it is not registered.
+        """
+        self._known(agent)
+        return self._host.agents[agent].specs
+
+    def override_policy(self, agent: str, policy: RunPolicy | None) -> None:
+        """Give the runs that an agent starts from now on other limits; None for those of its design.
+
+        Raises:
+            RegistrationError: it is not registered.
+        """
+        self._known(agent)
+        found = self._host.agents[agent]
+        found.policy = policy or found.spec.policy
+
+    async def events(self, run_id: str, after: int) -> tuple[Event, ...]:
+        """Return the events of a run that are there now, after this `seq`."""
+        return tuple([event async for event in self._runs.events(run_id, after=after, follow=False)])
+
+    async def list_runs(self, state: RunState | None, limit: int) -> tuple[RunOutput, ...]:
+        """Return runs, the newest first."""
+        return await self._runs.list(state=state, limit=limit)
+
+    async def delegated(
+        self, entry: Entry, arguments: Arguments, delegated: Delegated, meta: CallMeta
+    ) -> ToolResult:
+        """Return the result of a call of an agent's tool that no run made."""
+        return await self._runs.delegated(entry, as_document(arguments), delegated, meta)
+
+    def entry_of(self, tool: str, run_id: str) -> Entry | None:
+        """Return a tool by id, as the run saw it last."""
+        return self._host.entry_of(tool, run_id)
+
+    async def deliver(
+        self, token: str, answer: Json, session_id: str | None
+    ) -> tuple[ToolResult | None, Suspension | None]:
+        """Return the result of a call that a run waits for, and the suspension.
+
+        No result where no run waits; then the answer is to be taken without one.
+        """
+        suspensions = self._host.tools.suspensions
+        if suspensions is None:
+            return None, None
+        run_id = (await suspensions.seen(token)).meta.run_id
+
+        def spec_of(tool: str) -> ToolSpec[Any, Any] | None:
+            entry = self._host.entry_of(tool, run_id)
+            return entry.spec if entry else None
+
+        claim = await suspensions.check(token, answer, spec_of=spec_of, session_id=session_id)
+        if claim.outcome is not None:
+            return None, None
+        return await self._runs.deliver(claim.suspension, answer), claim.suspension
+
+    async def delivered(self, suspension: Suspension, result: ToolResult) -> None:
+        """Take the result of a call that no run waited for: of pending work, it opens a new turn."""
+        if suspension.kind == "pending":
+            await self._runs.go_on(suspension, result)
+
+    async def open(self) -> None:
+        """Open the dynamic toolsets of the agents, and begin to execute runs."""
+        for agent in self._host.agents.values():
+            await agent.toolsets.open()
+        await self._host.engine.start()
+
+    async def close(self) -> None:
+        """End the execution of runs, and close the dynamic toolsets."""
+        await self._host.engine.close()
+        for agent in reversed(self._host.agents.values()):
+            await agent.toolsets.close()
+
+    async def _answer(self, token: str, answer: Json) -> None:
+        caller: Any = self._host.caller
+        await caller.deliver(token, answer)
+
+    def _known(self, agent: str) -> None:
+        if agent not in self._host.agents:
+            known = ", ".join(self._host.agents) or "none"
+            raise RegistrationError(
+                f"agent {agent!r} is not registered", hint=f"registered are {known}; call its `register`"
+            )
+
+
+def _executor(toolset: ToolsetRegistration | StaticToolset) -> object:
+    return toolset.bound if isinstance(toolset, StaticToolset) else toolset.executor
+
+
+def _default_engine() -> Engine:
+    """Return the engine in memory; the one place where the runtime names an engine."""
+    from toolgen.engines import InProcessEngine
+
+    return InProcessEngine()

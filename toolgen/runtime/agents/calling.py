@@ -1,0 +1,206 @@
+"""The activities of calls: `tool`, `answer` of what was suspended, `conclude` of what another agent did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from pydantic_core import to_json
+
+from ..answering import Answering
+from ..batch import Batch
+from ..calls import CallMeta
+from ..context import ToolContext
+from ..directory import Directory
+from ..dispatch import after_hooks, dispatch
+from ..entry import Entry
+from ..errors import MalformedResultError, ToolError, ToolValidationError
+from ..failures import failed, hidden
+from ..finishing import finish
+from ..host import Host
+from ..results import RetryHint, RunLink, ToolResult
+from ..suspension_errors import SuspensionError
+from .batches import Batches
+from .documents import Done, RunDocument, RunFacts, StepCall
+from .engine import ActivityInfo
+from .output import telemetry_of
+from .recorded import CallEvents, recorded, reports_of
+
+if TYPE_CHECKING:
+    from .host import AgentHost
+
+
+class CallArgument(TypedDict):
+    """The argument of `tool`."""
+
+    facts: RunFacts
+    call: StepCall
+    step: int
+    place: int
+
+
+class AnswerArgument(TypedDict):
+    """The argument of `answer`."""
+
+    facts: RunFacts
+    call: StepCall
+    token: str
+    answer: dict[str, Any]
+
+
+class ConcludeArgument(TypedDict):
+    """The argument of `conclude`."""
+
+    facts: RunFacts
+    call: StepCall
+    agent: str
+    output: RunDocument
+
+
+class Calling:
+    """Executes the calls of the runs of one host, by the dispatcher that serves every other call."""
+
+    def __init__(self, host: AgentHost) -> None:
+        self._host = host
+        self._batches = Batches()
+
+    async def tool(self, info: ActivityInfo, argument: CallArgument) -> Done:
+        """Return the result of a call."""
+        facts, call = argument["facts"], argument["call"]
+        meta = self._host.meta(info.run_id, facts, call["id"])
+        events, host = self._around(info)
+        directory = await self._directory(info.run_id, facts)
+        entry = self._entry(directory, call, facts)
+        if entry is None:
+            result = directory.unknown(call["name"], meta)
+            host.reports.ended(result, meta)
+            return recorded(result, call, None, events)
+        values = self._host.values_of(info.run_id)
+        with self._batches.enter(f"{info.run_id} {argument['step']}", host, values) as batch:
+            context = ToolContext(meta, entry.spec.id, entry.spec, batch.batch)
+            context.place = argument["place"]
+            result = await host.execution.in_place(dispatch(entry, call["arguments"], context, host))
+            result = await batch.result(context, result)
+        return self._done(result, call, entry, facts, info.run_id, events)
+
+    async def answer(self, info: ActivityInfo, argument: AnswerArgument) -> Done:
+        """Return the result of a suspended call after its answer."""
+        facts, call = argument["facts"], argument["call"]
+        meta = self._host.meta(info.run_id, facts, call["id"])
+        events, host = self._around(info)
+        directory = await self._directory(info.run_id, facts)
+        entry = self._entry(directory, call, facts)
+        if entry is None:
+            return recorded(directory.unknown(call["name"], meta), call, None, events)
+        batch = Batch(host.capabilities, self._host.values_of(info.run_id))
+        try:
+            result = await Answering(host, None).deliver(
+                argument["token"], argument["answer"]["answer"], None, batch, {entry.spec.id: entry}.get
+            )
+            if batch.touched:
+                result = (await batch.settle((result,), host.reports))[0]
+        except SuspensionError as error:
+            result = failed(call["tool"], ToolError(error.message), meta)
+            host.reports.ended(result, meta)
+        self._host.delivered(argument["answer"]["id"], result)
+        return self._done(result, call, entry, facts, info.run_id, events)
+
+    async def conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> Done:
+        """Return the result of a call that another agent's run answered."""
+        facts, call = argument["facts"], argument["call"]
+        meta = self._host.meta(info.run_id, facts, call["id"])
+        events, host = self._around(info)
+        directory = await self._directory(info.run_id, facts)
+        entry = self._entry(directory, call, facts)
+        if entry is None:
+            return recorded(directory.unknown(call["name"], meta), call, None, events)
+        link = RunLink(
+            run_id=f"{info.run_id}/child:{call['id']}",
+            agent=argument["agent"],
+            parent_run_id=info.run_id,
+            parent_tool_call_id=call["id"],
+        )
+        result = await concluded(entry, call["arguments"], argument["output"], link, meta, host)
+        done = self._done(result, call, entry, facts, info.run_id, events)
+        done["usage"] = argument["output"]["usage"]
+        done["artifacts"] = [*argument["output"]["artifacts"], *done["artifacts"]]
+        return done
+
+    def _done(
+        self,
+        result: ToolResult,
+        call: StepCall,
+        entry: Entry,
+        facts: RunFacts,
+        run_id: str,
+        events: CallEvents,
+    ) -> Done:
+        """Return what the loop gets, with what the tool wants of its agent."""
+        host = self._host
+        if result.delegated is not None and facts["depth"] + 1 >= host.most_depth:
+            message = f"{call['name']} was not run: agents call one another too deeply"
+            meta = host.meta(run_id, facts, call["id"])
+            result = failed(entry.spec.id, ToolError(message), meta)
+            reports_of(events).ended(result, meta)
+        done = recorded(result, call, entry.spec, events)
+        if result.delegated is not None:
+            done["child"] = host.child(result.delegated, call, run_id, facts)
+        if result.actions is not None and result.actions.transfer_to:
+            target = result.actions.transfer_to
+            if target in host.transfers(host.agent(facts["agent"]), facts):
+                done["transfer"] = host.taking_over(target, "", run_id, facts)
+            else:
+                done["problem"] = f"the conversation cannot go to {target}"
+        if result.actions is not None and result.actions.is_escalated:
+            done["is_escalated"] = True
+        return done
+
+    def _around(self, info: ActivityInfo) -> tuple[CallEvents, Host]:
+        events = CallEvents(info, self._host.clock())
+        return events, replace(self._host.tools, reports=reports_of(events))
+
+    async def _directory(self, run_id: str, facts: RunFacts) -> Directory:
+        """Return the tools that were advertised to the run last."""
+        return (await self._host.advertised(run_id, facts)).directory
+
+    def _entry(self, directory: Directory, call: StepCall, facts: RunFacts) -> Entry | None:
+        entry = directory.find(call["name"])
+        return None if entry is None else self._host.within_time(entry, facts["policy"]["tool_timeout"])
+
+
+async def concluded(
+    entry: Entry, arguments: str, output: RunDocument, link: RunLink, meta: CallMeta, host: Host
+) -> ToolResult:
+    """Return the result of a call that the run of an agent answered; hooks see it as every other."""
+    spec = entry.spec
+    failure = output["failure"]
+    if failure is not None:
+        cause = ToolError(failure["message"])
+        result = failed(spec.id, _agent_error(spec.name, failure["kind"], cause, spec.id), meta)
+    else:
+        try:
+            value = spec.result.decode(to_json(output["result"]))
+            result = finish(spec, value, meta)
+        except (ToolValidationError, MalformedResultError) as error:
+            result = failed(spec.id, hidden(spec, error, "malformed_response"), meta)
+    usage: Sequence[Any] = output["usage"]
+    result = replace(
+        result,
+        run_link=link,
+        children_count=1 + output["children"],
+        telemetry=telemetry_of(usage),
+    )
+    if entry.after:
+        context = ToolContext(meta, spec.id, spec, Batch(host.capabilities))
+        result = await after_hooks(entry, arguments, result, context, host)
+    host.reports.ended(result, meta)
+    return result
+
+
+def _agent_error(name: str, kind: str, cause: ToolError, tool: str) -> ToolError:
+    """Return the error of a call whose agent failed; what went wrong there is its cause."""
+    message = f"{name} failed: {cause.message}"
+    reason: Any = {"malformed_response": "malformed_response", "timeout": "timeout"}.get(kind)
+    hint = RetryHint(reason=reason, tool=tool, message=message) if reason else None
+    return ToolError(message, cause=cause, retry_hint=hint)

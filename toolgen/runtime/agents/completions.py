@@ -1,0 +1,132 @@
+"""Typed completions: a model's final answer in a declared shape, without tools and without a run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from pydantic_core import to_json
+
+from toolgen.contract.errors import ToolgenError
+
+from ..codec import Codec
+from ..errors import ToolValidationError
+from .messages import UserMessage
+from .planner import FinalResponse, FinalResult, PlanInput, Planner, PlanResult, said
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletionSpec(Generic[R]):
+    """A typed final answer. A constant of generated code."""
+
+    id: str
+    """`service.completion`."""
+    description: str
+    result: Codec[R]
+
+
+class CompletionError(ToolgenError):
+    """The model gave no answer of the declared shape, twice; `issues` of the last one are in the message."""
+
+
+async def complete(spec: CompletionSpec[R], planner: Planner, message: str, *, instructions: str = "") -> R:
+    """Return the model's answer; one that does not fit is repaired once.
+
+    Raises:
+        CompletionError: the second answer does not fit either.
+        Exception: what the planner raises.
+    """
+    return await _completed(spec, planner, message, instructions, _Reports(lambda _: None))
+
+
+async def stream_completion(
+    spec: CompletionSpec[R], planner: Planner, message: str, *, instructions: str = ""
+) -> AsyncIterator[str | R]:
+    """Yield the pieces of the model's answer as they come, and the typed answer at the end.
+
+    Raises:
+        CompletionError: as `complete`.
+        Exception: what the planner raises.
+    """
+    pieces: asyncio.Queue[str | None] = asyncio.Queue()
+    working = asyncio.ensure_future(
+        _completed(spec, planner, message, instructions, _Reports(pieces.put_nowait))
+    )
+    working.add_done_callback(lambda _: pieces.put_nowait(None))
+    try:
+        while (piece := await pieces.get()) is not None:
+            yield piece
+        yield await working
+    finally:
+        working.cancel()
+
+
+async def _completed(
+    spec: CompletionSpec[R], planner: Planner, message: str, instructions: str, reports: _Reports
+) -> R:
+    given = PlanInput(
+        agent=spec.id,
+        description=spec.description,
+        run_id="",
+        session_id="",
+        turn_id="",
+        labels={},
+        step=0,
+        messages=(UserMessage(text=message),),
+        tools=(),
+        instructions=instructions,
+        result_schema=spec.result.schema,
+        closing="",
+        reports=reports,
+    )
+    answer = await planner.plan_start(given)
+    try:
+        return _decoded(spec, answer)
+    except ToolValidationError as error:
+        wrong = f"the answer does not fit: {error}; answer with JSON that fits the schema"
+    told = UserMessage(text=wrong, source="runtime")
+    messages = (*given.messages, said(answer), told)
+    again = await planner.plan_resume(replace(given, step=1, messages=messages))
+    try:
+        return _decoded(spec, again)
+    except ToolValidationError as error:
+        raise CompletionError(f"the model gave no {spec.id}: {error}") from error
+
+
+def _decoded(spec: CompletionSpec[R], answer: PlanResult) -> R:
+    """Return the typed answer.
+
+    Raises:
+        ToolValidationError: it does not fit.
+        CompletionError: the planner wants something else than to answer.
+    """
+    match answer:
+        case FinalResult():
+            return spec.result.decode(to_json(answer.result))
+        case FinalResponse():
+            return spec.result.decode(answer.text)
+        case _:
+            raise CompletionError(f"the planner of {spec.id} returned {type(answer).__name__}, and no answer")
+
+
+class _Reports:
+    """Takes the pieces of an answer; the rest of what a planner tells is for runs."""
+
+    def __init__(self, take: Callable[[str], Any]) -> None:
+        self._take = take
+
+    def text(self, delta: str) -> None:
+        self._take(delta)
+
+    def thought(self, text: str) -> None:
+        pass
+
+    def arguments(self, call_id: str, name: str, delta: str) -> None:
+        self._take(delta)
+
+    def usage(self, model: str, input_tokens: int, output_tokens: int) -> None:
+        pass

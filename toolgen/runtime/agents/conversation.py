@@ -1,0 +1,86 @@
+"""The conversation as one planning sees it: the turns before, what the run said, and what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..results import ToolStatus
+from .catalogue import Agent
+from .documents import RunFacts
+from .history import visible
+from .messages import AssistantMessage, Message, ToolAnswer, ToolMessage
+from .planner import PlanInput
+from .policy import History
+from .sessions import SessionStore, Summary, Turn
+
+_CANCELED: ToolStatus = "error"
+
+
+async def conversation(
+    sessions: SessionStore,
+    agent: Agent,
+    facts: RunFacts,
+    given: PlanInput,
+    new: Sequence[Message],
+    now: float,
+) -> PlanInput:
+    """Return the input with its messages, oldest first."""
+    own = await sessions.run_messages(given.run_id)
+    before: Iterable[Message] = ()
+    if facts["in_conversation"] and facts["session_id"]:
+        before = await _before(sessions, agent, facts, given, now)
+    return replace(given, messages=paired([*before, *own, *new]))
+
+
+async def _before(
+    sessions: SessionStore, agent: Agent, facts: RunFacts, given: PlanInput, now: float
+) -> Sequence[Message]:
+    """Return what the history policy shows of the runs before this one."""
+    session_id = facts["session_id"]
+    if given.step == 0:
+        turn = Turn(
+            id=given.turn_id,
+            session_id=session_id,
+            run_id=given.run_id,
+            agent=agent.spec.id,
+            started_at=now,
+        )
+        await sessions.begin(turn)
+    session = await sessions.get(session_id)
+    if session.agent != agent.spec.id:  # it took the conversation over, or has it back
+        await sessions.hand_over(session_id, agent.spec.id)
+    runs = await sessions.transcript(session_id)
+    earlier = [run for run in runs if run.turn.run_id != given.run_id]
+    policy: Any = facts["policy"]["history"]
+    history = History(**policy) if policy else None
+    seen = visible(earlier, await sessions.summary(session_id), history)
+    summarize = getattr(agent.planner, "summarize", None)
+    if not seen.to_summarize or history is None or summarize is None or given.step > 0:
+        return seen.messages
+    old = [message for run in seen.to_summarize for message in run.messages]
+    text = await summarize(paired([*seen.messages[:1], *old]), given, history)
+    summary = Summary(text=text, through=seen.to_summarize[-1].turn.run_id)
+    await sessions.summarize(session_id, summary)
+    return visible(earlier, summary, history).messages
+
+
+def paired(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """Return the messages with a result for every call; a run that was canceled leaves calls without."""
+    found: list[Message] = []
+    for message in messages:
+        _answer(found, message)
+        found.append(message)
+    _answer(found, None)
+    return tuple(found)
+
+
+def _answer(found: list[Message], following: Message | None) -> None:
+    """Add results for the calls of the last message, if what follows does not bring them."""
+    last = found[-1] if found else None
+    if not isinstance(last, AssistantMessage) or not last.calls or isinstance(following, ToolMessage):
+        return
+    text = '{"error":"the run ended before this call did"}'
+    answers = (ToolAnswer(id=call.id, name=call.name, status=_CANCELED, text=text) for call in last.calls)
+    found.append(ToolMessage(answers=tuple(answers)))

@@ -1,0 +1,275 @@
+"""The agents of one runtime and what their runs need: tools, sessions, an engine."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, Final
+
+from toolgen.contract.fields import Json
+
+from ..calls import CallMeta
+from ..context import Values
+from ..directory import Directory
+from ..entry import Entry, Surroundings
+from ..errors import RegistrationError
+from ..event_hub import Events
+from ..failures import log
+from ..hooks import Hook
+from ..host import Host
+from ..results import Delegated, ToolResult
+from ..snapshot import Caller, Snapshot
+from ..specs import ToolSpec
+from .calling import Calling
+from .catalogue import Agent, agent_of, changed
+from .documents import LOOP, LOOP_VERSION, Child, Parent, RunFacts, RunInput, StepCall
+from .engine import Engine, NonRetryableError
+from .log import event_of
+from .loop import agent_loop
+from .planning import Planning
+from .policy import RunPolicy
+from .recording import record
+from .registration import AgentRegistration
+from .sessions import SessionStore
+
+MOST_DEPTH: Final = 8
+"""Agents that may stand above one another, each called by the one above."""
+
+
+class AgentHost:
+    """What the activities of runs work with. One for a runtime."""
+
+    most_depth = MOST_DEPTH
+
+    def __init__(
+        self,
+        caller: Caller,
+        tools: Host,
+        directory: Directory,
+        around: Surroundings,
+        *,
+        engine: Engine,
+        sessions: SessionStore,
+        hub: Events | None = None,
+        deliver: Callable[[str, Json], Awaitable[None]],
+    ) -> None:
+        self.engine = engine
+        self.sessions = sessions
+        self.tools = tools
+        self.hooks: Sequence[Hook] = around.hooks
+        self.clock: Callable[[], float] = time.time
+        self.agents: dict[str, Agent] = {}
+        self.caller = caller
+        self.deliver = deliver
+        """Answers the suspension of a token, as `Runtime.deliver`."""
+        self._directory = directory
+        self._around = around
+        self._hub = hub
+        self._facts: dict[str, RunFacts] = {}
+        self._snapshots: dict[str, Snapshot] = {}
+        self._values: dict[str, Values] = {}
+        self._timed: dict[tuple[int, float], Entry] = {}
+        self._waiting: dict[str, asyncio.Future[ToolResult]] = {}
+        planning, calling = Planning(self), Calling(self)
+        engine.register(
+            loops={LOOP: agent_loop},
+            activities={
+                "plan": planning.plan,
+                "tool": calling.tool,
+                "answer": calling.answer,
+                "conclude": calling.conclude,
+                "record": record(self),
+            },
+            on_event=self._on_event,
+        )
+
+    @property
+    def is_interactive(self) -> bool:
+        return self.tools.is_interactive
+
+    def add(self, registration: AgentRegistration) -> Agent:
+        """Take up an agent, whose toolsets are registered.
+
+        Raises:
+            RegistrationError: it does not fit.
+        """
+        agent = agent_of(registration, self._directory, self._around, self.caller)
+        self.agents[agent.spec.id] = agent
+        return agent
+
+    def refuse_second(self, agent: str) -> None:
+        """Raise where the agent is registered.
+
+        Raises:
+            RegistrationError: as said.
+        """
+        if agent in self.agents:
+            raise RegistrationError(f"agent {agent!r} is registered already")
+
+    def agent(self, id_: str) -> Agent:
+        """Return a registered agent.
+
+        Raises:
+            NonRetryableError: there is none; a run cannot go on without it.
+        """
+        found = self.agents.get(id_)
+        if found is None:
+            raise NonRetryableError(f"agent {id_!r} is not registered in this runtime")
+        return found
+
+    def meta(self, run_id: str, facts: RunFacts, tool_call_id: str = "") -> CallMeta:
+        """Return the facts of a call of a run."""
+        self._facts[run_id] = facts
+        parent = facts["parent"]
+        return CallMeta(
+            run_id=run_id,
+            session_id=facts["session_id"],
+            turn_id=facts["turn_id"],
+            tool_call_id=tool_call_id,
+            parent_tool_call_id=parent["tool_call_id"] if parent else "",
+            labels=facts["labels"],
+        )
+
+    # Tools.
+
+    async def snapshot(self, agent: Agent, meta: CallMeta) -> Snapshot:
+        """Return the tools of one planning; calls until the next one are dispatched against them."""
+        found = await agent.snapshot(self.caller, meta, self._snapshots.get(meta.run_id))
+        self._snapshots[meta.run_id] = found
+        return found
+
+    async def advertised(self, run_id: str, facts: RunFacts) -> Snapshot:
+        """Return the tools of the newest planning of a run; of now, where another process planned."""
+        found = self._snapshots.get(run_id)
+        if found is None:
+            found = await self.snapshot(self.agent(facts["agent"]), self.meta(run_id, facts))
+        return found
+
+    def within_time(self, entry: Entry, timeout: float | None) -> Entry:
+        """Return the tool with the time limit of the run's policy, if its design gives none."""
+        if timeout is None or entry.spec.timeout is not None:
+            return entry
+        key = (id(entry), timeout)
+        if key not in self._timed:
+            self._timed[key] = changed(entry, replace(entry.spec, timeout=timeout), self._around)
+        return self._timed[key]
+
+    def values_of(self, run_id: str) -> Values:
+        """Return what the hooks and tools of a run share."""
+        return self._values.setdefault(run_id, Values())
+
+    def entry_of(self, tool: str, run_id: str = "") -> Entry | None:
+        """Return a tool by id: as the run saw it last, else as it was registered."""
+        snapshot = self._snapshots.get(run_id)
+        found = snapshot.directory.by_id(tool) if snapshot is not None else None
+        return found or self._directory.by_id(tool)
+
+    def returned_by(self, facts: RunFacts) -> ToolSpec[Any, Any] | None:
+        """Return the tool whose result the run has to give; None where it ends with text."""
+        parent = facts["parent"]
+        entry = self._directory.by_id(parent["tool"]) if parent and parent["tool"] else None
+        return None if entry is None else entry.spec
+
+    # Runs that follow from runs.
+
+    def transfers(self, agent: Agent, facts: RunFacts) -> Mapping[str, str]:
+        """Return the agents that may take the conversation over, by id, with their descriptions."""
+        if self.returned_by(facts) is not None or facts["depth"] + 1 >= self.most_depth:
+            return {}
+        known = (self.agents.get(id_) for id_ in agent.spec.transfers)
+        return {found.spec.id: found.spec.description for found in known if found is not None}
+
+    def child(self, delegated: Delegated, call: StepCall, run_id: str, facts: RunFacts) -> Child:
+        """Return the run that answers a call of an agent's tool."""
+        parent: Parent = {
+            "run_id": run_id,
+            "agent": facts["agent"],
+            "tool_call_id": call["id"],
+            "tool": call["tool"],
+        }
+        given = self._following(delegated.agent, delegated.message, parent, facts)
+        given["facts"]["in_conversation"] = False
+        return {"agent": delegated.agent, "input": given}
+
+    def taking_over(self, agent: str, message: str, run_id: str, facts: RunFacts) -> Child:
+        """Return the run of an agent that takes the conversation over."""
+        parent: Parent = {"run_id": run_id, "agent": facts["agent"], "tool_call_id": "", "tool": ""}
+        text = message or "The conversation was handed to you; go on with it."
+        given = self._following(agent, text, parent, facts)
+        if not message:
+            given["source"] = "runtime"
+        return {"agent": agent, "input": given}
+
+    def _following(self, agent: str, message: str, parent: Parent, facts: RunFacts) -> RunInput:
+        own: RunFacts = {
+            **facts,
+            "agent": agent,
+            "policy": self.policy_of(agent),
+            "parent": parent,
+            "depth": facts["depth"] + 1,
+            "restrict_to_tool": "",
+        }
+        return {"facts": own, "message": message, "source": "agent"}
+
+    def policy_of(self, agent: str, policy: RunPolicy | None = None) -> dict[str, Json]:
+        """Return the limits of a run of the agent: those given, else the runtime's, else the design's."""
+        found = self.agents.get(agent)
+        chosen = policy or (found.policy if found is not None else RunPolicy())
+        return asdict(chosen)
+
+    # Answers.
+
+    def expect(self, suspension_id: str) -> asyncio.Future[ToolResult]:
+        """Return what gets the result of a suspended call after its answer."""
+        if suspension_id not in self._waiting:
+            self._waiting[suspension_id] = asyncio.get_running_loop().create_future()
+        return self._waiting[suspension_id]
+
+    def delivered(self, suspension_id: str, result: ToolResult) -> None:
+        """Give the result of a suspended call to whoever answered it."""
+        future = self._waiting.pop(suspension_id, None)
+        if future is not None and not future.done():
+            future.set_result(result)
+
+    def _on_event(self, run_id: str, offset: int, event: Mapping[str, Json]) -> None:
+        """Tell the runtime's subscribers, and forget a run that is over."""
+        if self._hub is not None and not self._hub.is_idle:
+            try:
+                self._hub.forward(event_of(run_id, offset, event, self._facts.get(run_id)))
+            except ValueError:
+                log.exception("an event of run %s was not told", run_id)
+        if event.get("type") == "run_stream_end":
+            self._snapshots.pop(run_id, None)
+            self._values.pop(run_id, None)
+            self._facts.pop(run_id, None)
+
+
+def new_facts(
+    agent: str,
+    policy: dict[str, Json],
+    *,
+    session_id: str = "",
+    turn_id: str = "",
+    labels: Mapping[str, str] | None = None,
+    allowed_tags: Sequence[str] = (),
+    denied_tags: Sequence[str] = (),
+    restrict_to_tool: str = "",
+    parent: Parent | None = None,
+) -> RunFacts:
+    """Return the facts of a run that nobody else's run started."""
+    return {
+        "version": LOOP_VERSION,
+        "agent": agent,
+        "session_id": session_id,
+        "turn_id": turn_id,
+        "labels": dict(labels or {}),
+        "policy": policy,
+        "allowed_tags": list(allowed_tags),
+        "denied_tags": list(denied_tags),
+        "restrict_to_tool": restrict_to_tool,
+        "parent": parent,
+        "depth": 0,
+        "in_conversation": bool(session_id) and parent is None,
+    }

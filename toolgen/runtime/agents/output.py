@@ -1,0 +1,112 @@
+"""What a client gets of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from toolgen.contract.fields import Json
+
+from ..results import Telemetry
+from .documents import StopReason
+from .engine import RunState, RunStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Awaiting:
+    """What a run waits for. `AgentClient.answer` answers it, and `Runtime.deliver` what has a token."""
+
+    run_id: str
+    """Of the run that waits: the one that was asked for, or a child of it."""
+    id: str
+    kind: str
+    """`confirmation`, `input`, `credential` or `pending` of a tool; `clarification`, `questions` or
+    `external` of a planner; `pause`."""
+    question: str
+    answer_schema: Mapping[str, Json] = field(default_factory=dict)
+    """JSON Schema of the answer."""
+    token: str = field(default="", repr=False)
+    """Of a tool's suspension; no log should show it."""
+    tool: str = ""
+    preview: str = ""
+    expires_at: float | None = None
+    """Seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunArtifact:
+    """An artifact of a call within the run, or of a child."""
+
+    kind: str
+    tool: str
+    tool_call_id: str
+    json: str
+    """The data as canonical JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOutput:
+    """Where a run stands, and how it ended."""
+
+    run_id: str
+    agent: str
+    """Id of the agent that answered; another one after a hand-over."""
+    session_id: str
+    turn_id: str
+    status: RunState
+    text: str = ""
+    """The answer in words."""
+    result: Json = None
+    """The typed answer; None where the run ends with text."""
+    stop: StopReason | Literal[""] = ""
+    error: str = ""
+    awaiting: tuple[Awaiting, ...] = ()
+    telemetry: Telemetry = field(default_factory=Telemetry)
+    """What its models cost, and those of its children."""
+    tool_calls: int = 0
+    children_count: int = 0
+    artifacts: tuple[RunArtifact, ...] = ()
+
+
+def output_of(status: RunStatus, awaiting: Iterable[Awaiting] = ()) -> RunOutput:
+    """Return what a client gets of a status."""
+    given: Any = status.input
+    facts = given["facts"]
+    document: Any = status.output if status.state == "completed" else None
+    if document is None:
+        return RunOutput(
+            run_id=status.run_id,
+            agent=facts["agent"],
+            session_id=facts["session_id"],
+            turn_id=facts["turn_id"],
+            status=status.state,
+            error=status.error,
+            awaiting=tuple(awaiting),
+        )
+    failure = document["failure"]
+    return RunOutput(
+        run_id=status.run_id,
+        agent=document["agent"],
+        session_id=facts["session_id"],
+        turn_id=facts["turn_id"],
+        status="failed" if failure else "completed",
+        text=document["text"],
+        result=document["result"],
+        stop=document["stop"],
+        error=failure["message"] if failure else "",
+        telemetry=telemetry_of(document["usage"]),
+        tool_calls=document["tool_calls"],
+        children_count=document["children"],
+        artifacts=tuple(RunArtifact(**artifact) for artifact in document["artifacts"]),
+    )
+
+
+def telemetry_of(usage: Iterable[Mapping[str, Any]]) -> Telemetry:
+    """Return the sum; the model is the last one's."""
+    spent = list(usage)
+    return Telemetry(
+        model=spent[-1]["model"] if spent else "",
+        input_tokens=sum(one["input_tokens"] for one in spent),
+        output_tokens=sum(one["output_tokens"] for one in spent),
+    )

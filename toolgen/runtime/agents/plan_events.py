@@ -1,0 +1,45 @@
+"""What a planner tells while it works: pieces of text go to the log at once, the costs to the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..calls import CallMeta
+from ..events import AssistantReply, Event, PlannerThought, ToolArgsDelta, as_json
+from .documents import Spent
+from .engine import ActivityInfo
+
+
+class PlanEvents:
+    """The `PlanReports` of one planning."""
+
+    def __init__(self, info: ActivityInfo, meta: CallMeta, clock: Callable[[], float]) -> None:
+        self._emit = info.emit
+        self._meta = meta
+        self._clock = clock
+        self.spent: list[Spent] = []
+        """What was told to `usage`; the loop tells it once."""
+
+    def text(self, delta: str) -> None:
+        self._tell(AssistantReply(text=delta, is_partial=True))
+
+    def thought(self, text: str) -> None:
+        self._tell(PlannerThought(text=text))
+
+    def arguments(self, call_id: str, name: str, delta: str) -> None:
+        self._tell(ToolArgsDelta(name=name, delta=delta), call_id)
+
+    def usage(self, model: str, input_tokens: int, output_tokens: int) -> None:
+        self.spent.append({"model": model, "input_tokens": input_tokens, "output_tokens": output_tokens})
+
+    def _tell(self, event: Event, tool_call_id: str = "") -> None:
+        meta = self._meta
+        document = as_json(event)
+        document |= {
+            "time": self._clock(),
+            "run_id": meta.run_id,
+            "session_id": meta.session_id,
+            "turn_id": meta.turn_id,
+            "tool_call_id": tool_call_id,
+        }
+        self._emit(document)

@@ -1,0 +1,24 @@
+"""The activity `record`: keeps in the conversation what no planning will."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from toolgen.contract.fields import Json
+
+from .engine import ActivityInfo
+from .messages import messages_from_json
+
+if TYPE_CHECKING:
+    from .host import AgentHost
+
+
+def record(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
+    """Return the activity for the runs of a host."""
+
+    async def write(info: ActivityInfo, argument: Any) -> Json:
+        await host.sessions.write(info.run_id, argument["step"], messages_from_json(argument["new"]))
+        return None
+
+    return write

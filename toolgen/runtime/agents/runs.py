@@ -1,0 +1,340 @@
+"""The runs of one runtime, from outside: started, watched, answered, ended."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.fields import Json
+
+from ..answers import answer_issues
+from ..calls import CallMeta
+from ..entry import Entry
+from ..errors import RegistrationError
+from ..events import Event
+from ..results import Delegated, RunLink, ToolResult
+from ..suspension import Suspension
+from ..suspension_errors import BadAnswerError, LateAnswerError
+from .calling import concluded
+from .client import RunHandle
+from .documents import LOOP, Parent, RunDocument, RunInput
+from .engine import RunState, RunStatus, UnknownRunError
+from .host import AgentHost, new_facts
+from .log import event_of
+from .output import Awaiting, RunOutput, output_of
+from .policy import RunPolicy
+from .sessions import SessionError, Turn
+
+
+class SessionBusyError(SessionError):
+    """Another run of the session is not over."""
+
+
+class InterruptsNotAllowedError(ToolgenError):
+    """The policy of the run's agent lets nobody speak into it."""
+
+
+class Runs:
+    """The runs of one host."""
+
+    def __init__(self, host: AgentHost) -> None:
+        self._host = host
+        self._engine = host.engine
+        self._later: set[asyncio.Task[None]] = set()
+
+    async def start(
+        self,
+        agent: str,
+        message: str,
+        *,
+        session_id: str = "",
+        run_id: str = "",
+        labels: Mapping[str, str] | None = None,
+        policy: RunPolicy | None = None,
+        allowed_tags: Sequence[str] = (),
+        denied_tags: Sequence[str] = (),
+        restrict_to_tool: str = "",
+        source: Any = "person",
+    ) -> RunHandle:
+        """Start a run and return it; as `AgentClient.start`."""
+        host = self._host
+        run_id = run_id or f"run_{uuid.uuid4().hex}"
+        turn_id = f"turn_{uuid.uuid5(uuid.NAMESPACE_URL, run_id).hex}"
+        self._check(agent)
+        if session_id:
+            agent = await self._take_turn(agent, session_id, run_id, turn_id, labels)
+        facts = new_facts(
+            agent,
+            host.policy_of(agent, policy),
+            session_id=session_id,
+            turn_id=turn_id,
+            labels=labels,
+            allowed_tags=allowed_tags,
+            denied_tags=denied_tags,
+            restrict_to_tool=restrict_to_tool,
+        )
+        given: RunInput = {"facts": facts, "message": message, "source": source}
+        await self._start(given, run_id)
+        return RunHandle(self, run_id)
+
+    async def _start(self, given: RunInput, run_id: str) -> None:
+        await self._engine.start()
+        await self._engine.start_run(LOOP, given, run_id=run_id)  # type: ignore[arg-type]  # it is JSON
+
+    def _check(self, agent: str) -> None:
+        """Raise when the agent, or one whose tools it calls, is not registered.
+
+        Raises:
+            RegistrationError: as said.
+        """
+        waiting, seen = [agent], {agent}
+        while waiting:
+            id_ = waiting.pop()
+            found = self._host.agents.get(id_)
+            if found is None:
+                by = "" if id_ == agent else f", whose tools {agent!r} reaches,"
+                raise RegistrationError(
+                    f"agent {id_!r}{by} is not registered",
+                    hint="call the generated `register` of its package",
+                )
+            new = set(found.called).difference(seen)
+            seen |= new
+            waiting += sorted(new)
+
+    async def _take_turn(
+        self, agent: str, session_id: str, run_id: str, turn_id: str, labels: Mapping[str, str] | None
+    ) -> str:
+        """Begin a turn and return the agent that has the conversation.
+
+        Raises:
+            SessionError: the session is over, or another run of it is not.
+        """
+        sessions = self._host.sessions
+        session = await sessions.create(session_id, agent, labels)
+        newest = await sessions.transcript(session_id, newest=1)
+        before = newest[-1].turn.run_id if newest else run_id
+        if before != run_id and await self._is_running(before):
+            raise SessionBusyError(
+                f"run {before!r} of session {session_id!r} is not over",
+                hint="answer what it waits for, interrupt it, or cancel it",
+            )
+        if session.agent in self._host.agents:
+            agent = session.agent
+        await sessions.begin(
+            Turn(
+                id=turn_id,
+                session_id=session_id,
+                run_id=run_id,
+                agent=agent,
+                started_at=self._host.clock(),
+            )
+        )
+        return agent
+
+    async def _is_running(self, run_id: str) -> bool:
+        try:
+            status = await self._engine.status(run_id)
+        except UnknownRunError:
+            return False
+        return not status.is_over
+
+    # Watching.
+
+    async def output(self, run_id: str) -> RunOutput:
+        """Return where a run stands.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        return await self._output(await self._engine.status(run_id))
+
+    async def settled(self, run_id: str) -> RunOutput:
+        return await self._output(await self._engine.settled(run_id))
+
+    async def result(self, run_id: str) -> RunOutput:
+        return await self._output(await self._engine.result(run_id))
+
+    async def _output(self, status: RunStatus) -> RunOutput:
+        awaiting = () if status.is_over else tuple(await self._awaiting(status))
+        return output_of(status, awaiting)
+
+    async def _awaiting(self, status: RunStatus) -> list[Awaiting]:
+        """Return what the run and its children wait for, its own first."""
+        found = [_awaiting(status.run_id, about) for about in status.awaiting]
+        for child in status.children:
+            below = await self._engine.status(child)
+            if not below.is_over:
+                found += await self._awaiting(below)
+        return found
+
+    async def events(self, run_id: str, *, after: int = 0, follow: bool = True) -> AsyncIterator[Event]:
+        """Yield the events of a run after this `seq`."""
+        given: Any = (await self._engine.status(run_id)).input
+        async for offset, event in self._engine.events(run_id, after=after, follow=follow):
+            yield event_of(run_id, offset, event, given["facts"])
+
+    async def list(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunOutput, ...]:
+        """Return runs, the newest first."""
+        found = await self._engine.list_runs(state=state, limit=limit)
+        return tuple([await self._output(status) for status in found])
+
+    # Answers.
+
+    async def answer(self, awaiting: Awaiting, answer: Json) -> None:
+        """Answer what a run waits for; as `RunHandle.answer`."""
+        if awaiting.token:
+            await self._host.deliver(awaiting.token, answer)
+            return
+        issues = answer_issues(awaiting.answer_schema, answer)
+        if issues:
+            raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
+        status = await self._engine.status(awaiting.run_id)
+        if status.is_over:
+            raise LateAnswerError("the run is over", hint="start another turn")
+        text = answer if isinstance(answer, str) else _json_text(answer)
+        name = f"answer:{awaiting.id}"
+        await self._engine.signal(awaiting.run_id, name, {"text": text}, signal_id=name)
+
+    async def deliver(self, suspension: Suspension, answer: Json) -> ToolResult | None:
+        """Hand an answer, which fits, to the run whose call waits for it; None where no run does.
+
+        Raises:
+            LateAnswerError: the run is over.
+        """
+        run_id, id_ = suspension.meta.run_id, suspension.id
+        try:
+            status = await self._engine.status(run_id)
+        except UnknownRunError:
+            return None
+        waits = any(isinstance(about, dict) and about.get("id") == id_ for about in status.awaiting)
+        if suspension.kind == "pending" and not waits:
+            return None  # the model has an acknowledgement, and the run went on
+        if status.is_over:
+            raise LateAnswerError("the run of this call is over", hint="let the model call the tool again")
+        answered = self._host.expect(id_)
+        payload: Json = {"id": id_, "answer": answer}
+        await self._engine.signal(run_id, f"answer:{id_}", payload, signal_id=id_)
+        over = asyncio.ensure_future(self._engine.result(run_id))
+        both: set[asyncio.Future[Any]] = {answered, over}
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        over.cancel()
+        if not answered.done():
+            raise LateAnswerError("the run ended before its call did")
+        return answered.result()
+
+    async def go_on(self, suspension: Suspension, result: ToolResult) -> None:
+        """Open a new turn with the result of work that went on while its run ended."""
+        try:
+            status = await self._engine.status(suspension.meta.run_id)
+        except UnknownRunError:
+            return
+        given: Any = status.input
+        facts = given["facts"]
+        if not facts["in_conversation"]:
+            return
+        name = suspension.tool.rpartition(".")[2]
+        text = f"The work of {name} ({suspension.meta.tool_call_id}) is done: {result.json.decode()}"
+
+        async def later() -> None:
+            await self._engine.result(suspension.meta.run_id)
+            await self.start(
+                facts["agent"],
+                text,
+                session_id=facts["session_id"],
+                run_id=f"{suspension.meta.run_id}/done:{suspension.meta.tool_call_id}",
+                labels=facts["labels"],
+                source="runtime",
+            )
+
+        task = asyncio.get_running_loop().create_task(later())
+        self._later.add(task)
+        task.add_done_callback(self._later.discard)
+
+    async def delegated(
+        self, entry: Entry, arguments: bytes, delegated: Delegated, meta: CallMeta
+    ) -> ToolResult:
+        """Return the result of a call of an agent's tool that no run made."""
+        host = self._host
+        self._check(delegated.agent)
+        run_id = f"run_{uuid.uuid4().hex}"
+        parent: Parent = {
+            "run_id": meta.run_id,
+            "agent": "",
+            "tool_call_id": meta.tool_call_id,
+            "tool": entry.spec.id,
+        }
+        facts = new_facts(
+            delegated.agent,
+            host.policy_of(delegated.agent),
+            session_id=meta.session_id,
+            turn_id=meta.turn_id,
+            labels=meta.labels,
+            parent=parent,
+        )
+        await self._start({"facts": facts, "message": delegated.message, "source": "agent"}, run_id)
+        status = await self._engine.result(run_id)
+        link = RunLink(
+            run_id=run_id,
+            agent=delegated.agent,
+            parent_run_id=meta.run_id,
+            parent_tool_call_id=meta.tool_call_id,
+        )
+        return await concluded(entry, arguments.decode(), _document(status), link, meta, host.tools)
+
+    # Ends and interruptions.
+
+    async def cancel(self, run_id: str, reason: str) -> None:
+        await self._engine.cancel(run_id, reason=reason)
+
+    async def interrupt(self, run_id: str, kind: str, text: str) -> None:
+        """Pause a run, let it go on, or speak into it.
+
+        Raises:
+            InterruptsNotAllowedError: the policy of its agent says so.
+        """
+        status = await self._engine.status(run_id)
+        given: Any = status.input
+        if not given["facts"]["policy"]["interrupts_allowed"]:
+            raise InterruptsNotAllowedError(
+                f"run {run_id!r} takes no interrupts", hint="write RunPolicy(interrupts_allowed=True)"
+            )
+        payload: Json = {"kind": kind, "text": text}
+        await self._engine.signal(run_id, "interrupt", payload, signal_id=uuid.uuid4().hex)
+
+
+def _awaiting(run_id: str, about: Json) -> Awaiting:
+    facts: Any = about
+    known = {
+        name: facts[name]
+        for name in ("id", "kind", "question", "answer_schema", "token", "tool", "preview", "expires_at")
+        if name in facts
+    }
+    return Awaiting(run_id=run_id, **known)
+
+
+def _document(status: RunStatus) -> RunDocument:
+    """Return how a run ended, where it was canceled too."""
+    if status.state == "completed":
+        return status.output  # type: ignore[return-value]  # as the loop returns it
+    given: Any = status.input
+    return {
+        "agent": given["facts"]["agent"],
+        "text": "",
+        "result": None,
+        "stop": "failed",
+        "failure": {"kind": status.state, "message": status.error or f"the run was {status.state}"},
+        "usage": [],
+        "tool_calls": 0,
+        "children": 0,
+        "artifacts": [],
+        "waited_s": 0.0,
+    }
+
+
+def _json_text(answer: Json) -> str:
+    from pydantic_core import to_json
+
+    return to_json(answer).decode()
