@@ -36,7 +36,8 @@ def test_without_a_policy_all_is_seen() -> None:
     seen = visible(FIVE, Summary(text="old", through="run-2"), None)
     assert texts(seen.messages) == [f"question {number}" for number in range(1, 6)]
     assert len(seen.messages) == 10
-    assert seen.to_summarize == seen.to_condense == ()
+    assert seen.to_summarize == ()
+    assert seen.to_condense == ()
 
 
 def test_only_the_newest_turns_are_kept() -> None:

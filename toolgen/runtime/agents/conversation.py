@@ -59,8 +59,7 @@ async def _before(
     summarize = getattr(agent.planner, "summarize", None)
     if not seen.to_summarize or history is None or summarize is None or given.step > 0:
         return seen.messages
-    old = [message for run in seen.to_summarize for message in run.messages]
-    text = await summarize(paired([*seen.messages[:1], *old]), given, history)
+    text = await summarize(paired(seen.to_condense), given, history)
     summary = Summary(text=text, through=seen.to_summarize[-1].turn.run_id)
     await sessions.summarize(session_id, summary)
     return visible(earlier, summary, history).messages

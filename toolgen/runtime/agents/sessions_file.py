@@ -16,7 +16,7 @@ T = TypeVar("T")
 _BUSY_S: Final = 10.0
 """How long one process waits for another to finish its step."""
 _APPLICATION: Final = 0x74675365
-"""The `application_id` of the file (SQLite's file format, section 1.3.18): "tgSe"."""
+"""The `application_id` of the file (SQLite's database header, offset 68): "tgSe"."""
 _FORMAT: Final = 1
 """Its `user_version`; another one means other tables."""
 _TABLES: Final = (
@@ -93,14 +93,13 @@ class SessionsFile:
         return sqlite3.connect(self._path, timeout=_BUSY_S, isolation_level=None)
 
     def _prepare(self, database: sqlite3.Connection) -> None:
-        if not self._is_ready(database):
-            database.execute("BEGIN IMMEDIATE")
-            with database:
-                if not self._is_ready(database):  # another process may have been faster
-                    for statement in _TABLES:
-                        database.execute(statement)
-                    database.execute(f"PRAGMA application_id = {_APPLICATION}")
-                    database.execute(f"PRAGMA user_version = {_FORMAT}")
+        database.execute("BEGIN IMMEDIATE")
+        with database:
+            if not self._is_ready(database):
+                for statement in _TABLES:
+                    database.execute(statement)
+                database.execute(f"PRAGMA application_id = {_APPLICATION}")
+                database.execute(f"PRAGMA user_version = {_FORMAT}")
         _use_wal(database)
 
     def _is_ready(self, database: sqlite3.Connection) -> bool:
@@ -141,8 +140,8 @@ def _use_wal(database: sqlite3.Connection) -> None:
     while True:
         try:
             database.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError:
-            if time.monotonic() > until:
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 raise
             time.sleep(0.01)
         else:

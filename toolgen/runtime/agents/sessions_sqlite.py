@@ -45,12 +45,10 @@ class SqliteSessionStore:
     async def create(self, session_id: str, agent: str, labels: Mapping[str, str] | None = None) -> Session:
         check_ids(session_id, agent)
         values = (session_id, agent, self._clock(), json.dumps(dict(labels or {})))
+        query = "INSERT OR IGNORE INTO session (id, agent, created_at, labels) VALUES (?, ?, ?, ?)"
 
         def step(database: sqlite3.Connection) -> Session:
-            database.execute(
-                "INSERT INTO session (id, agent, created_at, labels) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                values,
-            )
+            database.execute(query, values)
             return _open_session(database, session_id)
 
         return await asyncio.to_thread(self._file.write, step)
@@ -72,13 +70,12 @@ class SqliteSessionStore:
         return await asyncio.to_thread(self._file.read, step)
 
     async def end(self, session_id: str) -> Session:
-        check_ids(session_id)
+        query = "UPDATE session SET ended_at = ? WHERE id = ? AND ended_at IS NULL"
         now = self._clock()
 
         def step(database: sqlite3.Connection) -> Session:
-            database.execute(
-                "UPDATE session SET ended_at = ? WHERE id = ? AND ended_at IS NULL", (now, session_id)
-            )
+            _session(database, session_id)
+            database.execute(query, (now, session_id))
             return _session(database, session_id)
 
         return await asyncio.to_thread(self._file.write, step)

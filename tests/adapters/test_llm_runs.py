@@ -1,0 +1,89 @@
+"""Whole runs: the loop, its tools, and a model behind both providers' wires."""
+
+from __future__ import annotations
+
+import json
+
+from pydantic_ai.models import Model
+
+from tests.adapters.provider import Provider, Refused
+from tests.adapters.wire import Called, Said
+from tests.runtime.tools import Listing, spec
+from toolgen.adapters.llm import LLMPlanner
+from toolgen.runtime import Runtime, ToolsetRegistration
+from toolgen.runtime.agents import (
+    AgentRegistration,
+    AgentSpec,
+    AgentTool,
+    History,
+    RunPolicy,
+)
+
+AGENT = "assistant.home"
+LIST = "assistant.devices.list_devices"
+
+
+def runtime(model: Model, executor: Listing, history: History | None = None) -> Runtime:
+    """Return a runtime with one agent that has one tool."""
+    made = Runtime()
+    tools = ToolsetRegistration(name="assistant.devices", specs=(spec(),), executor=executor, format=1)
+    agent = AgentSpec(
+        id=AGENT,
+        description="Looks after homes.",
+        tools=(AgentTool(id=LIST, name="list_devices"),),
+        policy=RunPolicy(history=history),
+    )
+    made.register_agent(AgentRegistration(spec=agent, planner=LLMPlanner(model), toolsets=(tools,), format=1))
+    return made
+
+
+async def test_a_model_repairs_a_call_and_answers(model: Model, provider: Provider) -> None:
+    provider.answers(
+        Said(calls=(Called("list_devices", '{"site_id": ', "call_1"), Called("list_device", "{}", "call_2"))),
+        Refused(status=503),
+        Said(text="Again.", calls=(Called("list_devices", '{"site_id": "s1"}', "call_1"),)),
+        Said(text="There are none."),
+    )
+    executor = Listing()
+    async with runtime(model, executor) as host:
+        output = await host.agent(AGENT).run("Which devices are at s1?", session_id="s")
+    assert (output.status, output.text, output.error) == ("completed", "There are none.", "")
+    assert len(executor.calls) == 1
+    assert provider.is_done
+    assert output.telemetry.input_tokens == 33
+    told = json.dumps(provider.sent[2]["messages"])
+    assert "invalid_json" in told
+    assert "list_devices" in told, "the unknown tool's close name"
+    last = json.dumps(provider.sent[3]["messages"])
+    assert provider.sent[1] == provider.sent[2], "another attempt asks the same"
+    assert '\\"returned\\":0' in json.dumps(json.loads(last))
+    assert last.count('"call_1"') == 2, "an id that the model gave twice stands once"
+
+
+async def test_refused_credentials_fail_the_run_at_once(model: Model, provider: Provider) -> None:
+    provider.answers(Refused(status=401))
+    async with runtime(model, Listing()) as host:
+        output = await host.agent(AGENT).run("Hello", session_id="s")
+    assert output.error.endswith("the provider refused the credentials (HTTP 401)")
+    assert len(provider.sent) == 1
+
+
+async def test_a_long_conversation_is_summarized_by_the_model(model: Model, provider: Provider) -> None:
+    provider.answers(
+        Said(text="One."),
+        Said(text="Two."),
+        Said(text="Three."),
+        Said(text="They counted."),
+        Said(text="Four."),
+    )
+    async with runtime(model, Listing(), History(keep_turns=1, summarize_after=2)) as host:
+        for word in ("one", "two", "three", "four"):
+            output = await host.agent(AGENT).run(f"Say {word}", session_id="s")
+    assert output.text == "Four."
+    condensed = json.dumps(provider.sent[3]["messages"])
+    assert "person: Say two" in condensed
+    assert "Say three" not in condensed
+    seen = json.dumps(provider.sent[4]["messages"])
+    assert "Summary of the conversation so far: They counted." in seen
+    assert "Say two" not in seen
+    assert "Say three" in seen

@@ -1,0 +1,78 @@
+"""Content blocks of a result (MCP, Server Features, Tools) as a model takes them: text and files."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Mapping, Set
+from typing import Any, Final, get_args
+
+from pydantic_ai.messages import AudioMediaType, BinaryContent, ImageMediaType, UserContent
+from pydantic_ai.models import Model
+from pydantic_core import to_json
+
+_READABLE: Final[Mapping[str, frozenset[str]]] = {
+    "image": frozenset(get_args(ImageMediaType)),
+    "audio": frozenset(get_args(AudioMediaType)),
+}
+"""By kind, the media types that providers know; with another one the whole request would be refused."""
+
+
+def readable(model: Model) -> frozenset[str]:
+    """Return the media types that a model can be sent."""
+    try:
+        profile = model.profile
+    except NotImplementedError:  # a router has no profile of its own
+        return _READABLE["image"]
+    kinds = []
+    if profile.get("supports_image_input", True):
+        kinds.append("image")
+    if profile.get("supports_audio_file_input", True):
+        kinds.append("audio")
+    return frozenset().union(*(_READABLE[kind] for kind in kinds))
+
+
+def shown(blocks: Iterable[Any], media_types: Set[str]) -> list[UserContent]:
+    """Return what the blocks hold; a note in the place of what the model cannot be sent."""
+    found = [_read(block if isinstance(block, Mapping) else {}, media_types) for block in blocks]
+    return [item or to_json(block).decode() for item, block in zip(found, blocks, strict=True)]
+
+
+def _read(block: Mapping[str, Any], media_types: Set[str]) -> BinaryContent | str:
+    """Return what a block holds; "" for a block of an unknown kind."""
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return text or "[empty text]"
+        case {"type": "image" | "audio" as kind, "data": str(data)}:
+            return _file(data, str(block.get("mimeType") or ""), str(kind), media_types)
+        case {"type": "resource_link", "uri": str(uri)}:
+            return _link(uri, block)
+        case {"type": "resource", "resource": {"uri": str(uri)}}:
+            return _embedded(uri, block["resource"], media_types)
+        case _:
+            return ""
+
+
+def _file(data: str, media_type: str, name: str, media_types: Set[str]) -> BinaryContent | str:
+    try:
+        content = base64.b64decode(data, validate=True)
+    except binascii.Error:
+        return f"[{name} that cannot be read]"
+    if media_type not in media_types:
+        return f"[{name} ({media_type or 'of an unknown type'}, {len(content)} bytes) that cannot be shown]"
+    return BinaryContent(data=content, media_type=media_type)
+
+
+def _link(uri: str, block: Mapping[str, Any]) -> str:
+    size = block.get("size")
+    facts = [str(block.get("mimeType") or ""), f"{size} bytes" if size is not None else ""]
+    known = ", ".join(fact for fact in facts if fact)
+    name = f"{block.get('name') or 'resource'}{f' ({known})' if known else ''}"
+    about = block.get("description")
+    return f"{name}: {uri}" + (f"\n{about}" if about else "")
+
+
+def _embedded(uri: str, resource: Mapping[str, Any], media_types: Set[str]) -> BinaryContent | str:
+    if isinstance(text := resource.get("text"), str):
+        return f"{uri}:\n{text}"
+    return _file(str(resource.get("blob") or ""), str(resource.get("mimeType") or ""), uri, media_types)

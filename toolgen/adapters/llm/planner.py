@@ -1,0 +1,79 @@
+"""The planner itself. Nothing of pydantic-ai is imported before one is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.runtime.agents import History, Message, PlanInput, PlanResult
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+    from pydantic_ai.settings import ModelSettings
+
+    from .asking import Asking
+
+
+class LLMPlanner:
+    """Plans by asking a model.
+
+    `model` is a model of pydantic-ai, or a name such as `openai:gpt-5`. `instructions` say what the agent is
+    for; the description of the agent by default. `settings` are those of pydantic-ai, such as
+    `{"temperature": 0, "cache": True}`; the provider's SDK makes no attempts of its own unless `max_retries`
+    stands in them. `stream=False` asks for whole answers.
+    """
+
+    def __init__(
+        self,
+        model: Model | str,
+        *,
+        instructions: str = "",
+        settings: ModelSettings | None = None,
+        stream: bool = True,
+    ) -> None:
+        """Find the model.
+
+        Raises:
+            ToolgenError: pydantic-ai or the SDK of the provider is missing, or the name names no model.
+        """
+        self._asking = _asking(model, settings, stream)
+        self._instructions = instructions
+
+    async def plan_start(self, given: PlanInput) -> PlanResult:
+        """Return what the model wants to do first.
+
+        Raises:
+            PlannerError: the provider will not answer this, however often it is asked.
+            ProviderError: it does not answer now.
+        """
+        return await self._plan(given)
+
+    async def plan_resume(self, given: PlanInput) -> PlanResult:
+        """Return what the model wants to do after the newest results; raises as `plan_start`."""
+        return await self._plan(given)
+
+    async def summarize(self, messages: tuple[Message, ...], given: PlanInput, history: History) -> str:
+        """Return in few words what was said, by one request to the model; raises as `plan_start`."""
+        from .summaries import summary
+
+        return await summary(self._asking, messages, given)
+
+    async def _plan(self, given: PlanInput) -> PlanResult:
+        from .planning import planned
+
+        return await planned(self._asking, self._instructions or given.description, given)
+
+
+def _asking(model: Model | str, settings: ModelSettings | None, stream: bool) -> Asking:
+    """Return what asks the model.
+
+    Raises:
+        ToolgenError: as `LLMPlanner`.
+    """
+    try:
+        from .asking import Asking, found
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "pydantic_ai":
+            raise
+        raise ToolgenError("LLMPlanner needs pydantic-ai", hint="pip install 'toolgen[llm]'") from error
+    return Asking(found(model), settings, stream=stream)

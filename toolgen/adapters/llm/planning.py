@@ -1,0 +1,164 @@
+"""One planning: conversation and menu go to the model, and its answer becomes what the run does next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, UserPromptPart
+from pydantic_core import from_json, to_json
+
+from toolgen.contract.fields import Json
+from toolgen.runtime.agents import (
+    CallTools,
+    FinalResponse,
+    FinalResult,
+    HandOver,
+    PlanInput,
+    PlannedCall,
+    PlannerError,
+    PlanResult,
+    ToolMessage,
+)
+
+from .asking import Asking
+from .failures import ProviderError
+from .menu import Menu, menu
+from .telling import CallIds, Telling
+from .transcript import native, reminder, transcript
+
+_EMPTY: Final = "Your last answer was empty. Answer now, or call a tool."
+
+
+async def planned(asking: Asking, instructions: str, given: PlanInput) -> PlanResult:
+    """Return what the model wants.
+
+    Raises:
+        PlannerError: the provider will not answer this, however often it is asked.
+        ProviderError: it does not answer now, or says nothing.
+    """
+    offered = menu(given, instructions, asking.model)
+    messages = transcript(given.messages, asking.model)
+    told = "\n".join(_told(given, offered))
+    for words in (told, f"{told}\n{_EMPTY}".strip()):
+        ids = CallIds(_ids(messages), given.step)
+        telling = Telling(given.reports, ids, offered.own)
+        asked = _with(messages, words)
+        answer = await asking.answer(asked, offered.parameters, offered.settings, given.reports, telling)
+        if (result := _result(answer, offered, ids, given)) is not None:
+            return result
+    name = asking.model.model_name
+    if answer.finish_reason == "content_filter":
+        raise PlannerError(f"{name}: the provider's content filter stopped the answer")
+    if answer.finish_reason == "length":
+        raise PlannerError(f"{name}: the answer came to the limit of its tokens before it said anything")
+    raise ProviderError(f"{name}: the model said nothing")
+
+
+def _with(messages: list[ModelMessage], words: str) -> list[ModelMessage]:
+    """Return the messages with words of the runtime at their end."""
+    if not words:
+        return messages
+    part = UserPromptPart(content=reminder(words))
+    if messages and isinstance(last := messages[-1], ModelRequest):
+        return [*messages[:-1], replace(last, parts=[*last.parts, part])]
+    return [*messages, ModelRequest(parts=[part])]
+
+
+def _told(given: PlanInput, offered: Menu) -> Iterator[str]:
+    """Yield what the model has to know of its next answer; what the results say already is left out."""
+    names = {spec.id: spec.name for spec in given.tools}
+    newest = given.messages[-1] if given.messages else None
+    shown = "\n".join(answer.text for answer in newest.answers) if isinstance(newest, ToolMessage) else ""
+    for hint in given.retry_hints:
+        name = names.get(hint.tool, hint.tool)
+        if hint.message and hint.message not in shown:
+            yield hint.message
+        if hint.clarifying_question:
+            yield f"If you cannot know it, ask: {hint.clarifying_question}"
+        if hint.restrict_to_tool and not given.closing:
+            yield f"Repair the call of {name} before you call another tool."
+    if given.closing:
+        why = given.closing.replace("_", " ")
+        how = f" by {offered.final}" if offered.final else ""
+        yield (
+            f"The run ends here ({why}): no tool can be called any more. Give your final answer now{how}, "
+            "from what is known, and say what is missing."
+        )
+    elif given.restrict_to_tool:
+        yield f"The only tool that you should call next is {given.restrict_to_tool}."
+
+
+def _ids(messages: Iterable[ModelMessage]) -> Iterator[str]:
+    """Yield the ids of the calls, those of tools that the run does not have too."""
+    for message in messages:
+        if isinstance(message, ModelResponse):
+            yield from (part.tool_call_id for part in message.parts if isinstance(part, ToolCallPart))
+
+
+def _result(answer: ModelResponse, offered: Menu, ids: CallIds, given: PlanInput) -> PlanResult | None:
+    """Return what an answer means; None when it says nothing.
+
+    Calls of tools come first: a final result or a transfer beside them was decided without their results.
+    """
+    parts = [
+        replace(part, tool_call_id=ids.of(index, part.tool_call_id))
+        if isinstance(part, ToolCallPart)
+        else part
+        for index, part in enumerate(answer.parts)
+    ]
+    answer = replace(answer, parts=parts)
+    calls = [part for part in parts if isinstance(part, ToolCallPart)]
+    own = [call for call in calls if call.tool_name in offered.own]
+    asked = [_planned(call) for call in calls if call.tool_name not in offered.own]
+    text = answer.text or ""
+    if asked and not (given.closing and (own or text)):
+        document = native(answer, [call.id for call in asked])
+        return CallTools(calls=tuple(asked), text=text, native=document)
+    if own:
+        return _ended(own[0], text, native(answer, []), offered)
+    if not text.strip():
+        return None
+    if asked:  # the run ends, and nobody will answer them
+        return FinalResponse(text=text)
+    return _spoken(text, native(answer, []), offered)
+
+
+def _planned(call: ToolCallPart) -> PlannedCall:
+    return PlannedCall(name=call.tool_name, arguments=_arguments(call), id=call.tool_call_id)
+
+
+def _arguments(call: ToolCallPart) -> str:
+    """Return the arguments as the model wrote them, broken ones too."""
+    if isinstance(call.args, str):
+        return call.args or "{}"
+    return to_json(call.args or {}).decode()
+
+
+def _ended(call: ToolCallPart, text: str, document: Json, offered: Menu) -> PlanResult:
+    arguments = _read(_arguments(call))
+    if call.tool_name == offered.final:
+        found = arguments
+        if offered.key and isinstance(arguments, dict) and offered.key in arguments:
+            found = arguments[offered.key]
+        return FinalResult(result=found, text=text, native=document)
+    message = arguments.get("message") if isinstance(arguments, dict) else None
+    agent = offered.transfers[call.tool_name]
+    return HandOver(agent=agent, message=message if isinstance(message, str) else "", native=document)
+
+
+def _spoken(text: str, document: Json, offered: Menu) -> PlanResult:
+    """Return the end of a run in words; a model that nothing holds to a tool may write its result as JSON."""
+    if offered.final and isinstance(found := _read(text), dict | list):
+        return FinalResult(result=found, native=document)
+    return FinalResponse(text=text, native=document)
+
+
+def _read(text: str) -> Json:
+    """Return what JSON says; the text itself when it is none, for the runtime to refuse."""
+    try:
+        found: Json = from_json(text, allow_inf_nan=False)
+    except ValueError:
+        return text
+    return found

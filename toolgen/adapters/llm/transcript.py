@@ -1,0 +1,156 @@
+"""A conversation as pydantic-ai has it: requests with what people and tools said, and the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
+from typing import Any, Final
+
+from pydantic import ValidationError
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelRequestPart,
+    ModelResponse,
+    ModelResponsePart,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model
+
+from toolgen.contract.fields import Json
+from toolgen.runtime.agents import AssistantMessage, Message, ToolMessage, UserMessage
+
+from .blocks import readable, shown
+
+_WRITER: Final = "pydantic-ai"
+_MARKS_ERRORS: Final = frozenset({"anthropic"})
+"""Systems for which pydantic-ai marks a failed result and leaves its text alone; for others it wraps it."""
+_TAKEN: Final = "Taken."
+_NOT_TAKEN: Final = (
+    "Not taken, because other tools were called in the same answer. Call it alone, after their results."
+)
+
+
+def reminder(text: str) -> str:
+    """Return words of the runtime, marked so that no model takes them for a person's or a tool's."""
+    return f"<system-reminder>\n{text}\n</system-reminder>"
+
+
+def native(answer: ModelResponse, calls: Sequence[str]) -> Json:
+    """Return an answer as JSON, with the ids of the calls that the run makes of it."""
+    document: list[Json] = ModelMessagesTypeAdapter.dump_python([answer], mode="json")
+    return {"writer": _WRITER, "answer": document[0], "calls": list(calls)}
+
+
+def transcript(messages: Iterable[Message], model: Model) -> list[ModelMessage]:
+    """Return the messages as a model is sent them; the same messages give the same text."""
+    found = _Transcript(readable(model), marks_errors=model.system in _MARKS_ERRORS)
+    for message in messages:
+        match message:
+            case UserMessage():
+                found.said(message)
+            case AssistantMessage():
+                found.answered(message)
+            case ToolMessage():
+                found.returned(message)
+    return found.end()
+
+
+class _Transcript:
+    """Collects messages; what is said between two answers is one request."""
+
+    def __init__(self, media_types: Set[str], *, marks_errors: bool) -> None:
+        self._media_types = media_types
+        self._marks_errors = marks_errors
+        self._messages: list[ModelMessage] = []
+        self._results: list[ModelRequestPart] = []
+        self._words: list[ModelRequestPart] = []
+        self._open: dict[str, tuple[str, str]] = {}
+        """By id, the name of a call without a result, and what stands in the place of one."""
+
+    def said(self, message: UserMessage) -> None:
+        if message.text:
+            text = reminder(message.text) if message.source == "runtime" else message.text
+            self._words.append(UserPromptPart(content=text))
+
+    def answered(self, message: AssistantMessage) -> None:
+        answer = _native(message) or _rebuilt(message)
+        if not answer.parts:
+            return
+        self._end_request()
+        self._messages.append(answer)
+        otherwise = _NOT_TAKEN if message.calls else _TAKEN
+        self._open = {
+            part.tool_call_id: (part.tool_name, otherwise)
+            for part in answer.parts
+            if isinstance(part, ToolCallPart)
+        }
+
+    def returned(self, message: ToolMessage) -> None:
+        for answer in message.answers:
+            self._open.pop(answer.id, None)
+            failed = answer.status == "error" and self._marks_errors
+            self._results.append(
+                ToolReturnPart(
+                    tool_name=answer.name,
+                    content=answer.text,
+                    tool_call_id=answer.id,
+                    outcome="failed" if failed else "success",
+                )
+            )
+            if answer.content:
+                content = shown(answer.content, self._media_types)
+                frame = f'<tool-content tool="{answer.name}" call="{answer.id}">'
+                self._words.append(UserPromptPart(content=[frame, *content, "</tool-content>"]))
+        for answer in message.answers:
+            if answer.reminder:
+                about = f"{answer.name}: " if len(message.answers) > 1 else ""
+                self._words.append(UserPromptPart(content=reminder(about + answer.reminder)))
+
+    def end(self) -> list[ModelMessage]:
+        self._end_request()
+        return self._messages
+
+    def _end_request(self) -> None:
+        closed = [
+            ToolReturnPart(tool_name=name, content=text, tool_call_id=id_)
+            for id_, (name, text) in self._open.items()
+        ]
+        self._open = {}
+        if parts := [*self._results, *closed, *self._words]:
+            self._messages.append(ModelRequest(parts=parts))
+        self._results, self._words = [], []
+
+
+def _native(message: AssistantMessage) -> ModelResponse | None:
+    """Return the answer as the model gave it; None when another planner wrote it."""
+    document: Any = message.native
+    if not isinstance(document, Mapping) or document.get("writer") != _WRITER:
+        return None
+    try:
+        [answer] = ModelMessagesTypeAdapter.validate_python([document["answer"]])
+        names = dict(zip(document["calls"], [call.id for call in message.calls], strict=True))
+    except (KeyError, TypeError, ValueError, ValidationError):
+        return None
+    if not isinstance(answer, ModelResponse):
+        return None
+    return replace(answer, parts=[_renamed(part, names) for part in answer.parts])
+
+
+def _renamed(part: ModelResponsePart, names: Mapping[str, str]) -> ModelResponsePart:
+    """Return a call under the id that the run gave it."""
+    if isinstance(part, ToolCallPart) and (name := names.get(part.tool_call_id, "")):
+        return part if name == part.tool_call_id else replace(part, tool_call_id=name)
+    return part
+
+
+def _rebuilt(message: AssistantMessage) -> ModelResponse:
+    parts: list[ModelResponsePart] = [TextPart(content=message.text)] if message.text else []
+    parts += [
+        ToolCallPart(tool_name=call.name, args=call.arguments, tool_call_id=call.id) for call in message.calls
+    ]
+    return ModelResponse(parts=parts)
