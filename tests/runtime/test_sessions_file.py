@@ -1,0 +1,174 @@
+"""The file of sessions: it outlives processes, is shared by them, and is told from other files."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import surroundings
+from tests.runtime.test_sessions import HELLO, ODD, turn
+from toolgen.runtime.agents import SessionError, Summary
+from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
+
+
+def of_file(path: Path) -> SqliteSessionStore:
+    return SqliteSessionStore(path / "sessions.db")
+
+
+async def test_a_file_keeps_everything(tmp_path: Path) -> None:
+    store = of_file(tmp_path)
+    await store.create("s", "a", {"user": "ann"})
+    for run_id in ("r2", "r1"):
+        await store.begin(turn(run_id))
+        await store.write(run_id, 0, ODD)
+    await store.summarize("s", Summary(text="x", through="r2"))
+    await store.create("over", "a")
+    over = await store.end("over")
+    again = of_file(tmp_path)
+    assert await again.get("s") == await store.get("s")
+    assert await again.transcript("s") == await store.transcript("s")
+    assert await again.summary("s") == Summary(text="x", through="r2")
+    assert await again.list(state="ended") == (over,)
+
+
+def test_a_file_lets_readers_and_a_writer_work_at_once(tmp_path: Path) -> None:
+    store = of_file(tmp_path)
+    asyncio.run(store.create("s", "a"))
+    with closing(sqlite3.connect(tmp_path / "sessions.db", isolation_level=None)) as database:
+        assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        database.execute("BEGIN IMMEDIATE")
+        assert asyncio.run(store.get("s")).agent == "a"
+        assert of_kind(database) == [("session",), ("turn",), ("message",)]
+
+
+def of_kind(database: sqlite3.Connection) -> list[Any]:
+    return database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+
+
+async def test_a_writer_waits_without_holding_up_the_loop(tmp_path: Path) -> None:
+    store = of_file(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "sessions.db", isolation_level=None)) as database:
+        database.execute("BEGIN IMMEDIATE")
+        waiting = asyncio.create_task(store.create("s", "a"))
+        for _ in range(20):
+            await asyncio.sleep(0.005)
+        assert not waiting.done()
+        database.execute("COMMIT")
+        assert (await waiting).id == "s"
+
+
+@pytest.mark.parametrize(
+    ("statements", "says"),
+    [
+        (["CREATE TABLE suspension (a)"], "is a database of something else than sessions"),
+        (["PRAGMA user_version = 1"], "is a database of something else than sessions"),
+        (["PRAGMA application_id = 7"], "is a database of something else than sessions"),
+        (
+            ["PRAGMA application_id = 1952928613", "PRAGMA user_version = 2"],
+            "holds sessions in format 2, and this toolgen reads 1",
+        ),
+    ],
+)
+def test_a_database_of_something_else_is_refused_and_stays_as_it_was(
+    tmp_path: Path, statements: list[str], says: str
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "sessions.db")) as database:
+        for statement in statements:
+            database.execute(statement)
+    before = (tmp_path / "sessions.db").read_bytes()
+    with pytest.raises(SessionError, match=says) as caught:
+        of_file(tmp_path)
+    assert "sessions.db" in caught.value.message
+    assert caught.value.hint
+    assert (tmp_path / "sessions.db").read_bytes() == before
+
+
+def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    (tmp_path / "sessions.db").write_bytes(b"no database at all, but some other text\n" * 50)
+    for path in (tmp_path, tmp_path / "missing"):
+        with pytest.raises(
+            SessionError, match=r"sessions\.db' cannot be opened as a file of sessions"
+        ) as caught:
+            of_file(path)
+        assert caught.value.hint.startswith("name a file")
+    assert not (tmp_path / "missing").exists()
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '[{"type":"other"}]'])
+async def test_a_row_that_is_no_message_names_its_run(tmp_path: Path, text: str) -> None:
+    store = of_file(tmp_path)
+    await store.write("r", 3, [HELLO])
+    with closing(sqlite3.connect(tmp_path / "sessions.db")) as database, database:
+        database.execute("UPDATE message SET messages = ?", (text,))
+    with pytest.raises(SessionError, match="step 3 of the run 'r' is no message"):
+        await store.run_messages("r")
+
+
+def test_processes_share_a_file(tmp_path: Path) -> None:
+    """They make it at once, make a session at once, and lose nothing that the others write."""
+    code = textwrap.dedent(
+        """
+        import asyncio, sys
+        from pathlib import Path
+        from tests.runtime.test_sessions_file import *
+        from toolgen.runtime.agents import UserMessage
+
+        async def main(path, name):
+            store = of_file(Path(path))
+            print((await store.create("s", name)).agent)
+            for n in range(10):
+                run_id = f"{name}-{n}"
+                await store.begin(turn(run_id))
+                await store.write(run_id, 1, [HELLO])
+                await store.write(run_id, 0, ODD)
+                await store.write("shared", ord(name) * 100 + n, [UserMessage(text=run_id)])
+
+        asyncio.run(main(*sys.argv[1:]))
+        """
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    running = [
+        subprocess.Popen([*command, name], stdout=subprocess.PIPE, env=surroundings()) for name in "abc"
+    ]
+    printed = [process.communicate()[0] for process in running]
+    assert [process.returncode for process in running] == [0, 0, 0]
+    assert len(set(printed)) == 1
+    store = of_file(tmp_path)
+    said = asyncio.run(store.transcript("s"))
+    for name in "abc":
+        ids = [one.turn.run_id for one in said if one.turn.run_id.startswith(name)]
+        assert ids == [f"{name}-{n}" for n in range(10)]
+    assert all(one.messages == (*ODD, HELLO) for one in said)
+    assert len(asyncio.run(store.run_messages("shared"))) == 30
+
+
+def test_a_process_that_died_in_the_middle_leaves_the_step_before(tmp_path: Path) -> None:
+    store = of_file(tmp_path)
+    asyncio.run(store.write("r", 0, [HELLO]))
+    code = textwrap.dedent(
+        """
+        import os, sqlite3, sys
+        database = sqlite3.connect(sys.argv[1], isolation_level=None)
+        database.execute("BEGIN IMMEDIATE")
+        database.execute("DELETE FROM message")
+        os.kill(os.getpid(), 9)
+        """
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "sessions.db")], env=surroundings())
+    assert done.returncode == -9
+    assert asyncio.run(store.run_messages("r")) == (HELLO,)
+
+
+def test_the_package_of_agents_loads_no_database() -> None:
+    code = "import sys, json, toolgen.runtime.agents; print(json.dumps('sqlite3' in sys.modules))"
+    printed = subprocess.check_output([sys.executable, "-c", code], env=surroundings())
+    assert json.loads(printed) is False
