@@ -94,13 +94,9 @@ class _Progress:
             return
         try:
             text, copy = encode(dict(event), f"an event of the operation {self._op}")
-            self._runs.in_loop(self._append, text, copy)
+            self._runs.in_loop(self._runs.append, self._run, None, text, copy)
         except Exception:
             log.exception("run %s: an event of %s was lost", self._run.record.run_id, self._op)
-
-    def _append(self, text: bytes, copy: Mapping[str, Json]) -> None:
-        if self.is_open:
-            self._runs.append(self._run, None, text, copy)
 
 
 async def perform(runs: Runs, run: Run, call: Call, arg: Json) -> None:

@@ -170,14 +170,12 @@ class JournaledContext:
             if self._is_replay:
                 raise self._note(NondeterminismError(f"run {self.run_id} never did {op!r}"))
             return None
-        if recorded.what != what or recorded.digest != digest(asked):
-            raise self._note(
-                NondeterminismError(
-                    f"run {self.run_id} asks for {op!r} by {what} with something else than the "
-                    f"journal holds ({recorded.what})"
-                )
-            )
-        return recorded
+        if recorded.what == what and recorded.digest == digest(asked):
+            return recorded
+        change = "with something else" if recorded.what == what else f"as {what}, not as {recorded.what}"
+        raise self._note(
+            NondeterminismError(f"run {self.run_id} does {op!r} {change}, unlike its journal says")
+        )
 
     def _live(self) -> None:
         """Keep a loop that ignores its end from doing anything."""

@@ -36,7 +36,7 @@ class InProcessEngine:
         """Make an engine.
 
         Args:
-            keep_runs: How many runs that are over are remembered, with their children; the oldest are forgotten.
+            keep_runs: How many runs that are over are remembered, with their children.
             max_payload_bytes: The most bytes of JSON of one argument, result or signal.
             clock: Gives seconds since 1970.
         """
@@ -69,7 +69,7 @@ class InProcessEngine:
         self._runs.on_event = on_event
 
     async def start(self, *, worker: bool = True) -> None:
-        """Begin to execute, also runs that `close` has left; the context variables of now hold in all of them."""
+        """Begin to execute, also what `close` has left; all runs have the context variables of now."""
         self._is_closed = False
         self._runs.start(worker=worker)
 
@@ -135,7 +135,7 @@ class InProcessEngine:
         return tuple(found)
 
     async def replay(self, run_id: str) -> Json:
-        """Run the loop of a completed run again from the journal, without any activity, and return its output.
+        """Run the loop of a completed run again from the journal, without activities, and return its output.
 
         Raises:
             UnknownRunError: no run has the id.

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from pydantic_core import from_json, to_json
 
-from toolgen.contract.fields import Json
 from toolgen.runtime.agents.engine import EngineError, PayloadTooLargeError
 
 NULL: Final = b"null"
@@ -64,7 +63,7 @@ def _offence(value: object, path: str = "$", depth: int = 0) -> str:
                     return found
             return ""
         case list():
-            found = (_offence(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value))
-            return next(filter(None, found), "")
+            places = (_offence(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value))
+            return next(filter(None, places), "")
         case _:
             return f"{path} is a {type(value).__qualname__}"

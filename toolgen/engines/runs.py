@@ -55,10 +55,11 @@ class Runs:
         """Begin with the runs that are not over, if they are not going on already."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
+            if self._loop is not None:  # the event loop ended before the engine was closed
+                self._live.clear()
+                self._is_working = False
             self._loop, self._thread = loop, threading.get_ident()
             self._context = contextvars.copy_context()
-            self._live.clear()
-            self._is_working = False
         if not worker or self._is_working:
             return
         self._is_working = True
@@ -87,7 +88,8 @@ class Runs:
         """Return what goes on of a run that is not over."""
         run = self._live.get(record.run_id)
         if run is None:
-            parent = self._live.get(record.parent) if record.parent is not None else None
+            above = None if record.parent is None else self.journal.find(record.parent)
+            parent = None if above is None or above.ending is not None else self.run_of(above)
             run = self._live[record.run_id] = Run(record, parent)
         return run
 
@@ -153,7 +155,7 @@ class Runs:
         loop = asyncio.get_running_loop()
         if until is not None:
             left = max(0.0, until - self.clock())
-            wait.timer = loop.call_later(left, self._resolve, run, wait, None, until)
+            wait.timer = loop.call_later(left, self._expire, run, wait, until)
         run.waits[wait.op] = wait
         run.moved()
         try:
@@ -165,6 +167,10 @@ class Runs:
             if run.waits.pop(wait.op, None) is not None:
                 run.moved()
         return run.record.ops[wait.op]
+
+    def _expire(self, run: Run, wait: Wait, until: float) -> None:
+        if not run.is_stopped and wait.op in run.waits:
+            self._resolve(run, wait, None, until)
 
     def _resolve(self, run: Run, wait: Wait, signal: SignalRecord | None, until: float = 0.0) -> OpRecord:
         value = NULL
@@ -224,13 +230,13 @@ class Runs:
         if record.ending != "completed":
             raise EngineError(f"run {record.run_id} is not completed; only then it can be replayed")
         context = JournaledContext(self, Run(record, None), is_replay=True)
-        output = await self._spawn(self._execute(context, record), f"replay of {record.run_id}")
+        output: Json = await self._spawn(self._execute(context, record), f"replay of {record.run_id}")
         if context.fault is not None:
             raise context.fault
-        text, copy = encode(output, f"the output of run {record.run_id}")
+        text, _ = encode(output, f"the output of run {record.run_id}")
         if text != record.output:
             raise NondeterminismError(f"run {record.run_id} returns something else than before")
-        return copy
+        return output
 
     def _spawn(self, work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
         loop = asyncio.get_running_loop()
@@ -248,9 +254,10 @@ class Runs:
     async def _execute(self, context: JournaledContext, record: RunRecord) -> Json:
         NOW.set(record.began or 0.0)
         try:
-            return await self.loops[record.loop](context, decode(record.input))
+            output: Json = await self.loops[record.loop](context, decode(record.input))
         except SystemExit as error:  # out of a task it would end the event loop
             raise RuntimeError("the loop wants to exit") from error
+        return output
 
     async def _drive(self, run: Run) -> None:
         """Run a loop to its end, and keep how it ended."""

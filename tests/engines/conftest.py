@@ -1,0 +1,69 @@
+"""The engines that the suite runs against; another one is another line in the table."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+import pytest
+
+from toolgen.contract.fields import Json
+from toolgen.engines import InProcessEngine
+from toolgen.runtime.agents.engine import Engine, OnEvent
+
+from .toys import Toys
+
+Make = Callable[..., Engine]
+
+ENGINES: Mapping[str, Make] = {"in-process": InProcessEngine}
+"""By name; each takes `max_payload_bytes`."""
+
+
+class StartEngine(Protocol):
+    def __call__(
+        self,
+        *,
+        max_payload_bytes: int | None = None,
+        on_event: OnEvent | None = None,
+        is_started: bool = True,
+    ) -> Awaitable[Engine]: ...
+
+
+@pytest.fixture
+async def toys() -> Toys:
+    return Toys()
+
+
+@pytest.fixture(params=list(ENGINES))
+async def start_engine(request: pytest.FixtureRequest, toys: Toys) -> AsyncIterator[StartEngine]:
+    """Return what makes an engine with the toys, and closes it after the test."""
+    engines: list[Engine] = []
+
+    async def start(
+        *, max_payload_bytes: int | None = None, on_event: OnEvent | None = None, is_started: bool = True
+    ) -> Engine:
+        engine = ENGINES[request.param](max_payload_bytes=max_payload_bytes)
+        engines.append(engine)
+        engine.register(loops=toys.loops(), activities=toys.activities(), on_event=on_event)
+        if is_started:
+            await engine.start()
+        return engine
+
+    yield start
+    for engine in engines:
+        await engine.close()
+
+
+@pytest.fixture
+async def engine(start_engine: StartEngine) -> Engine:
+    return await start_engine()
+
+
+@pytest.fixture
+def follow() -> Callable[..., Awaitable[list[tuple[int, Mapping[str, Json]]]]]:
+    """Return what reads the events of a run to their end."""
+
+    async def read(engine: Engine, run_id: str, **how: Any) -> list[tuple[int, Mapping[str, Json]]]:
+        return [item async for item in engine.events(run_id, **how)]
+
+    return read

@@ -1,0 +1,230 @@
+"""Every engine: children, and how runs end that do not end by themselves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+
+import pytest
+
+from toolgen.contract.fields import Json
+from toolgen.runtime.agents.engine import Engine, EngineError
+
+from .conftest import StartEngine
+from .toys import Toys, call, play
+
+Follow = Callable[..., Awaitable[list[tuple[int, Mapping[str, Json]]]]]
+
+
+def endings(reason: str, status: str = "canceled") -> list[Mapping[str, Json]]:
+    return [{"type": "run_completed", "status": status, "error": reason}, {"type": "run_stream_end"}]
+
+
+async def test_a_child_run_has_the_id_of_its_operation(engine: Engine) -> None:
+    grandchild = [{"calls": [call("a")]}]
+    steps = [{"child": [{"child": grandchild}]}, {"child": []}]
+    await play(engine, steps, run_id="r")
+    status = await engine.result("r")
+    assert status.output == [[[[{"id": "a", "ok": True}]]], []]
+    assert status.children == ("r/child:0", "r/child:1")
+    child = await engine.status("r/child:0")
+    assert (child.state, child.children) == ("completed", ("r/child:0/child:0",))
+    assert (await engine.status("r/child:0/child:0")).input == grandchild
+
+
+async def test_a_child_that_fails_is_a_failure_of_the_operation(engine: Engine) -> None:
+    steps = [{"child": [{"raise": "?"}]}, {"child": [{"start": call("x", is_fatal=True)}], "is_needed": True}]
+    await play(engine, steps, run_id="r")
+    status = await engine.result("r")
+    assert (status.state, status.output) == ("failed", None)
+    assert status.error == "child:1: failed: tool:x: NonRetryableError: no such house"
+    assert (await engine.status("r/child:0")).state == "failed"
+
+
+async def test_a_child_that_is_cancelled_is_a_failure_of_the_operation(engine: Engine, toys: Toys) -> None:
+    await play(engine, [{"child": [{"wait": ["go"]}]}, {"calls": [call("a")]}], run_id="r")
+    await engine.settled("r")
+    await engine.cancel("r/child:0", reason="not needed")
+    status = await engine.result("r")
+    assert (status.state, status.output) == ("completed", [{"failed": "canceled"}, [{"id": "a", "ok": True}]])
+
+
+async def test_a_waiting_run_can_be_cancelled(engine: Engine, follow: Follow) -> None:
+    await play(engine, [{"publish": {"type": "x"}}, {"wait": ["never"], "about": 1}], run_id="r")
+    await engine.settled("r")
+    await engine.cancel("r", reason="it is late")
+    await engine.cancel("r", reason="once more")
+    status = await engine.result("r")
+    assert (status.state, status.error, status.output, status.awaiting) == (
+        "canceled",
+        "it is late",
+        None,
+        (),
+    )
+    assert [event for _, event in await follow(engine, "r")] == [{"type": "x"}, *endings("it is late")]
+    await engine.signal("r", "never", 1, signal_id="1")
+    assert (await engine.status("r")).state == "canceled"
+
+
+async def test_cancelling_reaches_the_tools_of_a_child(engine: Engine, toys: Toys, follow: Follow) -> None:
+    calls = [call("long", gate="never", emit=1), call("deaf", gate="never", ignores_cancel=True)]
+    steps = [{"child": [{"child": [{"calls": calls}]}]}]
+    await play(engine, steps, run_id="r")
+    await toys.has("start", "deaf")
+    await toys.has("start", "long")
+    await engine.cancel("r", reason="stop")
+    await toys.has("cancel", "long")
+    await toys.has("end", "deaf")
+    for run_id in ("r", "r/child:0", "r/child:0/child:0"):
+        status = await engine.result(run_id)
+        assert (status.state, status.error) == ("canceled", "stop")
+        events = [event for _, event in await follow(engine, run_id)]
+        assert events[-2:] == endings("stop")
+    assert toys.counts("start") == {"long": 1, "deaf": 1}
+    assert toys.counts("end") == {"deaf": 1}
+
+
+async def test_a_cancellation_wins_over_an_end_at_the_same_time(engine: Engine, toys: Toys) -> None:
+    await play(engine, [{"calls": [call("a", gate="a")]}], run_id="r")
+    await toys.has("start", "a")
+    toys.open("a")
+    await engine.cancel("r")
+    assert (await engine.result("r")).state == "canceled"
+    await asyncio.sleep(0.02)
+    status = await engine.status("r")
+    assert (status.state, status.output) == ("canceled", None)
+
+
+async def test_a_run_that_is_over_is_not_cancelled(engine: Engine, follow: Follow) -> None:
+    await play(engine, [], run_id="r")
+    await engine.result("r")
+    await engine.cancel("r", reason="late")
+    status = await engine.status("r")
+    assert (status.state, status.error) == ("completed", "")
+    assert [event["type"] for _, event in await follow(engine, "r")] == ["run_stream_end"]
+
+
+async def test_a_loop_cannot_go_on_after_its_end(engine: Engine, toys: Toys, follow: Follow) -> None:
+    await engine.start_run("stubborn", None, run_id="r")
+    await engine.settled("r")
+    await engine.cancel("r", reason="stop")
+    await asyncio.sleep(0.02)
+    status = await engine.result("r")
+    assert (status.state, status.output) == ("canceled", None)
+    assert [event for _, event in await follow(engine, "r")] == endings("stop")
+    assert not toys.log
+
+
+async def test_a_mistake_in_one_part_ends_the_others(engine: Engine, toys: Toys) -> None:
+    parts = [{"child": [{"wait": ["go"]}]}, {"wait": ["go"]}, {"call": call("a", gate="never")}]
+    await play(engine, [{"parts": [*parts, {"call": call("b"), "raise": "?"}]}], run_id="r")
+    assert (await engine.result("r")).state == "failed"
+    child = await engine.result("r/child:0.0")
+    assert (child.state, child.error) == ("canceled", "run r is over")
+    await toys.has("cancel", "a")
+
+
+async def test_what_a_loop_leaves_behind_is_cancelled(engine: Engine, toys: Toys) -> None:
+    await play(engine, [{"leave": call("a", gate="never")}, {"calls": [call("b", sleep=0.01)]}], run_id="r")
+    assert (await engine.result("r")).state == "completed"
+    await toys.has("cancel", "a")
+
+
+async def test_the_engine_says_that_a_run_failed(engine: Engine, follow: Follow) -> None:
+    await play(engine, [{"start": call("x", is_fatal=True)}], run_id="r")
+    error = (await engine.result("r")).error
+    assert [event for _, event in await follow(engine, "r")] == endings(error, "failed")
+
+
+async def test_the_loop_says_itself_how_it_ended(engine: Engine, follow: Follow) -> None:
+    said = {"type": "run_completed", "status": "failed", "error": "in its own words"}
+    steps = [{"publish": said}, {"publish": said, "key": "again"}, {"raise": "?"}]
+    await play(engine, steps, run_id="r")
+    assert (await engine.result("r")).state == "failed"
+    assert [event for _, event in await follow(engine, "r")] == [said, {"type": "run_stream_end"}]
+
+
+async def test_a_run_can_be_cancelled_before_a_worker_starts(start_engine: StartEngine, toys: Toys) -> None:
+    engine = await start_engine(is_started=False)
+    await engine.start(worker=False)
+    await play(engine, [{"calls": [call("a")]}], run_id="r")
+    await engine.cancel("r")
+    await engine.start()
+    assert (await engine.result("r")).state == "canceled"
+    assert not toys.log
+
+
+async def test_closing_is_not_cancelling(engine: Engine, toys: Toys) -> None:
+    """What was done is not done again; what was in flight is."""
+    steps = [
+        {"calls": [call("a")]},
+        {"publish": {"type": "told"}},
+        {"child": [{"calls": [call("b"), call("c", gate="c")]}]},
+        {"wait": ["go"]},
+    ]
+    await play(engine, steps, run_id="r")
+    await engine.signal("r", "go", 1, signal_id="1")
+    await toys.has("start", "c")
+    await toys.has("end", "b")
+    await asyncio.sleep(0.02)
+    waiting = asyncio.ensure_future(engine.result("r"))
+    reading = asyncio.ensure_future(_read(engine, "r"))
+    await asyncio.sleep(0)
+    async with asyncio.timeout(5):
+        await engine.close()
+        await engine.close()
+        for task in (waiting, reading):
+            with pytest.raises(EngineError, match="closed"):
+                await task
+    assert toys.counts("cancel") == {"c": 1}
+    toys.open("c")
+    await engine.start()
+    status = await engine.result("r")
+    assert status.state == "completed"
+    assert toys.counts("start") == {"a": 1, "b": 1, "c": 2}
+    assert [event["type"] for event in await _read(engine, "r")] == ["told", "run_stream_end"]
+
+
+async def test_a_waiting_run_waits_on_after_a_restart(engine: Engine, toys: Toys) -> None:
+    steps = [{"wait": ["go"]}, {"wait": ["go"], "about": "more"}, {"child": [{"wait": ["on"]}]}]
+    await play(engine, steps, run_id="r")
+    await engine.settled("r")
+    await engine.signal("r", "go", 1, signal_id="1")
+    await engine.settled("r")
+    await engine.close()
+    await engine.start()
+    status = await engine.settled("r")
+    assert (status.state, status.awaiting) == ("waiting", ("more",))
+    await engine.signal("r", "go", 1, signal_id="1")
+    await engine.signal("r", "go", 2, signal_id="2")
+    assert (await engine.settled("r")).children == ("r/child:2",)
+    await engine.close()
+    await engine.start()
+    assert (await engine.settled("r")).state == "waiting"
+    await engine.signal("r/child:2", "on", 3, signal_id="1")
+    assert (await engine.result("r")).output == [{"go": 1}, {"go": 2}, [{"on": 3}]]
+
+
+async def test_a_loop_that_does_something_else_stands_still(
+    engine: Engine, toys: Toys, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The run is neither lost nor failed: with the old loop it goes on."""
+    await engine.start_run("changed", {"timeout_s": None}, run_id="r")
+    await engine.settled("r")
+    await engine.close()
+    toys.is_changed = True
+    await engine.start()
+    await asyncio.sleep(0.05)
+    assert (await engine.status("r")).state == "running"
+    assert "NondeterminismError" in caplog.text
+    assert "run r does 'tool:1' with something else" in caplog.text
+    await engine.close()
+    toys.is_changed = False
+    await engine.start()
+    await engine.signal("r", "go", None, signal_id="1")
+    assert (await engine.result("r")).output == {"id": "same", "ok": True}
+    assert toys.counts("start") == {"same": 1}
+
+
+async def _read(engine: Engine, run_id: str) -> list[Mapping[str, Json]]:
+    return [event async for _, event in engine.events(run_id)]

@@ -1,0 +1,133 @@
+"""Every engine: the log of a run is gapless, everything stands in it once, and it can be read at any time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import pytest
+
+from toolgen.contract.fields import Json
+from toolgen.runtime.agents.engine import Engine
+
+from .conftest import StartEngine
+from .toys import Toys, call, play
+
+Read = list[tuple[int, Mapping[str, Json]]]
+Follow = Callable[..., Awaitable[Read]]
+
+STEPS: list[Any] = [
+    {"publish": {"type": "began"}, "key": "began"},
+    {"publish": {"type": "began again"}, "key": "began"},
+    {"calls": [call("a", emit=3, fail_until=2)]},
+    {"publish": {"type": "told", "n": [1]}},
+    {"wait": ["go"]},
+    {"publish": {"type": "run_completed", "status": "ok"}},
+]
+EVENTS = [
+    "began",
+    *["tool_update"] * 6,  # progress of both attempts
+    "told",
+    "run_completed",
+    "run_stream_end",
+]
+
+
+async def test_every_reader_gets_every_event_once_and_in_order(engine: Engine, follow: Follow) -> None:
+    await play(engine, STEPS, run_id="r")
+    early = asyncio.ensure_future(follow(engine, "r"))
+    await engine.settled("r")
+    late = asyncio.ensure_future(follow(engine, "r"))
+    part = asyncio.ensure_future(follow(engine, "r", after=7))
+    future = asyncio.ensure_future(follow(engine, "r", after=9))
+    await asyncio.sleep(0.02)
+    assert not early.done()
+    await engine.signal("r", "go", 1, signal_id="1")
+    events = await early
+    assert [event["type"] for _, event in events] == EVENTS
+    assert [offset for offset, _ in events] == list(range(1, 11))
+    assert await late == events
+    assert await part == events[7:]
+    assert await future == events[9:]
+    assert await follow(engine, "r") == events
+    assert await follow(engine, "r", after=9) == events[9:]
+    assert await follow(engine, "r", after=10) == []
+
+
+async def test_a_reader_that_does_not_follow_gets_what_is_there(engine: Engine, follow: Follow) -> None:
+    await play(engine, STEPS, run_id="r")
+    await engine.settled("r")
+    assert [event["type"] for _, event in await follow(engine, "r", follow=False)] == EVENTS[:8]
+    assert [offset for offset, _ in await follow(engine, "r", after=6, follow=False)] == [7, 8]
+
+
+async def test_a_reader_may_leave(engine: Engine, follow: Follow) -> None:
+    await play(engine, STEPS, run_id="r")
+    async for offset, _ in engine.events("r"):
+        if offset == 2:
+            break
+    gone = asyncio.ensure_future(follow(engine, "r"))
+    stays = asyncio.ensure_future(follow(engine, "r"))
+    await engine.settled("r")
+    gone.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await gone
+    await engine.signal("r", "go", 1, signal_id="1")
+    assert len(await stays) == 10
+
+
+async def test_whoever_listens_hears_of_every_event(start_engine: StartEngine, follow: Follow) -> None:
+    heard: list[tuple[str, int, Mapping[str, Json]]] = []
+    engine = await start_engine(on_event=lambda *event: heard.append(event))
+    await play(engine, [*STEPS[:4], {"child": STEPS[:1]}], run_id="r")
+    await engine.result("r")
+    assert [event[1:] for event in heard if event[0] == "r"] == await follow(engine, "r")
+    assert [event[1] for event in heard if event[0] == "r/child:4"] == [1, 2]
+
+
+@pytest.mark.parametrize("error", [LookupError("?"), SystemExit(3), asyncio.CancelledError()], ids=repr)
+async def test_a_listener_that_fails_breaks_nothing(
+    start_engine: StartEngine, follow: Follow, caplog: pytest.LogCaptureFixture, error: BaseException
+) -> None:
+    def listen(run_id: str, offset: int, event: Mapping[str, Json]) -> None:
+        event["n"].append(2) if "n" in event else None  # type: ignore[union-attr]  # it is a list
+        raise error
+
+    engine = await start_engine(on_event=listen)
+    await play(engine, STEPS[:4], run_id="r")
+    assert (await engine.result("r")).state == "completed"
+    events = [event for _, event in await follow(engine, "r")]
+    assert [event["type"] for event in events] == [*EVENTS[:8], "run_stream_end"]
+    assert events[7] == {"type": "told", "n": [1]}
+    assert type(error).__name__ in caplog.text
+
+
+async def test_progress_comes_from_any_thread_and_never_fails(
+    start_engine: StartEngine, toys: Toys, follow: Follow
+) -> None:
+    kept: list[Any] = []
+
+    async def tool(info: Any, arg: object) -> int:
+        kept.append(info)
+
+        def work() -> int:
+            for number in range(20):
+                info.emit({"type": "tool_update", "number": number})
+            info.emit({"type": "bad", "value": {1, 2}})
+            info.emit(None)
+            return 7
+
+        return await asyncio.to_thread(work)
+
+    toys.tool = tool  # type: ignore[method-assign]  # another activity under the name
+    engine = await start_engine()
+    await play(engine, [{"calls": [call("a")]}, {"wait": ["go"]}], run_id="r")
+    await engine.settled("r")
+    kept[0].emit({"type": "late"})
+    await engine.signal("r", "go", 1, signal_id="1")
+    assert (await engine.result("r")).output == [[7], {"go": 1}]
+    kept[0].emit({"type": "late"})
+    events = await follow(engine, "r")
+    assert [event.get("number") for _, event in events] == [*range(20), None]
+    assert [offset for offset, _ in events] == list(range(1, 22))
