@@ -7,16 +7,20 @@ import copy
 import json
 import logging
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gen import types as home
 from gen.assistant.toolsets import account, devices, documents
+from tests.runtime import tools
 from toolgen.runtime import (
     Artifact,
     CallMeta,
+    Continue,
     FieldIssue,
+    Hook,
     RetryHint,
     Runtime,
     ToolCall,
@@ -26,7 +30,9 @@ from toolgen.runtime import (
     ToolResult,
     ToolsetRegistration,
     ToolValidationError,
+    Verdict,
 )
+from toolgen.runtime.functions import func_tool, function_toolset
 from toolgen.runtime.testing import RecordingExecutor, build_call
 
 META = CallMeta(session_id="s-9", tool_call_id="c-1")
@@ -106,7 +112,6 @@ async def test_only_missing_fields_ask_for_them() -> None:
 @pytest.mark.parametrize(
     ("arguments", "constraint"),
     [
-        (b"", "invalid_json"),
         (b"{", "invalid_json"),
         (b"\xff\xfe", "invalid_json"),
         ("\ud800", "invalid_json"),
@@ -124,6 +129,47 @@ async def test_documents_that_are_no_arguments(arguments: Any, constraint: str) 
     result = await call(page(), arguments)
     assert result.status == "error"
     assert [issue["constraint"] for issue in json.loads(result.json)["issues"]] == [constraint]
+
+
+@pytest.mark.parametrize("nothing", [b"", "", b" \n", "\t "], ids=repr)
+async def test_no_words_at_all_mean_no_arguments(nothing: bytes | str) -> None:
+    """Some models send them for tools that have none."""
+
+    def now() -> str:
+        """Tell the time."""
+        return "12:00"
+
+    class Hears(Hook):
+        async def after_tool(self, call: ToolCall, result: ToolResult, ctx: ToolContext) -> Verdict:
+            heard.append(call.payload_json)
+            return Continue()
+
+    heard: list[bytes] = []
+    for hooks in ((), (Hears(),)):
+        runtime = Runtime(hooks=hooks)
+        runtime.register(function_toolset("a.b", [now]))
+        assert (await runtime.call("now", nothing)).result == "12:00"
+    assert heard == [b"{}"]
+    missing = await call(page(), nothing)
+    assert missing.retry_hint is not None
+    assert (missing.retry_hint.reason, missing.retry_hint.prior_input) == ("missing_fields", "{}")
+
+
+async def test_a_raw_executor_reads_no_words_as_no_arguments() -> None:
+    async def serve(call: ToolCall, ctx: ToolContext) -> ToolResult:
+        seen.append(call.payload_json)
+        return ToolResult(tool=call.tool, status="ok", result=page())
+
+    seen: list[bytes] = []
+    made = tools.runtime(
+        serve, replace(tools.spec(), payload=func_tool(do_nothing, toolset="a.b").spec.payload)
+    )
+    assert (await made.call(LIST, b"")).status == "ok"
+    assert seen == [b"{}"]
+
+
+def do_nothing() -> None:
+    """Do nothing."""
 
 
 async def test_the_model_cannot_set_an_injected_field() -> None:

@@ -9,6 +9,7 @@ import sys
 import textwrap
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -25,6 +26,8 @@ from toolgen.runtime.capabilities import (
     StateCapability,
     StateStore,
 )
+from toolgen.runtime.event_hub import Events
+from toolgen.runtime.events import ArtifactSaved
 
 TOOL = "assistant.devices.list_devices"
 ANN = CallMeta(session_id="s", turn_id="t", tool_call_id="c1", labels={"user": "ann"})
@@ -201,3 +204,31 @@ async def test_a_result_above_the_limit_is_kept_whole(artifacts: ArtifactStore) 
     stored = await artifacts.load("session/s", info.name, None)
     assert stored is not None
     assert json.loads(stored.data)["returned"] == 0
+
+
+async def test_a_stored_artifact_is_told_to_those_who_watch(artifacts: ArtifactStore) -> None:
+    async def saves(payload: Any, ctx: Any) -> None:
+        await ctx.artifacts.save("plan.png", b"abc", "image/png")
+        await ctx.artifacts.save("plan.png", b"abcd", "image/png")
+
+    events = Events()
+    made = runtime(doing(saves), capabilities=[ArtifactsCapability(artifacts)], events=events)
+    assert (await made.call(TOOL, SITE, META)).status == "ok"
+    told = events.subscribe(types=["artifact_saved"])
+    await made.call(TOOL, SITE, META)
+    events.close()
+    assert [event async for event in told] == [
+        ArtifactSaved(
+            name="plan.png",
+            version=version,
+            media_type="image/png",
+            size_bytes=size,
+            seq=seq,
+            time=ANY,
+            run_id="r",
+            session_id="s",
+            turn_id="t",
+            tool_call_id="c1",
+        )
+        for version, size, seq in ((3, 3, 2), (4, 4, 3))
+    ]

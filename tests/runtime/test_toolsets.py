@@ -13,6 +13,7 @@ from gen.assistant.toolsets import devices
 from toolgen.runtime import (
     BoundTool,
     CallMeta,
+    LongRunningSpec,
     ReadonlyContext,
     RegistrationError,
     Runtime,
@@ -26,6 +27,7 @@ from toolgen.runtime import (
     prefixed,
     with_confirmation,
 )
+from toolgen.runtime.event_hub import Events
 from toolgen.runtime.functions import func_tool, function_toolset
 from toolgen.runtime.native import NativeTool
 from toolgen.runtime.testing import RecordingExecutor
@@ -223,6 +225,27 @@ async def test_a_toolset_that_is_dropped_is_reported_and_the_model_is_told() -> 
     assert snapshot.instructions == "The tools of host.files are not available now."
 
 
+async def test_a_toolset_that_is_dropped_is_told_to_those_who_watch() -> None:
+    """In words without what its exception says."""
+    events = Events()
+    runtime = Runtime(events=events)
+    for name, error in (("host.files", OSError("secret host")), ("host.old", SnapshotError("it has moved"))):
+        runtime.add_toolset(Changing(name, error), on_error="drop")
+    runtime.add_toolset(Changing("host.people", PEOPLE), on_error="drop")
+    told = events.subscribe()
+    await runtime.snapshot(ReadonlyContext(meta=CallMeta(session_id="mira", run_id="r")))
+    events.close()
+    seen = [event async for event in told]
+    assert [(event.type, event.session_id, event.run_id) for event in seen] == [
+        ("toolset_dropped", "mira", "r"),
+        ("toolset_dropped", "mira", "r"),
+    ]
+    assert [(event.toolset, event.reason) for event in seen if event.type == "toolset_dropped"] == [
+        ("host.files", "it cannot list its tools (OSError)"),
+        ("host.old", "it has moved"),
+    ]
+
+
 async def test_a_stale_list_serves_the_session_that_got_it_and_no_other() -> None:
     toolset = Changing("host.files", FILES)
     runtime = Runtime()
@@ -244,6 +267,24 @@ async def test_instructions_stand_in_the_order_of_the_tools() -> None:
     snapshot = await runtime.snapshot()
     assert snapshot.instructions == "Paths are relative.\n\nOn delete.\n\nOn zip_up."
     assert (await runtime.snapshot()).instructions == snapshot.instructions
+
+
+async def test_the_model_is_told_not_to_call_again_what_still_works() -> None:
+    long = LongRunningSpec()
+    told = [
+        replace(one, spec=replace(one.spec, long_running=long, instructions=instructions))
+        for one, instructions in zip(FILES, ("Zips a file.", ""), strict=True)
+    ]
+    runtime = Runtime()
+    runtime.add_toolset(prefixed(function_toolset("host.files", told), "my_"))
+    snapshot = await runtime.snapshot()
+    assert snapshot.instructions.split("\n\n") == [
+        "my_delete may answer before its work is done; do not call it again for the same work, "
+        "the result comes by itself.",
+        "Zips a file. my_zip_up may answer before its work is done; do not call it again for the same work, "
+        "the result comes by itself.",
+    ]
+    assert [tool["description"] for tool in snapshot.declarations()] == ["Delete a file.", "Pack a file."]
 
 
 async def test_native_tools_are_there_as_data() -> None:

@@ -11,12 +11,14 @@ from pydantic_core import to_json
 
 from toolgen.contract.fields import Json
 
+from .answers import cancel_reason
 from .batch import Batch
+from .calls import CallMeta
 from .context import ToolContext
-from .dispatch import Resumption, dispatch
+from .dispatch import Resumption, dispatch, ended
 from .entry import Entry
 from .errors import ToolError
-from .failures import denied, failed, hidden
+from .failures import denied, failed, failure_of
 from .finishing import finish
 from .host import Host
 from .results import Suspended, ToolResult
@@ -69,6 +71,13 @@ class Answering:
     ) -> None:
         """Report how far pending work is; as `Runtime.progress`."""
         suspension = await self._suspensions().find(token)
+        if suspension.kind != "pending":
+            from .suspension_errors import UnknownSuspensionError
+
+            raise UnknownSuspensionError(
+                f"nothing is pending under this token: {suspension.tool} waits for an answer",
+                hint="deliver the answer",
+            )
         entry = entry_of(suspension.tool)
         report = self._host.reports.of(entry.spec, suspension.meta) if entry is not None else None
         if report is not None:
@@ -80,7 +89,22 @@ class Answering:
     async def _answered(self, entry: Entry, claim: Claim, batch: Batch) -> ToolResult:
         spec, suspension = entry.spec, claim.suspension
         meta, answer = suspension.meta, claim.answer
-        given: Any = answer
+        context = ToolContext(meta, spec.id, spec, batch)
+        context.report = self._host.reports.of(spec, meta)
+        result = self._without_running(spec, claim)
+        if result is not None:
+            return await ended(entry, suspension.payload_json, result, context, self._host)
+        answers = (*suspension.answers, {"kind": suspension.kind, "answer": answer})
+        is_approved = any(isinstance(one, dict) and one.get("kind") == "confirmation" for one in answers)
+        resumption = Resumption(answers=answers, is_approved=is_approved)
+        return await dispatch(entry, suspension.payload_json, context, self._host, None, resumption)
+
+    def _without_running(self, spec: ToolSpec[Any, Any], claim: Claim) -> ToolResult | None:
+        """Return the result of a call whose executor does not run again; None where it does."""
+        suspension, meta = claim.suspension, claim.suspension.meta
+        given: Any = claim.answer
+        if (canceled := cancel_reason(claim.answer)) is not None:
+            return self._taken_back(spec, suspension, canceled)
         match suspension.kind:
             case "confirmation":
                 decision: Literal["approved", "denied"] = "approved" if given["approved"] else "denied"
@@ -88,31 +112,23 @@ class Answering:
                 self._host.reports.authorized(spec.id, meta, decision, "person", reason, suspension.id)
                 if not given["approved"]:
                     return denied(spec, reason, meta)
+                return None
             case "credential":
                 if not given["available"]:
                     return failed(spec.id, ToolError(_refusal(given, "the credential is missing")), meta)
+                return None
             case "pending":
-                return self._completed(entry, given, suspension)
+                return _completed(spec, given, meta)
             case "input":
-                pass
-        answers = (*suspension.answers, {"kind": suspension.kind, "answer": answer})
-        is_approved = any(isinstance(one, dict) and one.get("kind") == "confirmation" for one in answers)
-        resumption = Resumption(answers=answers, is_approved=is_approved)
-        context = ToolContext(meta, spec.id, spec, batch)
-        return await dispatch(entry, suspension.payload_json, context, self._host, None, resumption)
+                return None
 
-    def _completed(self, entry: Entry, given: Any, suspension: Suspension) -> ToolResult:
-        """Return the result of work that was pending."""
-        spec, meta = entry.spec, suspension.meta
-        try:
-            if isinstance(given, dict) and set(given) == {"error"} and isinstance(given["error"], str):
-                result = failed(spec.id, ToolError(given["error"]), meta)
-            else:
-                result = finish(spec, spec.result.decode(to_json(given)), meta)
-        except Exception as error:
-            result = failed(spec.id, hidden(spec, error), meta)
-        self._host.reports.ended(result, meta)
-        return result
+    def _taken_back(self, spec: ToolSpec[Any, Any], suspension: Suspension, reason: str) -> ToolResult:
+        """Return the result of a call that nobody is to answer any more."""
+        meta = suspension.meta
+        reason = reason or f"{spec.name} was canceled"
+        if suspension.kind == "confirmation":
+            self._host.reports.authorized(spec.id, meta, "denied", "runtime", reason, suspension.id)
+        return denied(spec, reason, meta, code="canceled")
 
     def _suspensions(self) -> Suspensions:
         if self._host.suspensions is None:
@@ -122,6 +138,16 @@ class Answering:
                 "this runtime keeps no suspensions", hint="give it a store: Runtime(suspensions=…)"
             )
         return self._host.suspensions
+
+
+def _completed(spec: ToolSpec[Any, Any], given: Any, meta: CallMeta) -> ToolResult:
+    """Return the result of work that was pending."""
+    try:
+        if isinstance(given, dict) and set(given) == {"error"} and isinstance(given["error"], str):
+            return failed(spec.id, ToolError(given["error"]), meta)
+        return finish(spec, spec.result.decode(to_json(given)), meta)
+    except Exception as error:
+        return failed(spec.id, failure_of(spec, error), meta)
 
 
 def _refusal(answer: dict[str, Any], otherwise: str) -> str:

@@ -29,12 +29,29 @@ _KEYWORDS: Final = frozenset(
 )
 
 
+CANCELED: Final = "toolgen.canceled"
+"""The one key of the answer that takes a question back."""
+
+
+def cancellation(reason: str) -> Json:
+    """Return the answer that takes a question back, of whatever kind; `Runtime.cancel` gives it."""
+    return {CANCELED: reason}
+
+
+def cancel_reason(answer: Json) -> str | None:
+    """Return why a question is taken back; None for every other answer."""
+    reason = answer.get(CANCELED) if isinstance(answer, dict) and len(answer) == 1 else None
+    return reason if isinstance(reason, str) else None
+
+
 def checked_answer(spec: ToolSpec[Any, Any], suspension: Suspension, answer: Json) -> Json:
     """Return the answer.
 
     Raises:
         BadAnswerError: it does not fit what was asked; the suspension still waits.
     """
+    if cancel_reason(answer) is not None:
+        return answer
     match suspension.kind:
         case "confirmation":
             codec = spec.confirm.payload if spec.confirm else None

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from toolgen.contract.fields import Json
 
-from .answers import checked_answer
+from .answers import CANCELED, cancel_reason, checked_answer
 from .calls import CallMeta
 from .results import Suspended, SuspensionKind
 from .specs import ToolSpec
@@ -146,7 +146,8 @@ class Suspensions:
             return _again(stored, answer, _answer_hash(answer))
         self._refuse_late(suspension)
         spec = spec_of(suspension.tool)
-        if spec is None or spec.digest != suspension.spec_digest:
+        runs = cancel_reason(answer) is None
+        if spec is None or (runs and spec.digest != suspension.spec_digest):
             raise ChangedToolError(
                 f"{suspension.tool} is not what it was when this was asked",
                 hint="let the model call it again",
@@ -217,7 +218,7 @@ def _hash(token: str) -> str:
 
 
 def _answer_hash(answer: Json) -> str:
-    """Return the same for answers that say the same.
+    """Return the same for answers that say the same; a question is taken back once, for whatever reason.
 
     Raises:
         BadAnswerError: it is not JSON.
@@ -226,4 +227,6 @@ def _answer_hash(answer: Json) -> str:
         text = json.dumps(answer, sort_keys=True, allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise BadAnswerError(f"the answer is not JSON: {error}") from None
+    if cancel_reason(answer) is not None:
+        text = CANCELED.encode()
     return hashlib.sha256(text).hexdigest()

@@ -47,7 +47,8 @@ class Batch:
                 f"ctx has no {name!r}: this runtime provides {known}; give it the capability, and say "
                 f"Needs({name!r}) in the design, so that it is missed at registration"
             )
-        return capability.open(CallScope(meta=context.meta, tool=context.tool, spec=context.spec))
+        scope = CallScope(meta=context.meta, tool=context.tool, spec=context.spec, report=context.report)
+        return capability.open(scope)
 
     async def settle(self, results: Sequence[ToolResult], reports: Reports) -> tuple[ToolResult, ...]:
         """Return the results with what their tools asked for; each capability sees its objects, in order.

@@ -41,11 +41,8 @@ def catalog_entry(spec: ToolSpec[Any, Any]) -> dict[str, Json]:
 
 def _annotations(spec: ToolSpec[Any, Any]) -> Json:
     """Return MCP's hints, the careful default for those that the author did not set."""
-    given = dict(spec.annotations)
-    if given.get("read_only"):
-        given = {"destructive": False, **given}
-    hints: dict[str, Json] = {name: given.get(hint, default) for hint, (name, default) in MCP_HINTS.items()}
-    return {**hints, "edit": given["edit"]} if "edit" in given else hints
+    hints: dict[str, Json] = {name: spec.hints[hint] for hint, (name, _) in MCP_HINTS.items()}
+    return {**hints, "edit": spec.annotations["edit"]} if "edit" in spec.annotations else hints
 
 
 def _bounded(spec: ToolSpec[Any, Any]) -> Json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Coroutine
 from contextlib import nullcontext
@@ -13,17 +14,28 @@ from toolgen.contract.fields import Json
 from toolgen.contract.model import ToolModel
 from toolgen.contract.record import record
 
-from .calls import ToolCall
+from .calls import CallMeta, ToolCall
 from .context import ToolContext
 from .entry import Entry
 from .errors import MalformedResultError, ToolError, ToolValidationError
 from .execution import limited
-from .failures import Arguments, as_document, denied, failed, hidden, refused
-from .finishing import cut, finish
+from .failures import (
+    NO_ARGUMENTS,
+    Arguments,
+    as_document,
+    denied,
+    failed,
+    failure_of,
+    hidden,
+    is_blank,
+    refused,
+)
+from .finishing import cut, finish, finished
 from .guard import guard
 from .hooks import Abort, Answer, Continue, Deny, told
 from .host import Host
 from .results import Delegated, Telemetry, ToolOutcome, ToolResult, Unfinished
+from .specs import ToolSpec
 from .suspending import suspend
 from .trace import Trace
 
@@ -84,9 +96,7 @@ async def _watched(
             if span is not None:
                 span.end(result)
     except asyncio.CancelledError:
-        host.reports.ended(
-            failed(entry.spec.id, ToolError("the call was cancelled"), context.meta), context.meta
-        )
+        _cancelled(entry, context, host)
         raise
     result = replace(result, telemetry=Telemetry(duration_s=time.perf_counter() - started))
     if result.delegated is None:
@@ -110,7 +120,11 @@ async def _attempt(
         try:
             payload = spec.payload.decode(data)
         except ToolValidationError as error:
-            return refused(spec, error.issues, data, meta)
+            if not is_blank(data):
+                return refused(spec, error.issues, data, meta)
+            payload = _without_words(spec)
+            if isinstance(payload, ToolValidationError):
+                return refused(spec, payload.issues, data, meta)
         if trace is not None:
             trace.mark("decode", payload)
         if entry.needs_call:
@@ -149,17 +163,21 @@ async def _attempt(
         result = finish(spec, returned, meta, trace)
         limit = host.limit_of(spec)
         return result if limit is None else await cut(spec, result, limit, context, host)
-    except ToolError as error:
-        failure = error
-    except MalformedResultError as error:
-        failure = hidden(spec, error, "malformed_response")
     except BaseException as error:
         if _leaves(error):
             raise
-        failure = hidden(spec, error)
+        failure = failure_of(spec, error)
     if entry.on_error and call is not None:
         return await _recovered(entry, call, failure, context, host)
     return failed(spec.id, failure, meta)
+
+
+def _without_words(spec: ToolSpec[Any, Any]) -> Any:
+    """Return the payload where the model sent no words at all, or what is missing then."""
+    try:
+        return spec.payload.decode(NO_ARGUMENTS)
+    except ToolValidationError as missing:
+        return missing
 
 
 async def _before(
@@ -175,7 +193,7 @@ async def _before(
                 case Continue(payload=payload):
                     call = _replaced(entry, call, payload)
                 case Answer(result=answer):
-                    return finish(spec, answer, call.meta), call
+                    return await finished(spec, answer, context, host), call
                 case Deny(message=message):
                     return denied(spec, message, call.meta), call
                 case Abort(error=error):
@@ -244,7 +262,7 @@ async def _recovered(
         for step in entry.on_error:
             match await limited(host.stage_timeout, told(step, call, failure, context)):
                 case Answer(result=answer):
-                    return finish(spec, answer, call.meta)
+                    return await finished(spec, answer, context, host)
                 case Deny(message=message):
                     return denied(spec, message, call.meta)
                 case Abort(error=error):
@@ -261,29 +279,66 @@ async def _recovered(
 async def after_hooks(
     entry: Entry, data: Arguments, result: ToolResult, context: ToolContext, host: Host
 ) -> ToolResult:
-    """Return the result, or the one that a hook has in its place."""
+    """Return the result, or the one that a hook has in its place.
+
+    A denial stands, whatever a hook says, does or raises; `Deny` puts it in other words.
+    """
     spec, meta = entry.spec, context.meta
     try:
         call = ToolCall(tool=spec.id, payload_json=as_document(data) if entry.after else b"", meta=meta)
         for step in entry.after:
-            match await limited(host.stage_timeout, told(step, call, result, context)):
+            verdict = await limited(host.stage_timeout, told(step, call, result, context))
+            if result.status == "denied" and isinstance(verdict, Answer | Abort):
+                raise TypeError(f"a hook said {type(verdict).__name__} to a denied call, which stays denied")
+            match verdict:
                 case Answer(result=answer):
-                    result = finish(spec, answer, meta)
+                    result = await finished(spec, answer, context, host)
                 case Deny(message=message):
-                    result = denied(spec, message, meta)
+                    result = _reworded(spec, message, result, meta)
                 case Abort(error=error):
                     result = failed(spec.id, error, meta)
                 case Continue():
                     pass
-    except ToolError as error:
-        return failed(spec.id, error, meta)
-    except MalformedResultError as error:
-        return failed(spec.id, hidden(spec, error, "malformed_response"), meta)
     except BaseException as error:
         if _leaves(error):
             raise
-        return failed(spec.id, hidden(spec, error), meta)
+        if result.status != "denied":
+            return failed(spec.id, failure_of(spec, error), meta)
+        hidden(spec, error)
     return result
+
+
+def _reworded(spec: ToolSpec[Any, Any], message: str, result: ToolResult, meta: CallMeta) -> ToolResult:
+    """Return a denial; one that was one already keeps its code."""
+    code = json.loads(result.json).get("code", "denied") if result.status == "denied" else "denied"
+    return denied(spec, message, meta, code=code)
+
+
+async def ended(
+    entry: Entry, data: Arguments, result: ToolResult, context: ToolContext, host: Host
+) -> ToolResult:
+    """Return the result of a call that ends without its executor: cut, seen by its hooks, and told.
+
+    Raises:
+        asyncio.CancelledError: as `dispatch`.
+    """
+    try:
+        limit = host.limit_of(entry.spec)
+        if limit is not None and result.status == "ok":
+            result = await cut(entry.spec, result, limit, context, host)
+        if entry.after:
+            result = await after_hooks(entry, data, result, context, host)
+    except asyncio.CancelledError:
+        _cancelled(entry, context, host)
+        raise
+    host.reports.ended(result, context.meta)
+    return result
+
+
+def _cancelled(entry: Entry, context: ToolContext, host: Host) -> None:
+    """Tell those who watch of a call whose caller is gone."""
+    error = ToolError("the call was cancelled")
+    host.reports.ended(failed(entry.spec.id, error, context.meta), context.meta)
 
 
 def _leaves(error: BaseException) -> bool:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from toolgen.contract.fields import Json
 
 from .calls import NO_META, CallMeta
 from .events import (
     ArtifactRef,
+    ArtifactSaved,
     AwaitConfirmation,
     AwaitInput,
     Event,
@@ -22,6 +23,7 @@ from .events import (
     ToolAuthorization,
     ToolEnd,
     ToolOutputDelta,
+    ToolsetDropped,
     ToolStart,
     ToolUpdate,
 )
@@ -29,6 +31,9 @@ from .hints import filled
 from .reports import Report, Reports
 from .results import Suspended, ToolResult
 from .specs import ToolSpec
+
+if TYPE_CHECKING:
+    from .capabilities import ArtifactInfo
 
 
 class EventSink(Protocol):
@@ -53,12 +58,18 @@ class EventReports(Reports):
         return self._events.is_idle
 
     def of(self, spec: ToolSpec[Any, Any], meta: CallMeta) -> Report:
-        """Return what takes the progress and the text of one call."""
+        """Return what takes what one call tells on its way."""
 
         def report(
-            text: str | None = None, fraction: float | None = None, message: str = "", value: Any = None
+            text: str | None = None,
+            fraction: float | None = None,
+            message: str = "",
+            value: Any = None,
+            stored: ArtifactInfo | None = None,
         ) -> None:
-            if text is not None:
+            if stored is not None:
+                self._saved(stored, meta)
+            elif text is not None:
                 self._events.emit(ToolOutputDelta(tool=spec.id, text=text), meta)
             else:
                 shown = _progress(spec, value)
@@ -140,6 +151,10 @@ class EventReports(Reports):
         )
         self._events.emit(event, meta)
 
+    def dropped(self, toolset: str, reason: str, meta: CallMeta) -> None:
+        if not self._events.is_idle:
+            self._events.emit(ToolsetDropped(toolset=toolset, reason=reason), meta)
+
     def conflicts(self, found: Sequence[Any], meta: CallMeta) -> None:
         for conflict in found:
             event = StateConflict(
@@ -149,6 +164,17 @@ class EventReports(Reports):
                 kept=conflict.kept,
             )
             self._events.emit(event, meta)
+
+    def _saved(self, stored: ArtifactInfo, meta: CallMeta) -> None:
+        if self._events.is_idle:
+            return
+        event = ArtifactSaved(
+            name=stored.name,
+            version=stored.version,
+            media_type=stored.media_type,
+            size_bytes=stored.size,
+        )
+        self._events.emit(event, meta)
 
 
 def _progress(spec: ToolSpec[Any, Any], value: Any) -> Json:

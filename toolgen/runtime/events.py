@@ -198,7 +198,7 @@ class ToolAuthorization(Head):
     tool: str
     decision: Literal["approved", "denied"]
     by: Literal["policy", "person", "runtime"]
-    """`runtime`: there was nobody to ask."""
+    """`runtime`: there was nobody to ask, or the question was taken back."""
     reason: str = ""
     suspension_id: str = ""
 

@@ -14,7 +14,7 @@ from toolgen.contract.issues import FieldIssue
 
 from .calls import CallMeta
 from .codec import document
-from .errors import ToolError, ToolValidationError
+from .errors import MalformedResultError, ToolError, ToolValidationError
 from .results import RetryHint, RetryReason, ToolResult
 from .specs import ToolSpec
 
@@ -22,6 +22,8 @@ Arguments = bytes | str | Mapping[str, object]
 
 MOST_ISSUES: Final = 20
 """Issues that the model is shown; the result's retry hint holds all."""
+
+NO_ARGUMENTS: Final = b"{}"
 
 log = logging.getLogger("toolgen.runtime")
 
@@ -75,7 +77,10 @@ def failed(tool: str, error: ToolError, meta: CallMeta) -> ToolResult:
 
 
 def denied(spec: ToolSpec[Any, Any], message: str, meta: CallMeta, *, code: str = "denied") -> ToolResult:
-    """Return the result of a call that a person or a policy did not allow; the model sees why."""
+    """Return the result of a call that a person or a policy did not allow; the model sees why.
+
+    The code says by what: `denied`, `approval_unavailable`, `canceled`.
+    """
     return ToolResult(
         tool=spec.id,
         status="denied",
@@ -94,24 +99,36 @@ def hidden(spec: ToolSpec[Any, Any], error: BaseException, reason: RetryReason |
     return ToolError(message, retry_hint=hint, correlation_id=correlation_id)
 
 
+def failure_of(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
+    """Return what the model may know of an exception; one that was not meant for it goes to the log."""
+    if isinstance(error, ToolError):
+        return error
+    return hidden(spec, error, "malformed_response" if isinstance(error, MalformedResultError) else None)
+
+
 def _question(spec: ToolSpec[Any, Any], missing: tuple[str, ...]) -> str:
     names = ", ".join(path.removeprefix("$.") for path in missing)
     return f"To call {spec.name} I need {names}."
 
 
 def as_document(data: Arguments) -> bytes:
-    """Return the arguments as they came.
+    """Return the arguments as they came; no words at all are those of a tool without arguments.
 
     Raises:
         ToolValidationError: a mapping that is not JSON.
     """
     match data:
         case bytes():
-            return data
+            return data if data and not data.isspace() else NO_ARGUMENTS
         case str():
-            return data.encode(errors="replace")
+            return data.encode(errors="replace") if data and not data.isspace() else NO_ARGUMENTS
         case _:
             return document(data)
+
+
+def is_blank(data: Arguments) -> bool:
+    """Return whether the model sent no words at all, as some do for a tool without arguments."""
+    return isinstance(data, (bytes, str)) and (not data or data.isspace())
 
 
 def _text(data: Arguments) -> str | None:

@@ -61,6 +61,19 @@ def finish(
     return result
 
 
+async def finished(
+    spec: ToolSpec[Any, Any], returned: object, context: ToolContext, host: Host
+) -> ToolResult:
+    """Return the result of what a hook has in its place, within the size limit.
+
+    Raises:
+        MalformedResultError: it breaks the tool's contract.
+    """
+    result = finish(spec, returned, context.meta)
+    limit = host.limit_of(spec)
+    return result if limit is None else await cut(spec, result, limit, context, host)
+
+
 async def cut(
     spec: ToolSpec[Any, Any], result: ToolResult, limit: int, context: ToolContext, host: Host
 ) -> ToolResult:

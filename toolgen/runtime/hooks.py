@@ -62,7 +62,11 @@ class Hook:
         return Continue()
 
     async def after_tool(self, call: ToolCall, result: ToolResult, ctx: ToolContext) -> Verdict:
-        """See a result, or put another one in its place with `Answer`; none can be taken away."""
+        """See a result, or put another one in its place with `Answer`; none can be taken away.
+
+        A suspended call comes here when it has its result. A denied one stays denied: `Deny` puts it in
+        other words, everything else than `Continue` goes to the log.
+        """
         return Continue()
 
     async def on_tool_error(self, call: ToolCall, error: ToolError, ctx: ToolContext) -> Verdict:

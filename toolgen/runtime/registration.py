@@ -13,6 +13,7 @@ from .calls import ToolCall
 from .context import ToolContext
 from .entry import Entry, Interceptor, Surroundings, is_async, problems_of
 from .errors import FormatError, RegistrationError
+from .native import NativeTool
 from .results import ToolResult, ToolReturn
 from .specs import ToolSpec
 
@@ -33,6 +34,8 @@ class ToolsetRegistration:
     format: int
     instructions: str = ""
     """What the model is told with the tools."""
+    native: Sequence[NativeTool] = ()
+    """Tools of it that the model's provider runs itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

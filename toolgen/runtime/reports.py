@@ -10,7 +10,7 @@ from .results import Suspended, ToolResult
 from .specs import ToolSpec
 
 Report = Callable[..., None]
-"""Takes a piece of text, or how far the work is."""
+"""Takes a piece of text, how far the work is, or an artifact that was stored."""
 
 
 class Reports:
@@ -22,7 +22,7 @@ class Reports:
         return True
 
     def of(self, spec: ToolSpec[Any, Any], meta: CallMeta) -> Report | None:
-        """Return what takes the progress and the text of one call; None where nobody can listen."""
+        """Return what takes what one call tells on its way; None where nobody can listen."""
         return None
 
     def started(self, spec: ToolSpec[Any, Any], payload: Any, meta: CallMeta) -> None:
@@ -44,6 +44,9 @@ class Reports:
         suspension_id: str = "",
     ) -> None:
         """Take that somebody decided whether a call may run."""
+
+    def dropped(self, toolset: str, reason: str, meta: CallMeta) -> None:
+        """Take that a toolset is left out of a request."""
 
     def conflicts(self, found: Sequence[Any], meta: CallMeta) -> None:
         """Take what calls of one step did to the same state."""

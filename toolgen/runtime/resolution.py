@@ -12,6 +12,7 @@ from .entry import Surroundings
 from .errors import RegistrationError
 from .ownership import Owned
 from .registration import ToolsetRegistration
+from .reports import Reports
 from .snapshot import Caller, Snapshot
 from .toolsets import (
     DynamicToolset,
@@ -45,8 +46,10 @@ class _Added:
 class Toolsets:
     """The toolsets of a runtime: opens and closes the dynamic ones, and lists them all for a request."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: Surroundings, reports: Reports | None = None) -> None:
+        """Hold none; the reports take which toolsets are left out of a request."""
         self._around = around
+        self._reports = reports or Reports()
         self._static: list[Listed] = []
         self._added: dict[str, _Added] = {}
         self._owned: dict[int, Owned] = {}
@@ -126,7 +129,10 @@ class Toolsets:
                 raise found
             lists.append(found)
         former = previous.directory.names if previous is not None else ()
-        return Snapshot(caller, lists, former)
+        snapshot = Snapshot(caller, lists, former)
+        for name in snapshot.dropped:
+            self._reports.dropped(name, snapshot.told[name], context.meta)
+        return snapshot
 
     async def _listed(self, added: _Added, context: ReadonlyContext) -> Listed:
         try:
@@ -155,8 +161,8 @@ class Toolsets:
             raise _not_listed(added, "list its tools", error) from error
         log.warning("toolset %s cannot list its tools, %s", name, added.on_error, exc_info=error)
         if added.on_error == "drop" or last is None:
-            return Listed(toolset=name, failure=failure)
-        return replace(last, failure=failure)
+            return Listed(toolset=name, failure=failure, told=_told(error))
+        return replace(last, failure=failure, told=_told(error))
 
 
 async def _opened(added: _Added) -> None:
@@ -173,6 +179,12 @@ def _words(error: Exception) -> str:
     if isinstance(error, RegistrationError):
         return error.message
     return "it took too long" if isinstance(error, TimeoutError) else f"{type(error).__name__}: {error}"
+
+
+def _told(error: Exception) -> str:
+    """Return the same without what the exception of a toolset says, which may be anything."""
+    is_ours = isinstance(error, RegistrationError | TimeoutError)
+    return _words(error) if is_ours else f"it cannot list its tools ({type(error).__name__})"
 
 
 def _keep(lists: OrderedDict[str, Listed], session: str, found: Listed) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from toolgen.contract.fields import Json
 
 from .answering import Answering
+from .answers import cancellation
 from .batch import Batch
 from .calls import NO_META, CallMeta, ToolCall
 from .context import ToolContext, Values
@@ -114,7 +115,7 @@ class Runtime:
             stage_timeout=stage_timeout,
         )
         self._answering = Answering(self._host, suspensions)
-        self._toolsets = Toolsets(self._around)
+        self._toolsets = Toolsets(self._around, self._host.reports)
         self._directory = Directory()
         self._agents: Agents | None = None
         self._engine, self._sessions, self._events = engine, sessions, events
@@ -194,6 +195,7 @@ class Runtime:
         entry = directory.find(tool)
         if entry is None:
             result = directory.unknown(tool, meta)
+            self._host.reports.ended(result, meta)
         else:
             context = ToolContext(meta, entry.spec.id, entry.spec, batch)
             result = await dispatch(entry, arguments, context, self._host, trace)
@@ -243,6 +245,19 @@ class Runtime:
         if waited is not None and self._agents is not None:
             await self._agents.delivered(waited, result)
         return (await self._settled(batch, (result,)))[0]
+
+    async def cancel(
+        self, token: str, reason: str = "", *, session_id: str | None = None, within: Snapshot | None = None
+    ) -> ToolResult:
+        """Return the result of a suspended call that nobody is to answer any more: denied, with the reason.
+
+        The model sees the reason and the code `canceled`. Taking it back again gives the same, for whatever
+        reason; a tool that has another contract now may still be taken back.
+
+        Raises:
+            SuspensionError: as `deliver`; it was answered, or its time is over, or nothing waits.
+        """
+        return await self.deliver(token, cancellation(reason), session_id=session_id, within=within)
 
     async def progress(
         self, token: str, fraction: float | None = None, message: str = "", value: Any = None
@@ -384,7 +399,9 @@ class Runtime:
     async def _one(self, call: ToolCall, batch: Batch, place: int, directory: Directory) -> ToolResult:
         entry = directory.find(call.tool)
         if entry is None:
-            return directory.unknown(call.tool, call.meta)
+            unknown = directory.unknown(call.tool, call.meta)
+            self._host.reports.ended(unknown, call.meta)
+            return unknown
         context = ToolContext(call.meta, entry.spec.id, entry.spec, batch)
         context.place = place
         result = await dispatch(entry, call.payload_json, context, self._host)

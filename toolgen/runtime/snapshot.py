@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from toolgen.contract.fields import Json
 
@@ -14,6 +14,11 @@ from .native import NativeTool
 from .results import ToolResult
 from .specs import ToolSpec
 from .toolsets import Listed, SnapshotError
+
+_LONG_RUNNING: Final = (
+    "{} may answer before its work is done; do not call it again for the same work, "
+    "the result comes by itself."
+)
 
 
 class Caller(Protocol):
@@ -49,6 +54,8 @@ class Snapshot:
         """By toolset, why it is left out or stale."""
         self.dropped = tuple(one.toolset for one in lists if one.failure and not one.entries)
         """Toolsets that are left out."""
+        self.told = {one.toolset: one.told for one in lists if one.toolset in self.dropped}
+        """By toolset that is left out, why, in words that those who watch may read."""
         self.instructions = "\n\n".join(_instructions(lists))
         """What the model is told with the tools; the same list gives the same text."""
 
@@ -87,13 +94,19 @@ def _refuse_clashes(lists: Sequence[Listed]) -> None:
                 seen[kind, key] = one.toolset
 
 
+def _instructions_of(spec: ToolSpec[Any, Any]) -> str:
+    if spec.long_running is None:
+        return spec.instructions
+    return f"{spec.instructions} {_LONG_RUNNING.format(spec.name)}".lstrip()
+
+
 def _instructions(lists: Sequence[Listed]) -> Iterator[str]:
     for one in lists:
-        if one.entries and one.instructions:
+        if (one.entries or one.native) and one.instructions:
             yield one.instructions
         for entry in one.entries:
-            if entry.spec.instructions:
-                yield entry.spec.instructions
+            if told := _instructions_of(entry.spec):
+                yield told
     for one in lists:
         if one.failure and not one.entries:
             yield f"The tools of {one.toolset} are not available now."

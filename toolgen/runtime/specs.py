@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from toolgen.contract.fields import Json
 from toolgen.contract.model import ToolModel
-from toolgen.contract.names import Hint
+from toolgen.contract.names import MCP_HINTS, Hint
 from toolgen.contract.naming import title
 
 from .codec import Codec
@@ -91,7 +91,7 @@ class ToolSpec(Generic[P, R]):
     """By kind."""
     tags: tuple[str, ...] = ()
     annotations: Mapping[Hint, bool] = field(default_factory=dict)
-    """The hints that the author set."""
+    """The hints that the author set; `hints` are what to decide by."""
     meta: Mapping[str, Json] = field(default_factory=dict)
     example: str | None = None
     """The author's first example of a payload, as JSON text."""
@@ -131,6 +131,16 @@ class ToolSpec(Generic[P, R]):
         parts = [self.id, self.payload.schema_json, self.result.schema_json, approval, *self.injected]
         text = "\n".join(parts)
         return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def hints(self) -> dict[Hint, bool]:
+        """All behaviour hints: where the author said nothing, MCP's careful default."""
+        hints: dict[Hint, bool] = {"edit": False}
+        hints.update((hint, default) for hint, (_, default) in MCP_HINTS.items())
+        if self.annotations.get("read_only"):
+            hints["destructive"] = False
+        hints.update(self.annotations)
+        return hints
 
     @property
     def toolset(self) -> str:

@@ -84,6 +84,8 @@ class Listed:
     native: tuple[NativeTool, ...] = ()
     failure: str = ""
     """Why it has none, or an older list."""
+    told: str = ""
+    """The same in words for those who watch: without what a foreign exception says."""
 
 
 def as_toolset(toolset: DynamicToolset | ToolsetRegistration) -> DynamicToolset:
@@ -93,7 +95,12 @@ def as_toolset(toolset: DynamicToolset | ToolsetRegistration) -> DynamicToolset:
         RegistrationError: it is none, or its executor lacks a method.
     """
     if isinstance(toolset, ToolsetRegistration):
-        return StaticToolset(name=toolset.name, bound=bound_tools(toolset), instructions=toolset.instructions)
+        return StaticToolset(
+            name=toolset.name,
+            bound=bound_tools(toolset),
+            instructions=toolset.instructions,
+            native=tuple(toolset.native),
+        )
     if isinstance(toolset, type) or not isinstance(toolset, DynamicToolset):
         name = getattr(toolset, "__name__", type(toolset).__name__)
         raise RegistrationError(

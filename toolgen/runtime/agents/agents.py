@@ -137,7 +137,7 @@ class Agents:
         """Return the events of a run that are there now, after this `seq`."""
         return tuple([event async for event in self._runs.events(run_id, after=after, follow=False)])
 
-    async def list_runs(self, state: RunState | None, limit: int) -> tuple[RunOutput, ...]:
+    async def list_runs(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunOutput, ...]:
         """Return runs, the newest first."""
         return await self._runs.list(state=state, limit=limit)
 

@@ -124,7 +124,7 @@ class Calling:
         result = await concluded(entry, call["arguments"], argument["output"], link, meta, host)
         done = self._done(result, call, entry, facts, info.run_id, events)
         done["usage"] = argument["output"]["usage"]
-        done["artifacts"] = [*argument["output"]["artifacts"], *done["artifacts"]]
+        done["artifacts"] = [*argument["output"]["artifacts"], *done.get("artifacts", [])]
         return done
 
     def _done(

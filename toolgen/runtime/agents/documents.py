@@ -5,7 +5,7 @@ Fields are added, never changed: a run that was started by an older version is f
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Final, Literal, Required, TypeAlias, TypedDict
 
 from toolgen.contract.fields import Json
 
@@ -102,27 +102,58 @@ class PlanArgument(TypedDict):
     restrict_to_tool: str
 
 
-class Step(TypedDict, total=False):
-    """What the planner wants. `kind` and `usage` are always there."""
+class CallsStep(TypedDict):
+    """The planner wants tools."""
 
-    kind: Literal["calls", "final", "problem", "await", "hand_over"]
-    usage: list[Spent]
+    kind: Literal["calls"]
     text: str
     calls: list[StepCall]
+    usage: list[Spent]
+
+
+class FinalStep(TypedDict):
+    """The planner has an answer."""
+
+    kind: Literal["final"]
+    text: str
     result: Json
-    """The typed result; absent where the run ends with text."""
+    """The typed result; None where the run ends with text."""
+    usage: list[Spent]
+
+
+class ProblemStep(TypedDict):
+    """The planner returned something that cannot be; it is told, and asked again."""
+
+    kind: Literal["problem"]
     problem: str
-    """What is wrong with what the planner returned; it is told, and asked again."""
     is_malformed: bool
-    """The problem is a result of another shape than the one asked for."""
-    question: str
+    """It is a result of another shape than the one asked for."""
+    usage: list[Spent]
+
+
+class AwaitStep(TypedDict):
+    """The planner has a question to a person."""
+
+    kind: Literal["await"]
     await_kind: AwaitKind
-    schema: Json
+    question: str
+    schema: dict[str, Json] | None
     missing_fields: list[str]
     restrict_to_tool: str
+    usage: list[Spent]
+
+
+class HandOverStep(TypedDict):
+    """Another agent takes over."""
+
+    kind: Literal["hand_over"]
     agent: str
     input: RunInput
-    """Of the run that takes over."""
+    usage: list[Spent]
+
+
+Step: TypeAlias = CallsStep | FinalStep | ProblemStep | AwaitStep | HandOverStep
+"""What a planner wants, and what it spent to find that out."""
 
 
 class Child(TypedDict):
@@ -133,12 +164,12 @@ class Child(TypedDict):
 
 
 class Done(TypedDict, total=False):
-    """The result of a call; `status`, `answer` and `events` are always there."""
+    """The result of a call."""
 
-    status: Literal["ok", "error", "denied", "pending", "suspended"]
-    answer: dict[str, Any]
+    status: Required[Literal["ok", "error", "denied", "pending", "suspended"]]
+    answer: Required[dict[str, Any]]
     """A `ToolAnswer`."""
-    events: list[dict[str, Json]]
+    events: Required[list[dict[str, Json]]]
     """For the log, in their order; those that show how far the work is went there already."""
     hint: Json
     """A `RetryHint`."""

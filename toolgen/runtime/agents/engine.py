@@ -162,6 +162,7 @@ class RunContext(Protocol):
 
         With `timeout_s=0` it takes what is there. While it waits the run is `waiting`, and `about` stands
         in `RunStatus.awaiting`. A run may wait for several things at once, each under its own key.
+        Without names it sleeps, and the run is `running`.
         """
         ...
 

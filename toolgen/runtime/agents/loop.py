@@ -21,6 +21,8 @@ from ..events import (
 )
 from .admission import admit
 from .documents import (
+    AwaitStep,
+    CallsStep,
     Done,
     PlanArgument,
     RunDocument,
@@ -87,23 +89,21 @@ class _Run:
 
     async def _go_on(self, step: Step) -> RunDocument | None:
         """Return how the run ended with this step; None when it goes on."""
-        if step["kind"] != "problem":
-            self._problems = 0
-        match step["kind"]:
-            case "final":
-                return await self._complete(step["text"], step.get("result"), "final")
-            case "calls":
-                return await self._act(step)
-            case "await":
-                await self._await(step)
-            case "hand_over":
-                return await self._hand_over(step["agent"], step["input"], f"transfer:{self._step}")
-            case "problem":
-                if self._problems == _MOST_PROBLEMS:
-                    kind = "malformed_response" if step["is_malformed"] else "planner"
-                    return await self._failed(kind, step["problem"])
-                self._problems += 1
-                self._tell(step["problem"])
+        if step["kind"] == "problem":
+            if self._problems == _MOST_PROBLEMS:
+                kind = "malformed_response" if step["is_malformed"] else "planner"
+                return await self._failed(kind, step["problem"])
+            self._problems += 1
+            self._tell(step["problem"])
+            return None
+        self._problems = 0
+        if step["kind"] == "final":
+            return await self._complete(step["text"], step["result"], "final")
+        if step["kind"] == "calls":
+            return await self._act(step)
+        if step["kind"] == "hand_over":
+            return await self._hand_over(step["agent"], step["input"], f"transfer:{self._step}")
+        await self._await(step)
         return None
 
     # Planning.
@@ -144,7 +144,7 @@ class _Run:
         except ActivityFailed as error:
             return await self._failed("limit", f"the run ended by its {reason}: {error.message}", reason)
         if step["kind"] == "final":
-            return await self._complete(step["text"], step.get("result"), reason)
+            return await self._complete(step["text"], step["result"], reason)
         message = f"the run ended by its {reason}, and its planner gave no final answer"
         return await self._failed("limit", message, reason)
 
@@ -153,7 +153,7 @@ class _Run:
 
     # Tools.
 
-    async def _act(self, step: Step) -> RunDocument | None:
+    async def _act(self, step: CallsStep) -> RunDocument | None:
         calls = step["calls"]
         admission = admit(calls, self._facts, self._progress.tool_calls, self._restrict)
         self._progress.tool_calls += admission.counted
@@ -172,7 +172,7 @@ class _Run:
     def _take(self, results: list[Done]) -> None:
         """Keep what the results say: to the planner in the order of the calls, and to the run."""
         self._new.append({"type": "tools", "answers": [done["answer"] for done in results]})
-        self._hints = [done["hint"] for done in results if done.get("hint")]
+        self._hints = [hint for done in results if (hint := done.get("hint")) is not None]
         self._progress.count_batch([done["status"] for done in results])
         for done in results:
             self._artifacts += done.get("artifacts", [])
@@ -208,12 +208,13 @@ class _Run:
                 "schema": None,
                 "missing_fields": hint["missing_fields"],
                 "restrict_to_tool": "",
+                "usage": [],
             }
         )
 
     # People and other agents.
 
-    async def _await(self, step: Step) -> None:
+    async def _await(self, step: AwaitStep) -> None:
         """Wait until a person has said what the planner wants to know."""
         name = f"await-{self._step}"
         await self._events.publish(
@@ -223,7 +224,7 @@ class _Run:
                 question=step["question"],
                 missing_fields=tuple(step["missing_fields"]),
                 kind=step["await_kind"],
-                answer_schema=step["schema"] or {"type": "string"},  # type: ignore[arg-type]
+                answer_schema=step["schema"] or {"type": "string"},
             ),
         )
         await self._events.phase("waiting", name)

@@ -58,7 +58,7 @@ class Calls:
 
     async def _answered(self, call: StepCall, done: Done, number: int) -> Done:
         """Return the result of a suspended call after its answer."""
-        suspension: Any = done["suspension"]
+        suspension: Any = done.get("suspension")
         began = self._ctx.now()
         await self._events.phase("waiting", suspension["id"])
         signal = await self._ctx.wait(

@@ -89,7 +89,7 @@ class Planning:
         result = await self._asked(agent, given)
         step = self._step(result, given, snapshot, facts)
         step["usage"] = events.spent
-        kept = said(result if step["kind"] != "calls" else _with_ids(result, step["calls"]))
+        kept = said(_with_ids(result, step["calls"]) if step["kind"] == "calls" else result)
         await host.sessions.write(info.run_id, argument["step"], [*new, kept])
         return step
 
@@ -149,16 +149,17 @@ class Planning:
         spec = self._host.returned_by(facts)
         if spec is None:
             if typed is None:
-                return {"kind": "final", "text": text}
+                return {"kind": "final", "text": text, "result": None, "usage": []}
             shown = text or to_json(typed.result).decode()
-            return {"kind": "final", "text": shown, "result": typed.result}
+            return {"kind": "final", "text": shown, "result": typed.result, "usage": []}
         document = text.encode(errors="replace") if typed is None else to_json(typed.result)
         try:
             value = spec.result.decode(document)
         except ToolValidationError as error:
             wanted = "answer with JSON that fits the schema of the final result"
             return _problem(f"the final result does not fit: {error}; {wanted}", is_malformed=True)
-        return {"kind": "final", "text": "", "result": from_json(spec.result.encode(value))}
+        canonical = from_json(spec.result.encode(value))
+        return {"kind": "final", "text": "", "result": canonical, "usage": []}
 
     def _await(self, result: Await) -> Step:
         if not self._host.is_interactive:
@@ -175,6 +176,7 @@ class Planning:
             "schema": None if result.schema is None else dict(result.schema),
             "missing_fields": list(result.missing_fields),
             "restrict_to_tool": result.restrict_to_tool,
+            "usage": [],
         }
 
     def _hand_over(self, result: HandOver, given: PlanInput, facts: RunFacts) -> Step:
@@ -182,7 +184,7 @@ class Planning:
             known = ", ".join(given.transfers) or "no agent"
             return _problem(f"{result.agent} cannot take over; {known} can")
         child = self._host.taking_over(result.agent, result.message, given.run_id, facts)
-        return {"kind": "hand_over", "agent": result.agent, "input": child["input"]}
+        return {"kind": "hand_over", "agent": result.agent, "input": child["input"], "usage": []}
 
 
 def _advertised(snapshot: Snapshot, argument: PlanArgument) -> tuple[ToolSpec[Any, Any], ...]:
@@ -205,7 +207,7 @@ def _calls(result: CallTools, given: PlanInput, snapshot: Snapshot) -> Step:
             id_ = f"call_{given.step}_{place}"
         taken.add(id_)
         calls.append(_call(call, id_, snapshot))
-    return {"kind": "calls", "text": result.text, "calls": calls}
+    return {"kind": "calls", "text": result.text, "calls": calls, "usage": []}
 
 
 def _call(call: PlannedCall, id_: str, snapshot: Snapshot) -> StepCall:
@@ -249,7 +251,10 @@ def _with_ids(result: PlanResult, calls: Sequence[StepCall]) -> PlanResult:
 
 def _hints(documents: Iterable[Any]) -> tuple[RetryHint, ...]:
     """Return the hints as they were, the issues apart: the planner sees those in the results."""
-    return tuple(RetryHint(**{**document, "issues": ()}) for document in documents)
+    return tuple(
+        RetryHint(**{**document, "missing_fields": tuple(document["missing_fields"]), "issues": ()})
+        for document in documents
+    )
 
 
 def _result_schema(host: AgentHost, facts: RunFacts) -> dict[str, Json] | None:
@@ -258,7 +263,7 @@ def _result_schema(host: AgentHost, facts: RunFacts) -> dict[str, Json] | None:
 
 
 def _problem(text: str, *, is_malformed: bool = False) -> Step:
-    return {"kind": "problem", "problem": text, "is_malformed": is_malformed}
+    return {"kind": "problem", "problem": text, "is_malformed": is_malformed, "usage": []}
 
 
 def _checked(result: object) -> PlanResult:

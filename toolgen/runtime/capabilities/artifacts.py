@@ -95,7 +95,7 @@ class Artifacts:
         owner, plain = self._place(name)
         facts = dict(metadata or {})
         version = await self._capability.save(owner, plain, data, media_type, facts)
-        return ArtifactInfo(
+        info = ArtifactInfo(
             name=name,
             version=version,
             media_type=media_type,
@@ -103,6 +103,9 @@ class Artifacts:
             uri=_uri(owner, plain, version),
             metadata=facts,
         )
+        if self._call.report is not None:
+            self._call.report(stored=info)
+        return info
 
     async def load(self, name: str, version: int | None = None) -> StoredArtifact:
         """Return a version, the newest by default.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..calls import CallMeta
+from ..reports import Report
 from ..specs import ToolSpec
 
 
@@ -18,6 +19,8 @@ class CallScope:
     tool: str
     """Id of the tool."""
     spec: ToolSpec[Any, Any]
+    report: Report | None = field(default=None, repr=False)
+    """Takes what the call tells those who watch; None where nobody does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,36 @@
+"""What a policy reads of a tool's behaviour."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.runtime.tools import spec
+from toolgen.runtime.catalog import catalog_entry
+
+CAREFUL = {"read_only": False, "destructive": True, "idempotent": False, "open_world": True, "edit": False}
+
+
+@pytest.mark.parametrize(
+    ("annotations", "differs"),
+    [
+        ({}, {}),
+        ({"read_only": True}, {"read_only": True, "destructive": False}),
+        ({"read_only": True, "destructive": True}, {"read_only": True}),
+        ({"destructive": False, "idempotent": True}, {"destructive": False, "idempotent": True}),
+        ({"open_world": False, "edit": True}, {"open_world": False, "edit": True}),
+    ],
+)
+def test_what_the_author_left_open_is_taken_with_care(annotations: Any, differs: dict[str, bool]) -> None:
+    assert spec(annotations=annotations).hints == {**CAREFUL, **differs}
+
+
+def test_the_catalogue_says_the_same() -> None:
+    told: Any = catalog_entry(spec(annotations={"read_only": True}))["annotations"]
+    assert told == {
+        "readOnlyHint": True,
+        "destructiveHint": False,
+        "idempotentHint": False,
+        "openWorldHint": True,
+    }
