@@ -88,9 +88,9 @@ def _counts(counts: Counter[str]) -> str:
 
 
 def toolsets(design: Design) -> Iterator[Toolset]:
-    """Yield the toolsets that somebody executes here: all but those of native tools alone."""
+    """Yield the toolsets that somebody executes here: not of native tools alone, not served by an agent."""
     for service in design.services:
-        yield from (toolset for toolset in service.toolsets if toolset.tools)
+        yield from (toolset for toolset in service.toolsets if toolset.tools and not toolset.exporter)
 
 
 def _packages(project: Project, folder: Path, file: Path) -> Iterator[Path]:

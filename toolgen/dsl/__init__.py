@@ -1,5 +1,6 @@
 """The design vocabulary, and `build`, which checks a design and resolves it."""
 
+from .agents import Agent, AgentToolset, Completion, Export, History, RunPolicy, Transfer, Use
 from .attributes import Attribute, Required
 from .behaviour import (
     Bookkeeping,
@@ -36,6 +37,8 @@ from .foreign import JSONSchema
 from .structure import Args, Design, Method, Payload, Result, Return, Service, Tool, Toolset
 
 __all__ = [
+    "Agent",
+    "AgentToolset",
     "Annotations",
     "Any",
     "Args",
@@ -48,6 +51,7 @@ __all__ = [
     "BoundedResult",
     "Bytes",
     "CallHint",
+    "Completion",
     "Confirm",
     "Date",
     "DateTime",
@@ -57,7 +61,9 @@ __all__ = [
     "Enum",
     "Evaluation",
     "Example",
+    "Export",
     "Float",
+    "History",
     "Inject",
     "Instructions",
     "Int",
@@ -77,6 +83,7 @@ __all__ = [
     "ResultHint",
     "ResultReminder",
     "Return",
+    "RunPolicy",
     "Sequential",
     "Service",
     "String",
@@ -85,8 +92,10 @@ __all__ = [
     "Timeout",
     "Tool",
     "Toolset",
+    "Transfer",
     "Type",
     "Url",
+    "Use",
     "Uuid",
     "build",
 ]

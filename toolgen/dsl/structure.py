@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
+from .agents import Agent, Completion
 from .attributes import Attribute, Required
 from .behaviour import (
     Bookkeeping,
@@ -160,17 +161,20 @@ class Toolset(Word):
         self.prefix = prefix
 
 
+ServiceChild: TypeAlias = Method | Toolset | Agent | Completion
+
+
 class Service(Word):
-    """Owner of methods and toolsets.
+    """Owner of methods, toolsets, agents and completions.
 
     Example: `Service("DeviceService", "The devices.", Method("reset", "Reset all devices."))`
     """
 
     name: Final[str]
     description: Final[str]
-    children: Final[tuple[Method | Toolset, ...]]
+    children: Final[tuple[ServiceChild, ...]]
 
-    def __init__(self, name: str, description: str, *children: Method | Toolset) -> None:
+    def __init__(self, name: str, description: str, *children: ServiceChild) -> None:
         super().__init__()
         self.name = name
         self.description = description

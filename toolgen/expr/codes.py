@@ -7,22 +7,11 @@ One table is one file, however many rows it has.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One code with its templates; the facts in braces are given where the rule is broken."""
-
-    code: str
-    """Stable, kebab-case."""
-    message: str
-    hint: str
-    explanation: str
-    is_warning: bool = False
-    """A design that breaks it is generated all the same."""
-
+from . import agent_codes
+from .agent_codes import *  # noqa: F403  # the rows of agents, in a file of their own
+from .rule import Rule as Rule
 
 WRONG_ARGUMENT: Final = Rule(
     "wrong-argument",
@@ -416,5 +405,6 @@ WHOLE_SCHEMA: Final = Rule(
     "method, or added to it. Import it as words with `toolgen import jsonschema` where they can express it.",
 )
 
-RULES: Final = {rule.code: rule for rule in list(globals().values()) if isinstance(rule, Rule)}
-"""Every rule by its code, in the order above."""
+_ALL: Final = [rule for rule in list(globals().values()) if isinstance(rule, Rule)]
+RULES: Final = {rule.code: rule for rule in sorted(_ALL, key=lambda rule: rule.code in agent_codes.CODES)}
+"""Every rule by its code: in the order above, then those of agents."""

@@ -11,11 +11,12 @@ from typing import Final
 from toolgen.contract import naming
 
 WORDS: Final = frozenset(
-    "Annotations Any Args ArrayOf Artifact Attribute BindTo Bookkeeping Boolean BoundedResult Bytes "
-    "CallHint Confirm Date DateTime Decimal Design Duration Enum Evaluation Example Float Inject "
-    "Instructions Int JSONSchema LongRunning MapOf Meta Method NativeTool Needs Nullable Object OneOf "
-    "Payload Required Result ResultHint ResultReminder Return Sequential Service String Tags Terminal "
-    "Timeout Tool Toolset Type Url Uuid build".split()
+    "Agent AgentToolset Annotations Any Args ArrayOf Artifact Attribute BindTo Bookkeeping Boolean "
+    "BoundedResult Bytes CallHint Completion Confirm Date DateTime Decimal Design Duration Enum "
+    "Evaluation Example Export Float History Inject Instructions Int JSONSchema LongRunning MapOf "
+    "Meta Method NativeTool Needs Nullable Object OneOf Payload Required Result ResultHint "
+    "ResultReminder Return RunPolicy Sequential Service String Tags Terminal Timeout Tool Toolset "
+    "Transfer Type Url Use Uuid build".split()
 )
 """The names of `toolgen.dsl`, which a design module may import."""
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Final
+from typing import Final, get_args
 
+from toolgen.contract.names import OnMissingFields
+
+from ..agents import Agent, AgentToolset, Completion, Export, History, RunPolicy, Transfer, Use
 from ..attributes import Attribute, Required
 from ..behaviour import (
     Bookkeeping,
@@ -71,6 +74,16 @@ def _is_json_object(value: object) -> bool:
         return False
 
 
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_confirmation(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return all(is_text(name) and isinstance(value[name], Confirm) for name in value)
+    return isinstance(value, bool) or (isinstance(value, (tuple, list)) and all(map(is_text, value)))
+
+
 _NAME = Argument("a string", is_text, vital=True)
 _TEXT = Argument("a string", is_text, instead="?")
 _LABEL = Argument("a string", is_text, instead="")
@@ -88,6 +101,19 @@ _SCHEMA = Argument(
     "a path or a JSON Schema",
     lambda value: isinstance(value, (str, PurePath, bool)) or _is_json_object(value),
     vital=True,
+)
+_NAMES = Argument(
+    "a tuple or a list of names",
+    lambda value: isinstance(value, (tuple, list)) and all(map(is_text, value)),
+    instead=(),
+)
+_COUNT = Argument("a whole number", _optional(_is_whole))
+_SPAN = Argument('a string such as "30s"', _optional(is_text))
+_CONFIRMED = Argument("True, names of tools, or a Confirm for each", _is_confirmation, instead=False)
+_CHOICE = Argument(
+    " or ".join(map(repr, get_args(OnMissingFields))),
+    lambda value: isinstance(value, str) and value in get_args(OnMissingFields),
+    instead="resume",
 )
 _SENTENCE = Argument("a text that says something", _is_said, vital=True)
 _WHEN = Argument(
@@ -150,6 +176,25 @@ ARGUMENTS: Final[dict[type[Word], dict[str, Argument]]] = {
     CallHint: {"template": _SENTENCE},
     ResultHint: {"template": _SENTENCE},
     NativeTool: {"provider": _NAME, "kind": _NAME, "config": _JSON},
+    Agent: {"name": _NAME, "description": _TEXT},
+    AgentToolset: {"service": _NAME, "agent": _NAME, "export": _NAME},
+    Use: {"only": _NAMES, "exclude": _NAMES, "prefix": _LABEL, "confirm": _CONFIRMED},
+    Export: {"prompts": _RENAME},
+    Transfer: {},
+    History: {
+        "keep_turns": Argument("a whole number", _is_whole, instead=1),
+        "summarize_after": _COUNT,
+    },
+    RunPolicy: {
+        "max_tool_calls": _COUNT,
+        "max_consecutive_failed_tool_calls": _COUNT,
+        "time_budget": _SPAN,
+        "plan_timeout": _SPAN,
+        "tool_timeout": _SPAN,
+        "interrupts_allowed": FLAG,
+        "on_missing_fields": _CHOICE,
+    },
+    Completion: {"name": _NAME, "description": _TEXT},
 }
 TYPES: Final[dict[type[Word], str]] = {
     Attribute: "type",
@@ -164,6 +209,13 @@ OPTIONAL_TYPES: Final[dict[type[Word], tuple[str, ...]]] = {
     LongRunning: ("ack", "progress"),
 }
 """Arguments that may be types."""
+
+HELD: Final[dict[type[Word], tuple[str, tuple[type[Word], ...], bool]]] = {
+    Use: ("toolset", (Toolset, AgentToolset), False),
+    Export: ("toolset", (Toolset,), False),
+    RunPolicy: ("history", (History,), True),
+}
+"""The argument that is another word, the words that it takes, and whether it may be None."""
 
 _FIELDS = (Attribute, Required, DataType)
 _CLAUSES = (
@@ -191,7 +243,9 @@ _CLAUSES = (
 )
 CHILDREN: Final[dict[type[Word], tuple[type[Word], ...]]] = {
     Design: (Service, Type, Enum),
-    Service: (Method, Toolset),
+    Service: (Method, Toolset, Agent, Completion),
+    Agent: (Use, Export, Transfer, RunPolicy),
+    Completion: (Return,),
     Method: (Payload, Result),
     Toolset: (Tool, NativeTool, Instructions, Tags, Meta),
     Tool: _CLAUSES,
@@ -202,11 +256,11 @@ CHILDREN: Final[dict[type[Word], tuple[type[Word], ...]]] = {
     Type: (Attribute, Required, Example),
     Object: (Attribute, Required),
 }
-NAMING = (Required, Inject, Tags, Needs)
+NAMING = (Required, Inject, Tags, Needs, Transfer)
 """Words that are a list of names."""
 
 SHAREABLE = (Attribute, Required, Payload, Result, *_CLAUSES)
 """What is often written once and used in several places."""
 
-NAMED = (Design, Service, Method, Toolset, Tool, Type, Attribute, Artifact)
+NAMED = (Design, Service, Method, Toolset, Agent, Completion, Tool, Type, Attribute, Artifact)
 OBJECTS: Final[dict[type[Word], tuple[str, str]]] = {Tool: ("Args", "Return"), Method: ("Payload", "Result")}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import NoneType, UnionType
 from typing import Any as Anything
 from typing import Final, TypeVar, Union, get_args, get_origin
@@ -26,6 +26,7 @@ from .accepted import (
     ARGUMENTS,
     CHILDREN,
     FLAG,
+    HELD,
     NAMED,
     NAMING,
     OBJECTS,
@@ -125,6 +126,8 @@ class _Check:
             }
         elif kind in NAMING:
             facts["names"] = self._names(facts.get("names"), word, source)
+        if kind in HELD:
+            usable = self._held(word, kind, facts, source) and usable
         if kind in CHILDREN:
             facts["children"] = self._children(facts.get("children"), word, kind, source)
         if not usable:
@@ -143,6 +146,29 @@ class _Check:
                 usable = usable and not argument.vital
                 self._wrong(name, word, value, argument.wanted, source)
         return usable
+
+    def _held(self, holder: Word, kind: type[Word], facts: dict[str, object], source: Source) -> bool:
+        """Check the word that is an argument; return whether the outer one can be used."""
+        name, allowed, is_optional = HELD[kind]
+        value = facts.get(name)
+        if value is None and is_optional:
+            return True
+        if isinstance(confirm := facts.get("confirm"), Mapping):
+            facts["confirm"] = {
+                tool: checked for tool in confirm if (checked := self.word(confirm[tool], source))
+            }
+        if isinstance(value, Word) and isinstance(value, allowed):
+            facts[name] = self.word(value, source)
+            return facts[name] is not None or is_optional
+        self._wrong(
+            name,
+            holder,
+            value,
+            " or ".join(f"{_article(one.__name__)} {one.__name__}" for one in allowed),
+            source,
+        )
+        facts[name] = None
+        return is_optional
 
     def _wrong(
         self, argument: str, word: Word, value: object, wanted: str, source: Source, hint: str = ""
@@ -255,6 +281,10 @@ def _child_hint(child: object, kind: type[Word]) -> str:
     if isinstance(child, str) and "description" in ARGUMENTS[kind]:
         return "remove it: the name and the description are the only texts"
     return _star_hint(child) or "remove it"
+
+
+def _article(name: str) -> str:
+    return "an" if name[0] in "AEIO" else "a"
 
 
 def _class_name(word: type[Word]) -> str:

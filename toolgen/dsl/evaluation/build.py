@@ -9,25 +9,30 @@ from typing import Final
 
 from toolgen.contract import naming
 from toolgen.expr import codes
-from toolgen.expr.diagnostics import Diagnostic, Related
+from toolgen.expr.diagnostics import Diagnostic
+from toolgen.expr.tree import Completion as CheckedCompletion
 from toolgen.expr.tree import Design as CheckedDesign
 from toolgen.expr.tree import Service as CheckedService
 from toolgen.expr.tree import Toolset as CheckedToolset
 
+from ..agents import Completion
 from ..behaviour import NativeTool
 from ..clauses import BindTo
 from ..composites import Enum, Type
 from ..structure import Design, Method, Service, Tool, Toolset
 from ..word import Word
+from .agents import Agents, Known
 from .arguments import well_typed
 from .behaviour import instructions_of
 from .binding import bind
 from .clauses import every, single
+from .completions import completions_of
 from .depth import check_depth
 from .methods import Operation, operation
 from .modules import UNKNOWN, Module
 from .names import Identifiers, Unique, check_design, check_length, check_service, check_snake, described
 from .native import native_tools
+from .ownership import owned_toolsets
 from .recursion import check_finite
 from .report import Report, suggestion
 from .tools import Draft, Surroundings, Tools, meta_of, tags_of
@@ -36,7 +41,7 @@ from .values import ValueChecks
 
 _HOLDING: Final = (
     *("children", "type", "items", "inner", "keys", "values", "branches"),
-    *("payload", "ack", "progress"),
+    *("payload", "ack", "progress", "toolset"),
 )
 """Where words hold other words; everywhere else they hold values."""
 
@@ -70,14 +75,21 @@ class _ServiceDraft:
     word: Service
     module: Module
     operations: tuple[Operation, ...]
+    completions_module: Module
+    completions: tuple[CheckedCompletion, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ToolsetDraft:
+    word: Toolset
     toolset: CheckedToolset
     module: Module
     tools: tuple[Draft, ...]
     service: str
+
+    @property
+    def by_name(self) -> dict[str, Draft]:
+        return {draft.tool.name: draft for draft in self.tools}
 
 
 class _Builder:
@@ -98,15 +110,21 @@ class _Builder:
         self._types.finish()
         modules = [self._types.shared]
         modules += [draft.module for draft in services]
+        modules += [draft.completions_module for draft in services]
         modules += [draft.module for draft in toolsets]
         check_finite(modules, report)
+        agents: Agents | None = None
         if check_depth(modules, report):
             self._values.run()
             toolsets = [replace(draft, toolset=self._bound(draft)) for draft in toolsets]
+            agents = self._agents(services, toolsets)
+        checked = tuple(self._service(draft, toolsets, agents) for draft in services)
+        if agents is not None:
+            agents.finish()
         return CheckedDesign(
             name=design.name,
             description=description,
-            services=tuple(self._service(draft, toolsets) for draft in services),
+            services=checked,
             types=tuple(self._types.shared.classes.values()),
             enums=self._types.enums,
         )
@@ -141,9 +159,21 @@ class _Builder:
         known = self._operations.setdefault(word.name, {})
         for drafted in operations:
             known.setdefault(drafted.name, drafted)
-        return _ServiceDraft(word=word, module=module, operations=tuple(operations))
+        completions_module = Module(report, f"the completions of {where}", self._types.shared)
+        completions = completions_of(
+            every(word.children, Completion), word.name, completions_module, self._types, report
+        )
+        return _ServiceDraft(
+            word=word,
+            module=module,
+            operations=tuple(operations),
+            completions_module=completions_module,
+            completions=completions,
+        )
 
-    def _service(self, draft: _ServiceDraft, toolsets: list[_ToolsetDraft]) -> CheckedService:
+    def _service(
+        self, draft: _ServiceDraft, toolsets: list[_ToolsetDraft], agents: Agents | None
+    ) -> CheckedService:
         word = draft.word
         return CheckedService(
             name=word.name,
@@ -151,38 +181,34 @@ class _Builder:
             methods=tuple(drafted.checked() for drafted in draft.operations),
             toolsets=tuple(toolset.toolset for toolset in toolsets if toolset.service == word.name),
             objects=tuple(draft.module.classes.values()),
+            agents=agents.of(word) if agents is not None else (),
+            completions=tuple(
+                replace(one, result=draft.completions_module.classes[one.result.name])
+                for one in draft.completions
+            ),
+            completion_objects=tuple(draft.completions_module.classes.values()),
         )
 
     def _toolsets(self, services: list[_ServiceDraft]) -> list[_ToolsetDraft]:
-        owners: dict[int, Service] = {}
+        owned = owned_toolsets([draft.word for draft in services], self._report)
         drafts = []
         for service in services:
             unique = Unique(self._report, f"service {service.word.name!r}")
             packages = Identifiers(self._report, f"the toolsets of {service.word.name!r}")
-            for word in every(service.word.children, Toolset):
-                owner = owners.setdefault(id(word), service.word)
-                if owner is not service.word:
-                    self._report_owners(word, owner, service.word)
+            for one in owned:
+                if one.service is not service.word:
                     continue
+                word = one.word
                 if unique.add("toolset", word.name, word.source):
                     packages.claim(naming.module_name(word.name), f"toolset {word.name!r}", word.source)
-                drafts.append(self._toolset(word, service.word.name))
+                drafts.append(self._toolset(word, service.word.name, one.exporter))
         return drafts
 
-    def _report_owners(self, word: Toolset, first: Service, second: Service) -> None:
-        self._report.add(
-            codes.TWO_OWNERS,
-            word.source,
-            related=[
-                Related(message=f"service {service.name!r} stands here", source=service.source)
-                for service in (first, second)
-            ],
-            name=word.name,
-            first=first.name,
-            second=second.name,
-        )
+    def _agents(self, services: list[_ServiceDraft], toolsets: list[_ToolsetDraft]) -> Agents:
+        known = [Known(word=draft.word, toolset=draft.toolset, drafts=draft.by_name) for draft in toolsets]
+        return Agents([draft.word for draft in services], known, self._report)
 
-    def _toolset(self, word: Toolset, service: str) -> _ToolsetDraft:
+    def _toolset(self, word: Toolset, service: str, exporter: str) -> _ToolsetDraft:
         report = self._report
         what = f"toolset {word.name!r}"
         check_snake(report, "a toolset", word.name, word.source)
@@ -211,8 +237,9 @@ class _Builder:
             prefix=word.prefix,
             instructions=instructions_of(word, report),
             native=native_tools(word, service, unique, report),
+            exporter=exporter,
         )
-        return _ToolsetDraft(toolset=toolset, module=module, tools=tools, service=service)
+        return _ToolsetDraft(word=word, toolset=toolset, module=module, tools=tools, service=service)
 
     def _drafts(self, word: Toolset, around: Surroundings, unique: Unique) -> tuple[Draft, ...]:
         report = self._report

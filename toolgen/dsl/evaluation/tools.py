@@ -49,6 +49,8 @@ class Draft:
     """The bound method; None without one, or when it was reported."""
     payload_is_known: bool
     result_is_known: bool
+    sides: Sides
+    """What texts about it may name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +137,7 @@ class Tools:
             operation=operation,
             payload_is_known=injection.is_known,
             result_is_known=result_is_known,
+            sides=sides,
         )
 
     def _payload(
