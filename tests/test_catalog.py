@@ -30,12 +30,14 @@ def test_the_catalogue_is_of_the_format(file: Path) -> None:
     jsonschema.Draft202012Validator(format_schema()).validate(catalogue)
     ids = [tool["id"] for tool in catalogue["tools"]]
     assert ids == sorted(ids)
-    for tool in (tool for tool in catalogue["tools"] if tool["kind"] == "function"):
+    for tool in (tool for tool in catalogue["tools"] if tool["kind"] != "native"):
         for part in (tool["payload"], tool["result"], *tool.get("artifacts", ()), *_behaviour(tool)):
             jsonschema.Draft202012Validator.check_schema(part["schema"])
             assert "$schema" not in part["schema"]
         judge = jsonschema.Draft202012Validator(tool["payload"]["schema"])
         assert all(judge.is_valid(example) for example in tool["payload"].get("examples", ()))
+    for completion in catalogue.get("completions", ()):
+        jsonschema.Draft202012Validator.check_schema(completion["result"]["schema"])
 
 
 def _behaviour(tool: dict[str, dict[str, Any]]) -> list[Any]:

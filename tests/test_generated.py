@@ -12,7 +12,7 @@ import pytest
 
 from tests.golden import design, formatted
 from toolgen.codegen import generate, stub
-from toolgen.dsl import Args, Attribute, Design, Return, Service, String, Tool, Toolset, build
+from toolgen.dsl import Agent, Args, Attribute, Design, Return, Service, String, Tool, Toolset, Use, build
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -25,8 +25,8 @@ print(hashlib.sha256(repr(trees).encode()).hexdigest())
 """
 
 
-def toolset_lines(tools: int) -> int:
-    """Return the non-blank lines of Python of a toolset of one-field tools."""
+def lines_of(tools: int, folder: str) -> int:
+    """Return the non-blank lines of Python of a toolset of one-field tools, or of an agent that uses it."""
     made = (
         Tool(
             f"describe_device_number_{number}",
@@ -39,25 +39,47 @@ def toolset_lines(tools: int) -> int:
         for number in range(tools)
     )
     toolset = Toolset("devices", "Find devices.", *made)
-    checked = build(Design("home", "Home.", Service("assistant", "Tools.", toolset))).design
+    agent = Agent("chat", "Talks with people.", Use(toolset, prefix="home_"))
+    checked = build(Design("home", "Home.", Service("assistant", "Tools.", toolset, agent))).design
     assert checked is not None
     texts = formatted(generate(checked, module="design"))
     return sum(
         1
         for path, text in texts.items()
-        if path.startswith("assistant/toolsets/") and path.endswith(".py")
+        if path.startswith(f"assistant/{folder}/") and path.endswith(".py")
         for line in text.splitlines()
         if line.strip()
     )
 
 
 def test_a_further_tool_adds_less_than_forty_lines() -> None:
-    assert toolset_lines(4) - toolset_lines(3) <= 36
+    assert lines_of(4, "toolsets") - lines_of(3, "toolsets") <= 36
 
 
 def test_a_further_tool_of_a_large_toolset_adds_its_own_types_module() -> None:
     # The header, the docstring and the imports of the module come on top.
-    assert toolset_lines(23) - toolset_lines(22) <= 52
+    assert lines_of(23, "toolsets") - lines_of(22, "toolsets") <= 52
+
+
+def test_a_further_tool_adds_few_lines_to_an_agent() -> None:
+    assert lines_of(4, "agents") - lines_of(3, "agents") <= 6
+
+
+@pytest.mark.parametrize("name", ["runtime", "planner", "dynamic", "register", "client", "replace", "class"])
+def test_no_toolset_takes_a_name_that_its_agent_needs(name: str) -> None:
+    toolset = Toolset(name, "Helps.", Tool("do", "Do it."))
+    agent = Agent("chat", "Talks.", Use(toolset, prefix="my_"))
+    checked = build(Design("home", "Home.", Service("Home", "Home.", toolset, agent))).design
+    assert checked is not None
+    texts = generate(checked, module="design")
+    module = ast.parse(texts["home/agents/chat/agent.py"])
+    functions = {one.name: one.args for one in module.body if isinstance(one, ast.FunctionDef)}
+    parameters = [one.arg for one in (*functions["register"].args, *functions["register"].kwonlyargs)]
+    imports = [one for one in module.body if isinstance(one, ast.ImportFrom)]
+    imported = {alias.asname or alias.name for one in imports for alias in one.names}
+    assert len(set(parameters)) == len(parameters) == 4
+    assert not imported & {*functions, *parameters}
+    assert ("replace as _replace" in texts["home/agents/chat/specs.py"]) == (name == "replace")
 
 
 @pytest.mark.parametrize("seed", ["0", "1", "4711"])

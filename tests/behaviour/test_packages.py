@@ -79,9 +79,12 @@ def catalogue(path: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("case", NAMES)
 def test_the_whole_catalogue_holds_those_of_the_toolsets(case: str) -> None:
     whole = catalogue(CASES / case / "gen/tool_schemas.json")
-    parts = [
-        catalogue(path) for path in sorted((CASES / case / "gen").glob("*/toolsets/*/tool_schemas.json"))
+    folder = CASES / case / "gen"
+    paths = [
+        *folder.glob("*/toolsets/*/tool_schemas.json"),
+        *folder.glob("*/agents/*/exports/*/tool_schemas.json"),
     ]
+    parts = [catalogue(path) for path in sorted(paths)]
     assert whole["tools"] == sorted(
         (tool for part in parts for tool in part["tools"]), key=lambda tool: tool["id"]
     )

@@ -50,6 +50,10 @@ def _specs(package: str) -> Iterator[ToolSpec[Any, Any]]:
         if tool["kind"] == "native":
             continue  # the provider's own; it has no schemas
         service, toolset, _ = tool["id"].split(".")
-        module = import_module(f"{package}.{module_name(service)}.toolsets.{module_name(toolset)}")
+        folder = f"{module_name(service)}.toolsets"
+        if "agent" in tool:  # a toolset that an agent exports stands in the agent's package
+            owner, agent = tool["agent"].split(".")
+            folder = f"{module_name(owner)}.agents.{module_name(agent)}.exports"
+        module = import_module(f"{package}.{folder}.{module_name(toolset)}")
         (spec,) = (spec for spec in module.SPECS if spec.id == tool["id"])
         yield spec

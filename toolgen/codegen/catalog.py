@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from toolgen.contract.fields import Json, Objects
 from toolgen.contract.names import FORMAT, MCP_HINTS
 from toolgen.contract.schema import object_schema
-from toolgen.expr.tree import Artifact, Behaviour, Confirmation, NativeTool, Tool, Toolset
+from toolgen.expr.tree import Artifact, Behaviour, Confirmation, NativeTool, Tool, Toolset, UsedTool
 
 from . import names
 
@@ -32,6 +32,8 @@ class Entry:
     """One tool of the catalogue, with its schemas at hand."""
 
     printed: Printed
+    facts: Mapping[str, Json]
+    """None and empty where they say nothing."""
     payload: Json
     result: Json
     artifacts: tuple[Json, ...]
@@ -53,7 +55,8 @@ def entry(toolset: Toolset, tool: Tool, objects: Objects) -> Entry:
         "title": tool.title,
         "description": tool.description,
         "tags": list(tool.tags),
-        "kind": "function",
+        "kind": "agent" if toolset.exporter else "function",
+        "agent": toolset.exporter or None,
         "annotations": _annotations(tool),
         "bounded": _bounded(tool),
         "payload": _type(tool.payload.name, payload, [example.args for example in tool.examples]),
@@ -70,11 +73,20 @@ def entry(toolset: Toolset, tool: Tool, objects: Objects) -> Entry:
     }
     return Entry(
         printed=_printed(tool.id, facts),
+        facts=facts,
         payload=payload,
         result=result,
         artifacts=tuple(artifacts),
         behaviour=behaviour,
     )
+
+
+def used_entry(entry: Entry, used: UsedTool) -> Printed:
+    """Return the entry of a tool as one agent calls it."""
+    facts = {**entry.facts, "name": used.name}
+    if used.confirmation is not None:
+        facts["confirmation"] = _confirmation(used.confirmation, entry.behaviour)
+    return _printed(used.tool.id, facts)
 
 
 def native_entry(toolset: Toolset, tool: NativeTool) -> Printed:
@@ -95,32 +107,46 @@ def native_entry(toolset: Toolset, tool: NativeTool) -> Printed:
 
 def _printed(id_: str, facts: dict[str, Json]) -> Printed:
     """Return the entry of these facts; those that say nothing are left out."""
-    given = {key: value for key, value in facts.items() if value not in (None, [])}
-    text = _printable(json.dumps(given, indent=2, ensure_ascii=False))
+    given: Json = {key: value for key, value in facts.items() if value not in (None, [])}
     return Printed(
         id=id_,
-        text="    " + text.replace("\n", "\n    "),
+        text=f"    {_indented(given, '    ')}",
         canonical=json.dumps(given, sort_keys=True, separators=(",", ":")),
     )
 
 
-def document(design: str, entries: Iterable[Printed]) -> str:
-    """Return the text of a catalogue; tools are sorted by id."""
+def document(
+    design: str, entries: Iterable[Printed], *, agent: Json = None, further: Mapping[str, Json] | None = None
+) -> str:
+    """Return the text of a catalogue; tools are sorted by id.
+
+    `agent` is whose tools they are, `further` what stands after them.
+    """
     ordered = sorted(entries, key=lambda one: one.id)
     canonical = f"[{','.join(one.canonical for one in ordered)}]"
     digest = f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
     catalog = _printable(
         json.dumps({"format": FORMAT, "design": design, "digest": digest}, ensure_ascii=False)
     )
-    if not ordered:
-        return f'{{\n  "catalog": {catalog},\n  "tools": []\n}}\n'
     tools = ",\n".join(one.text for one in ordered)
-    return f'{{\n  "catalog": {catalog},\n  "tools": [\n{tools}\n  ]\n}}\n'
+    parts = {
+        "catalog": catalog,
+        **({} if agent is None else {"agent": _indented(agent, "  ")}),
+        "tools": f"[\n{tools}\n  ]" if ordered else "[]",
+        **{key: _indented(value, "  ") for key, value in (further or {}).items()},
+    }
+    return "{\n" + ",\n".join(f'  "{key}": {text}' for key, text in parts.items()) + "\n}\n"
 
 
 def compact(value: Json) -> str:
     """Return JSON without spaces, characters as they are."""
     return _printable(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _indented(value: Json, margin: str) -> str:
+    """Return JSON on several lines; all but the first start with the margin."""
+    text = _printable(json.dumps(value, indent=2, ensure_ascii=False))
+    return text.replace("\n", f"\n{margin}")
 
 
 def _annotations(tool: Tool) -> Json:

@@ -18,7 +18,7 @@ from toolgen.contract.fields import (
     UnionType,
 )
 from toolgen.contract.naming import method_name, module_name
-from toolgen.expr.tree import Design, Service, Tool, Toolset
+from toolgen.expr.tree import Agent, Design, Service, Tool, Toolset
 
 from .foreign import ForeignTypes
 
@@ -40,8 +40,24 @@ def service_module(service: str) -> Module:
     return (*service_package(service), "service")
 
 
+def completions_module(service: str) -> Module:
+    return (*service_package(service), "completions")
+
+
+def agents_package(service: str) -> Module:
+    return (*service_package(service), "agents")
+
+
+def agent_package(agent: Agent) -> Module:
+    return (*agents_package(agent.service), module_name(agent.name))
+
+
 def toolset_package(toolset: Toolset) -> Module:
-    return (*service_package(toolset.service), "toolsets", module_name(toolset.name))
+    """Return the package of a toolset: its service's, or that of the agent that implements it."""
+    if not toolset.exporter:
+        return (*service_package(toolset.service), "toolsets", module_name(toolset.name))
+    service, _, agent = toolset.exporter.rpartition(".")
+    return (*agents_package(service), module_name(agent), "exports", module_name(toolset.name))
 
 
 def toolset_path(toolset: Toolset, package: str) -> str:
@@ -86,6 +102,7 @@ def all_objects(design: Design) -> Iterator[ObjectType]:
     yield from design.types
     for service in design.services:
         yield from service.objects
+        yield from service.completion_objects
         for toolset in service.toolsets:
             yield from toolset.objects
 
@@ -97,6 +114,10 @@ def shared_scope(design: Design, foreign: Mapping[Foreign, ForeignTypes] = _NONE
 
 def service_scope(service: Service, shared: Scope) -> Scope:
     return _scope({service_module(service.name): service.objects}, shared)
+
+
+def completions_scope(service: Service, shared: Scope) -> Scope:
+    return _scope({completions_module(service.name): service.completion_objects}, shared)
 
 
 def toolset_scope(toolset: Toolset, shared: Scope) -> Scope:

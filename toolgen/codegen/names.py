@@ -1,9 +1,11 @@
-"""Names that several files of one toolset share, made of `contract.naming`."""
+"""Names that several files of the tree share, made of `contract.naming`."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from toolgen.contract.naming import class_name, constant, method_name, module_name, snake
-from toolgen.expr.tree import Tool, Toolset
+from toolgen.expr.tree import Completion, Tool, Toolset
 
 NATIVE_TOOLS = "NATIVE_TOOLS"
 _TRANSFORM_NAMES = frozenset("dict dt given item key len list payload result shared_types value".split())
@@ -67,3 +69,38 @@ def service_module(service: str) -> str:
 def wire(toolset: Toolset, tool: Tool) -> str:
     """Return the name that the model calls."""
     return f"{toolset.prefix}{tool.name}"
+
+
+def qualified(toolset: Toolset) -> str:
+    """Return the name under which a runtime knows a toolset: `service.toolset`."""
+    return f"{toolset.service}.{toolset.name}"
+
+
+def distinct(toolsets: Sequence[Toolset], taken: Collection[str]) -> list[str]:
+    """Return one name a toolset: its own, after the service's where two have one or something else has it."""
+    own = [module_name(toolset.name) for toolset in toolsets]
+    found: list[str] = []
+    for toolset, name in zip(toolsets, own, strict=True):
+        if own.count(name) > 1 or name in taken:
+            name = f"{snake(toolset.service)}_{snake(toolset.name)}"
+        found.append(free(name, {*found, *taken}))
+    return found
+
+
+def free(name: str, taken: Collection[str]) -> str:
+    """Return the name of a toolset that nothing else has."""
+    while name in taken:
+        name += "_toolset"
+    return name
+
+
+def completion(completion: Completion) -> str:
+    return constant(completion.name)
+
+
+def completing(completion: Completion) -> str:
+    return f"complete_{completion.name}"
+
+
+def streaming(completion: Completion) -> str:
+    return f"stream_{completion.name}"

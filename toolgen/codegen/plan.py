@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from toolgen.expr.tree import Design, Toolset
+from toolgen.expr.tree import Agent, Design, Service, Toolset
 
-from . import catalog
+from . import catalog, names
+from .agent_catalog import agent_entries, agent_facts, further_facts
 from .foreign import foreign_types
 from .layout import (
     Module,
     Scope,
+    agent_package,
+    agents_package,
     all_objects,
+    completions_module,
+    completions_scope,
     is_large,
     service_module,
     service_package,
@@ -21,10 +27,14 @@ from .layout import (
     toolset_scope,
 )
 from .render import View, render
+from .views.agent import agent_view
+from .views.agent_specs import agent_specs_view
 from .views.calls import calls_view
 from .views.codecs import codecs_view
+from .views.completions import completions_view
 from .views.executor import executor_view
-from .views.package import package_view, toolset_view
+from .views.export import export_view
+from .views.package import agent_package_view, package_view, toolset_view
 from .views.service import service_view
 from .views.specs import specs_view
 from .views.stub import stub_view
@@ -51,49 +61,111 @@ def stub(design: Design, toolset: Toolset, package: str) -> str:
 
 
 def _files(design: Design) -> Iterator[tuple[str, View | str]]:
-    foreign = [(object_.name, object_.foreign) for object_ in all_objects(design) if object_.foreign]
-    shared = shared_scope(design, foreign_types(foreign))
-    services = {service.name: service_scope(service, shared) for service in design.services}
-    entries: list[catalog.Printed] = []
+    whole = _whole(design)
     yield "__init__.py", package_view(design.description)
     yield "py.typed", ""
-    yield "types.py", shared_types_view(design, shared)
+    yield "types.py", shared_types_view(design, whole.shared)
     for service in design.services:
-        folder = service_package(service.name)
-        yield _path(folder, "__init__.py"), package_view(service.description)
-        if service.methods:
-            yield _path(service_module(service.name)), service_view(service, services[service.name])
-        if service.toolsets:
-            text = f"The toolsets of {service.name}."
-            yield _path((*folder, "toolsets"), "__init__.py"), package_view(text)
-        for toolset in service.toolsets:
-            scope = toolset_scope(toolset, shared)
-            own = tuple(catalog.entry(toolset, tool, scope.objects) for tool in toolset.tools)
-            printed = [entry.printed for entry in own]
-            printed += [catalog.native_entry(toolset, tool) for tool in toolset.native]
-            entries += printed
-            yield from _toolset(toolset, scope, services, own)
-            yield _path(toolset_package(toolset), CATALOG), catalog.document(design.name, printed)
-    yield CATALOG, catalog.document(design.name, entries)
+        yield from _service(service, whole)
+    entries = [
+        printed
+        for service in design.services
+        for toolset in service.toolsets
+        for printed in whole.printed(toolset)
+    ]
+    objects = {service.name: completions_scope(service, whole.shared).objects for service in design.services}
+    yield CATALOG, catalog.document(design.name, entries, further=further_facts(design, objects))
 
 
-def _toolset(
-    toolset: Toolset, scope: Scope, services: dict[str, Scope], entries: tuple[catalog.Entry, ...]
-) -> Iterator[tuple[str, View]]:
-    folder = toolset_package(toolset)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Whole:
+    """What the files of one place need of the others."""
+
+    design: str
+    shared: Scope
+    services: dict[str, Scope]
+    toolsets: dict[str, Scope]
+    entries: dict[str, catalog.Entry]
+    """By id of the tool."""
+
+    def of(self, toolset: Toolset) -> tuple[catalog.Entry, ...]:
+        return tuple(self.entries[tool.id] for tool in toolset.tools)
+
+    def printed(self, toolset: Toolset) -> list[catalog.Printed]:
+        native = [catalog.native_entry(toolset, tool) for tool in toolset.native]
+        return [*(entry.printed for entry in self.of(toolset)), *native]
+
+
+def _whole(design: Design) -> _Whole:
+    foreign = [(object_.name, object_.foreign) for object_ in all_objects(design) if object_.foreign]
+    shared = shared_scope(design, foreign_types(foreign))
+    toolsets = [toolset for service in design.services for toolset in service.toolsets]
+    scopes = {names.qualified(toolset): toolset_scope(toolset, shared) for toolset in toolsets}
+    return _Whole(
+        design=design.name,
+        shared=shared,
+        services={service.name: service_scope(service, shared) for service in design.services},
+        toolsets=scopes,
+        entries={
+            tool.id: catalog.entry(toolset, tool, scopes[names.qualified(toolset)].objects)
+            for toolset in toolsets
+            for tool in toolset.tools
+        },
+    )
+
+
+def _service(service: Service, whole: _Whole) -> Iterator[tuple[str, View | str]]:
+    folder = service_package(service.name)
+    yield _path(folder, "__init__.py"), package_view(service.description)
+    if service.methods:
+        yield _path(service_module(service.name)), service_view(service, whole.services[service.name])
+    own = [toolset for toolset in service.toolsets if not toolset.exporter]
+    if own:
+        text = f"The toolsets of {service.name}."
+        yield _path((*folder, "toolsets"), "__init__.py"), package_view(text)
+    for toolset in own:
+        yield from _toolset(toolset, whole)
+    if service.agents:
+        text = f"The agents of {service.name}."
+        yield _path(agents_package(service.name), "__init__.py"), package_view(text)
+    for agent in service.agents:
+        yield from _agent(agent, whole)
+    if service.completions:
+        scope = completions_scope(service, whole.shared)
+        yield _path(completions_module(service.name)), completions_view(service, scope)
+
+
+def _agent(agent: Agent, whole: _Whole) -> Iterator[tuple[str, View | str]]:
+    folder = agent_package(agent)
+    yield _path(folder, "__init__.py"), agent_package_view(agent)
+    yield _path(folder, "agent.py"), agent_view(agent)
+    yield _path(folder, "specs.py"), agent_specs_view(agent)
+    printed = agent_entries(agent, whole.entries)
+    yield _path(folder, CATALOG), catalog.document(whole.design, printed, agent=agent_facts(agent))
+    if agent.exports:
+        text = f"The toolsets that {agent.id} implements."
+        yield _path((*folder, "exports"), "__init__.py"), package_view(text)
+    for export in agent.exports:
+        yield from _toolset(export.toolset, whole)
+        yield _path(toolset_package(export.toolset), "export.py"), export_view(export)
+
+
+def _toolset(toolset: Toolset, whole: _Whole) -> Iterator[tuple[str, View | str]]:
+    folder, scope = toolset_package(toolset), whole.toolsets[names.qualified(toolset)]
     yield _path(folder, "__init__.py"), toolset_view(toolset)
     yield _path(folder, "specs.py"), specs_view(toolset, scope)
-    if not toolset.tools:
-        return
-    if is_large(toolset):
-        yield _path((*folder, "types"), "__init__.py"), types_package_view(toolset)
-    for module, view in types_views(toolset, scope):
-        yield _path(module), view
-    yield _path(folder, "codecs.py"), codecs_view(toolset, scope, entries)
-    if any(tool.binding for tool in toolset.tools):
-        yield _path(folder, "transforms.py"), transforms_view(toolset, scope, services)
-    yield _path(folder, "executor.py"), executor_view(toolset)
-    yield _path(folder, "calls.py"), calls_view(toolset)
+    if toolset.tools:
+        if is_large(toolset):
+            yield _path((*folder, "types"), "__init__.py"), types_package_view(toolset)
+        for module, view in types_views(toolset, scope):
+            yield _path(module), view
+        yield _path(folder, "codecs.py"), codecs_view(toolset, scope, whole.of(toolset))
+        if not toolset.exporter:
+            if any(tool.binding for tool in toolset.tools):
+                yield _path(folder, "transforms.py"), transforms_view(toolset, scope, whole.services)
+            yield _path(folder, "executor.py"), executor_view(toolset)
+        yield _path(folder, "calls.py"), calls_view(toolset)
+    yield _path(folder, CATALOG), catalog.document(whole.design, whole.printed(toolset))
 
 
 def _path(module: Module, file: str = "") -> str:

@@ -60,7 +60,7 @@ def codecs_view(toolset: Toolset, scope: Scope, entries: tuple[Entry, ...]) -> C
                 name=name,
                 type=type_name(toolset, module, class_, typing_imports),
                 module=f"{maker.name}.foreign" if scope.objects[class_].foreign else maker.name,
-                arguments=", ".join(_arguments(scope.objects[class_], schema, scope)),
+                arguments=", ".join(arguments(scope.objects[class_], schema, scope)),
             )
     return CodecsView(
         docstring=docstring(f"Codecs of {toolset.service}.{toolset.name}."),
@@ -71,7 +71,8 @@ def codecs_view(toolset: Toolset, scope: Scope, entries: tuple[Entry, ...]) -> C
     )
 
 
-def _arguments(of: ObjectType, schema: Json, scope: Scope) -> Iterator[str]:
+def arguments(of: ObjectType, schema: Json, scope: Scope) -> Iterator[str]:
+    """Return what makes the codec of an object."""
     yield quote(compact(schema))
     if of.foreign:
         yield quote(of.name)

@@ -48,8 +48,8 @@ class ExecutorView:
     toolset: str
     """As a literal."""
     format: int
-    instructions: str
-    """The last keyword argument of the registration, after a comma; "" without instructions."""
+    more: str
+    """The last keyword arguments of the registration, each after a comma: instructions and native tools."""
     executor: str
     executor_docstring: str
     tools: tuple[ToolView, ...]
@@ -77,7 +77,7 @@ def executor_view(toolset: Toolset) -> ExecutorView:
         typing_imports=typing_imports.text(4),
         toolset=quote(full_name),
         format=FORMAT,
-        instructions=f", instructions={quote(toolset.instructions)}" if toolset.instructions else "",
+        more=_more(toolset),
         executor=names.executor(toolset),
         executor_docstring=docstring(toolset.description or f"Executes the tools of {full_name}.", 4),
         tools=tuple(map(_tool, toolset.tools)),
@@ -141,3 +141,8 @@ def _artifacts(tool: Tool, binding: Binding) -> Iterator[str]:
             yield f"*([specs.{spec}.of({name})] if ({name} := {data}) is not None else [])"
         else:
             yield f"specs.{spec}.of({data})"
+
+
+def _more(toolset: Toolset) -> str:
+    instructions = f", instructions={quote(toolset.instructions)}" if toolset.instructions else ""
+    return instructions + (f", native=specs.{names.NATIVE_TOOLS}" if toolset.native else "")

@@ -1,11 +1,11 @@
-"""The `__init__.py` files: plain packages, and the public surface of a toolset."""
+"""The `__init__.py` files: plain packages, and the public surfaces of toolsets and agents."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.expr.tree import Toolset
+from toolgen.expr.tree import Agent, Toolset
 
 from .. import names
 from ..imports import Imports, sorted_names
@@ -41,9 +41,11 @@ def toolset_view(of: Toolset) -> ToolsetView:
         return _surface(of, imports, typing_imports, [names.NATIVE_TOOLS])
     imports.name("typing", "TYPE_CHECKING")
     imports.name(RUNTIME, "lazy_attribute")
-    executors = [names.executor(of), "registration"]
-    if any(tool.binding for tool in of.tools):
-        executors.append(names.bound_executor(of))
+    executors = ["registration"]
+    if not of.exporter:
+        executors.append(names.executor(of))
+        if any(tool.binding for tool in of.tools):
+            executors.append(names.bound_executor(of))
     specs = ["SPECS", "ToolId", *([names.NATIVE_TOOLS] if of.native else [])]
     for tool in of.tools:
         specs += [
@@ -53,12 +55,29 @@ def toolset_view(of: Toolset) -> ToolsetView:
     types = class_names(of.objects)
     imports.name(".", "calls")
     for name in executors:
-        imports.name(".executor", name)
+        imports.name(".export" if of.exporter else ".executor", name)
     for name in specs:
         imports.name(".specs", name)
     for name in types:
         typing_imports.name(".types", name)
     return _surface(of, imports, typing_imports, ["calls", *executors, *specs, *types])
+
+
+def agent_package_view(of: Agent) -> ToolsetView:
+    imports = Imports()
+    agent, specs = ["AGENT", "AGENT_ID", "client", "register"], ["SPECS"]
+    if any(used.tools for used in of.uses):
+        specs.append("ToolId")
+    for name in agent:
+        imports.name(".agent", name)
+    for name in specs:
+        imports.name(".specs", name)
+    return ToolsetView(
+        docstring=docstring(of.description or f"The agent {of.id}."),
+        imports=imports.text(),
+        typing_imports="",
+        names=tuple(map(quote, sorted_names([*agent, *specs]))),
+    )
 
 
 def _surface(of: Toolset, imports: Imports, typing_imports: Imports, offered: list[str]) -> ToolsetView:

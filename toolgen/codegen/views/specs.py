@@ -117,7 +117,7 @@ def _facts(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
 
 def _behaviour(of: Behaviour, imports: Imports) -> Iterator[str]:
     if of.confirmation is not None:
-        yield f"confirm={imports.name(RUNTIME, 'ConfirmSpec')}({_confirmation(of.confirmation)})"
+        yield confirmed(of.confirmation, imports)
     if of.long_running is not None:
         parts = {"ack": of.long_running.ack, "progress": of.long_running.progress}
         codecs = (f"{key}=codecs.{names.codec(name)}" for key, name in parts.items() if name is not None)
@@ -138,14 +138,15 @@ def _behaviour(of: Behaviour, imports: Imports) -> Iterator[str]:
         yield f"needs={strings(of.needs)}"
 
 
-def _confirmation(of: Confirmation) -> str:
+def confirmed(of: Confirmation, imports: Imports, codecs: str = "codecs") -> str:
+    """Return the keyword argument of a spec that says who has to approve its calls."""
     facts = [f"hint={quote(of.hint)}"] if of.hint else []
     if of.when:
         items = (f"{quote(name)}: {_alternatives(values)}" for name, values in of.when.items())
         facts.append(f"when={{{', '.join(items)}}}")
     if of.payload is not None:
-        facts.append(f"payload=codecs.{names.codec(of.payload)}")
-    return ", ".join(facts)
+        facts.append(f"payload={codecs}.{names.codec(of.payload)}")
+    return f"confirm={imports.name(RUNTIME, 'ConfirmSpec')}({', '.join(facts)})"
 
 
 def _alternatives(values: tuple[bool | int | float | str, ...]) -> str:

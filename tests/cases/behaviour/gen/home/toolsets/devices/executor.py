@@ -63,4 +63,5 @@ def registration(executor: DevicesExecutor | RawExecutor) -> ToolsetRegistration
         executor=executor,
         format=1,
         instructions="Look for a device before you change it.\nAsk when several have that name.",
+        native=specs.NATIVE_TOOLS,
     )

@@ -1,0 +1,103 @@
+"""Agents and completions in `tool_schemas.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, fields
+
+from toolgen.contract.fields import Json, Objects
+from toolgen.contract.schema import object_schema
+from toolgen.expr.tree import Agent, Completion, Design, Export, History, RunPolicy
+
+from . import names
+from .catalog import Entry, Printed, native_entry, used_entry
+from .uses import toolsets_of
+
+
+def agent_entries(agent: Agent, tools: Mapping[str, Entry]) -> Iterator[Printed]:
+    """Return the entry of every tool that an agent has; `tools` are those of the design by id."""
+    for used in agent.uses:
+        yield from (used_entry(tools[one.tool.id], one) for one in used.tools)
+    for toolset in toolsets_of(agent):
+        yield from (native_entry(toolset, tool) for tool in toolset.native)
+
+
+def agent_facts(agent: Agent) -> dict[str, Json]:
+    """Return what stands at the top of an agent's own catalogue."""
+    return _said(
+        {
+            "id": agent.id,
+            "description": agent.description,
+            "policy": _policy(agent.policy),
+            "transfers": list(agent.transfers),
+        }
+    )
+
+
+def further_facts(design: Design, completion_objects: Mapping[str, Objects]) -> dict[str, Json]:
+    """Return the agents and completions of the design; the objects are given by service."""
+    agents: list[Json] = [_agent(agent) for service in design.services for agent in service.agents]
+    completions: list[Json] = [
+        _completion(completion, completion_objects[service.name])
+        for service in design.services
+        for completion in service.completions
+    ]
+    return _said({"agents": agents, "completions": completions})
+
+
+def given(policy: RunPolicy | History) -> dict[str, object]:
+    """Return the limits that the author set, by name; those that are as they always are, are left out."""
+    values = {field.name: getattr(policy, field.name) for field in fields(policy)}
+    defaults = {field.name: field.default for field in fields(policy)}
+    return {name: value for name, value in values.items() if value != defaults[name]}
+
+
+def _agent(agent: Agent) -> Json:
+    called = [(one.tool.id, one.name) for used in agent.uses for one in used.tools]
+    native = [(tool.id, tool.kind) for toolset in toolsets_of(agent) for tool in toolset.native]
+    head: dict[str, Json] = {
+        "id": agent.id,
+        "service": agent.service,
+        "description": agent.description,
+        "tools": [{"id": id_, "name": name} for id_, name in (*called, *native)],
+    }
+    return head | _said(
+        {
+            "policy": _policy(agent.policy),
+            "exports": [_export(export) for export in agent.exports],
+            "transfers": list(agent.transfers),
+        }
+    )
+
+
+def _export(export: Export) -> Json:
+    ids = {tool.name: tool.id for tool in export.toolset.tools}
+    prompts: dict[str, Json] = {ids[name]: prompt for name, prompt in export.prompts.items()}
+    return _said({"toolset": names.qualified(export.toolset), "prompts": prompts})
+
+
+def _completion(completion: Completion, objects: Objects) -> Json:
+    return {
+        "id": completion.id,
+        "name": completion.name,
+        "description": completion.description,
+        "result": {
+            "name": completion.result.name,
+            "schema": object_schema(completion.result, objects),
+        },
+    }
+
+
+def _policy(policy: RunPolicy) -> dict[str, Json]:
+    found: dict[str, Json] = {}
+    for name, value in given(policy).items():
+        if isinstance(value, History):
+            found[name] = {key: part for key, part in asdict(value).items() if part is not None}
+        elif isinstance(value, bool | int | float | str):
+            found[name] = value
+    return found
+
+
+def _said(facts: dict[str, Json]) -> dict[str, Json]:
+    """Return the facts that say something."""
+    return {key: value for key, value in facts.items() if value not in (None, [], {})}

@@ -1,0 +1,160 @@
+"""`agent.py`: an agent, its limits, and how a host registers and reaches it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final
+
+from toolgen.contract.names import FORMAT
+from toolgen.expr.tree import Agent, History, RunPolicy, Toolset, UsedTool
+
+from .. import names
+from ..agent_catalog import given
+from ..imports import Imports
+from ..layout import agent_package, relative, toolset_package
+from ..spelling import RUNTIME
+from ..text import docstring, quote, strings
+from ..uses import own_confirmation, toolsets_of
+from .specs import confirmed
+
+_AGENTS: Final = f"{RUNTIME}.agents"
+_PARAMETERS: Final = ("runtime", "planner", "dynamic")
+_FUNCTIONS: Final = ("register", "client")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentView:
+    template: ClassVar[str] = "agent.py.jinja"
+    docstring: str
+    imports: str
+    id: str
+    """As a literal."""
+    spec: str
+    """Expression."""
+    parameters: tuple[str, ...]
+    """The executors with their types."""
+    register_docstring: str
+    registrations: tuple[str, ...]
+    """Expressions, one a toolset."""
+    format: int
+    client_docstring: str
+
+
+def agent_view(agent: Agent) -> AgentView:
+    imports = _imports()
+    wired = _wired(agent)
+    for one in wired:
+        *parents, module = toolset_package(one.toolset)
+        imports.name(relative(agent_package(agent), tuple(parents)), module, one.module)
+    executed = [one for one in wired if one.is_executed]
+    if executed:
+        imports.name(RUNTIME, "RawExecutor")
+    spec = f"{imports.name(_AGENTS, 'AgentSpec')}({', '.join(_facts(agent, imports))},)"
+    registrations = tuple(one.registration(imports) for one in wired)
+    return AgentView(
+        docstring=docstring(agent.description or f"The agent {agent.id}."),
+        imports=imports.text(),
+        id=quote(agent.id),
+        spec=spec,
+        parameters=tuple(
+            f"{one.parameter}: {one.module}.{names.executor(one.toolset)} | RawExecutor" for one in executed
+        ),
+        register_docstring=docstring(_register_text(bool(executed)), 4),
+        registrations=registrations,
+        format=FORMAT,
+        client_docstring=docstring(f"Return what starts and follows runs of {agent.id}.", 4),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wired:
+    """A toolset of the agent, as the module names it."""
+
+    toolset: Toolset
+    parameter: str
+    """Unique among the toolsets, whether or not it has an executor."""
+    module: str
+
+    @property
+    def is_executed(self) -> bool:
+        return bool(self.toolset.tools) and not self.toolset.exporter
+
+    def registration(self, imports: Imports) -> str:
+        """Return what the runtime registers; a toolset of native tools alone has no executor."""
+        if self.toolset.tools:
+            return f"{self.module}.registration({self.parameter if self.is_executed else ''})"
+        more = f", instructions={quote(self.toolset.instructions)}" if self.toolset.instructions else ""
+        maker, native = imports.name(RUNTIME, "StaticToolset"), f"{self.module}.{names.NATIVE_TOOLS}"
+        name = quote(names.qualified(self.toolset))
+        return f"{maker}(name={name}, bound=(), native={native}{more})"
+
+
+def _wired(agent: Agent) -> list[_Wired]:
+    """Return the toolsets, each once; a module that has a parameter's name gets another one."""
+    toolsets = toolsets_of(agent)
+    parameters = names.distinct(toolsets, _PARAMETERS)
+    found: list[_Wired] = []
+    for toolset, parameter in zip(toolsets, parameters, strict=True):
+        is_executed = bool(toolset.tools) and not toolset.exporter
+        others = {*parameters, *_FUNCTIONS, *(one.module for one in found)}
+        taken = others if is_executed else others - {parameter}
+        found.append(_Wired(toolset=toolset, parameter=parameter, module=names.free(parameter, taken)))
+    return found
+
+
+def _imports() -> Imports:
+    imports = Imports()
+    imports.name("__future__", "annotations")
+    imports.name("collections.abc", "Sequence")
+    imports.name("typing", "Final")
+    for name in ("DynamicToolset", "Runtime"):
+        imports.name(RUNTIME, name)
+    for name in ("AgentClient", "AgentRegistration", "AgentSpec", "Planner"):
+        imports.name(_AGENTS, name)
+    return imports
+
+
+def _facts(agent: Agent, imports: Imports) -> Iterator[str]:
+    """Return the keyword arguments of the spec; what is empty is left out."""
+    yield "id=AGENT_ID"
+    yield f"description={quote(agent.description)}"
+    tools = [_tool(one, imports) for used in agent.uses for one in used.tools]
+    if tools:
+        yield f"tools=({', '.join(tools)},)"
+    if agent.transfers:
+        yield f"transfers={strings(agent.transfers)}"
+    if given(agent.policy):
+        yield f"policy={_limits(agent.policy, imports)}"
+
+
+def _tool(used: UsedTool, imports: Imports) -> str:
+    confirm = ""
+    if confirmation := own_confirmation(used):  # what an approval may hold stays as the tool says
+        confirm = f", {confirmed(replace(confirmation, payload=None), imports)}"
+    maker = imports.name(_AGENTS, "AgentTool")
+    return f"{maker}(id={quote(used.tool.id)}, name={quote(used.name)}{confirm})"
+
+
+def _limits(of: RunPolicy | History, imports: Imports) -> str:
+    arguments = (f"{name}={_limit(value, imports)}" for name, value in given(of).items())
+    return f"{imports.name(_AGENTS, type(of).__name__)}({', '.join(arguments)})"
+
+
+def _limit(value: object, imports: Imports) -> str:
+    match value:
+        case History():
+            return _limits(value, imports)
+        case str():
+            return quote(value)
+        case _:
+            return repr(value)
+
+
+def _register_text(has_executors: bool) -> str:
+    executes = " and what executes its tools" if has_executors else ""
+    return (
+        f"Register the agent with what plans for it{executes}.\n\n"
+        "`dynamic` are toolsets of the host, asked for their tools before each planning.\n\n"
+        "Raises:\n    RegistrationError: it is registered already, or something does not fit."
+    )
