@@ -12,10 +12,10 @@ help: ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: .venv/ready ## generate the example's code, build its database, and run its tools
+demo: .venv/ready ## generate the example, build its database, run its tools and agents (MODEL=… for a real model)
 	$(BIN)/toolgen gen
 	$(BIN)/python -m examples.home.database examples/home/home.db
-	$(BIN)/python -m examples.home.demo
+	$(BIN)/python -m examples.home.demo $(if $(MODEL),--model $(MODEL))
 
 .PHONY: test
 test: .venv/ready ## run the tests

@@ -19,6 +19,9 @@ Kind = Literal["light", "plug", "thermostat", "sensor", "blind", "lock"]
 UserPart = Literal["contact", "sites", "preferences"]
 """A part of what is known about a user."""
 
+Certainty = Literal["certain", "likely", "unclear"]
+"""How sure a finding is."""
+
 
 class Device(ToolModel):
     """A device on a site."""

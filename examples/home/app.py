@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from gen.assistant.toolsets import account, devices, documents, maintenance
+from gen.assistant.agents import chat, diagnostics
 from toolgen.runtime import Runtime
+from toolgen.runtime.agents import Planner
 from toolgen.runtime.capabilities import SqliteStateStore, StateCapability
 from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
 
+from . import scripts
 from .admin import Admin
 from .database import DATABASE, beside, connect
 from .executors.assistant.account import Account
@@ -20,13 +23,21 @@ from .services import DeviceStore, UserStore
 from .sessions import SessionUser
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planners:
+    """What plans for the agents; by default the scripts of the demo, which need no model."""
+
+    chat: Planner = field(default_factory=scripts.chat)
+    diagnostics: Planner = field(default_factory=scripts.diagnostics)
+
+
 def runtime(path: Path = DATABASE) -> Runtime:
     """Return the assistant over a database, which is built when it is missing."""
     return assistant(connect(path), path)
 
 
-def assistant(database: sqlite3.Connection, path: Path) -> Runtime:
-    """Return a runtime that serves all tools of the design over the open database at `path`.
+def assistant(database: sqlite3.Connection, path: Path, planners: Planners | None = None) -> Runtime:
+    """Return a runtime with the agents and all tools of the design over the open database at `path`.
 
     What waits for an answer and what sessions know stands in files beside it, for every process to see.
     """
@@ -36,9 +47,19 @@ def assistant(database: sqlite3.Connection, path: Path) -> Runtime:
         suspensions=SqliteSuspensionStore(beside(path, "suspensions")),
         capabilities=[StateCapability(states)],
     )
-    runtime.register(devices.registration(Devices(device_service=DeviceStore(database))))
-    runtime.register(documents.registration(Documents(database)))
-    runtime.register(account.registration(Account(user_service=UserStore(database))))
-    runtime.register(maintenance.registration(Maintenance(database)))
-    runtime.add_toolset(Admin(database, states))
+    planners = planners or Planners()
+    home = Devices(device_service=DeviceStore(database))
+    manuals = Documents(database)
+    admin = Admin(database, states)
+    chat.register(
+        runtime,
+        planner=planners.chat,
+        devices=home,
+        documents=manuals,
+        account=Account(user_service=UserStore(database)),
+        maintenance=Maintenance(database),
+        dynamic=[admin],
+    )
+    diagnostics.register(runtime, planner=planners.diagnostics, devices=home, documents=manuals)
+    runtime.add_toolset(admin)
     return runtime

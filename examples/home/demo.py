@@ -1,10 +1,12 @@
-"""Fourteen calls as a model might make them, and what it gets: `python -m examples.home.demo`.
+"""Fourteen calls as a model might make them, and a conversation: `python -m examples.home.demo`.
 
-No model takes part: the calls are written here, and each goes through the whole runtime.
+No model takes part: calls and conversation are written down, and go through the whole runtime. With
+`--model NAME` a model leads the conversation, such as `openai-chat:gpt-5.2` with its key in the environment.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import struct
 import sys
@@ -24,7 +26,8 @@ from toolgen.runtime import (
     ToolResult,
 )
 
-from .app import assistant
+from .app import Planners, assistant
+from .conversation import conversation
 from .database import DATABASE, connect
 
 CALLS: Final = (
@@ -100,10 +103,29 @@ CALLS: Final = (
 MIRA: Final = CallMeta(session_id="s-mira")
 
 
-def main(path: Path = DATABASE) -> None:
-    """Make the calls on a database, built when it is missing, and print them."""
+def main(path: Path = DATABASE, planners: Planners | None = None) -> None:
+    """Make the calls on a database, built when it is missing, and print them; then lead the conversation.
+
+    Other planners than the scripts lead the conversation alone.
+    """
     with closing(connect(path)) as database:
-        print(asyncio.run(transcript(assistant(database, path), path)))
+        if planners is None:
+            print(asyncio.run(transcript(assistant(database, path), path)))
+        asyncio.run(_talk(assistant(database, path, planners)))
+
+
+async def _talk(runtime: Runtime) -> None:
+    print("\nA conversation, and its events:\n")
+    async with runtime:
+        async for line in conversation(runtime):
+            print(line)
+
+
+def _planned_by(model: str) -> Planners:
+    """Return planners that ask the model."""
+    from toolgen.adapters.llm import LLMPlanner  # the demo itself needs no model, and not the extra
+
+    return Planners(chat=LLMPlanner(model), diagnostics=LLMPlanner(model))
 
 
 async def transcript(runtime: Runtime, path: Path) -> str:
@@ -208,4 +230,7 @@ def _retry(hint: RetryHint) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(prog="examples.home.demo")
+    parser.add_argument("--model", metavar="NAME", help="provider:name of the model that plans")
+    named: str | None = parser.parse_args().model
+    main(planners=_planned_by(named) if named else None)

@@ -4,6 +4,7 @@
 """
 
 from toolgen.dsl import (
+    Agent,
     Annotations,
     Any,
     Args,
@@ -13,12 +14,15 @@ from toolgen.dsl import (
     BindTo,
     Boolean,
     BoundedResult,
+    Completion,
     Date,
     DateTime,
     Design,
     Enum,
     Example,
+    Export,
     Float,
+    History,
     Inject,
     Int,
     MapOf,
@@ -28,14 +32,17 @@ from toolgen.dsl import (
     Payload,
     Result,
     Return,
+    RunPolicy,
     Service,
     String,
     Tags,
     Tool,
     Toolset,
     Type,
+    Use,
 )
 
+from .checks import PROMPTS, checks
 from .maintenance import maintenance
 
 # Types that services and tools share.
@@ -349,5 +356,45 @@ design = Design(
     "A home assistant over the devices, the manuals and the users of a few sites.",
     device_service,
     user_service,
-    Service("assistant", "What the model may do.", devices, documents, account, maintenance),
+    Service(
+        "assistant",
+        "What the model may do.",
+        devices,
+        documents,
+        account,
+        maintenance,
+        Agent(
+            "chat",
+            "Helps the users of a few sites with their devices.",
+            Use(devices),
+            Use(documents),
+            Use(account),
+            Use(maintenance),
+            Use(checks),
+            RunPolicy(
+                max_tool_calls=20,
+                max_consecutive_failed_tool_calls=3,
+                time_budget="10m",
+                plan_timeout="2m",
+                interrupts_allowed=True,
+                history=History(keep_turns=20),
+            ),
+        ),
+        Agent(
+            "diagnostics",
+            "Finds out what is wrong with a device, from its readings and its manual.",
+            Use(devices, only=["list_devices", "get_time_series"]),
+            Use(documents, only=["search"]),
+            Export(checks, prompts=PROMPTS),
+            RunPolicy(max_tool_calls=8, max_consecutive_failed_tool_calls=2, time_budget="5m"),
+        ),
+        Completion(
+            "site_report",
+            "The state of a site in short, for somebody who was away.",
+            Return(
+                Attribute("headline", String, "The most important thing.", required=True),
+                Attribute("details", ArrayOf(String), "What else is worth knowing.", required=True),
+            ),
+        ),
+    ),
 )

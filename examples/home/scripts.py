@@ -1,0 +1,71 @@
+"""What the agents do in the demo, written down: the steps of a model that is not there.
+
+What they say is made of what they were told, so a change of the data changes the conversation.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from toolgen.runtime.agents import (
+    CallTools,
+    FinalResult,
+    PlanInput,
+    PlannedCall,
+    ScriptedPlanner,
+    ToolMessage,
+)
+
+LIGHTS = "Which lights at the harbour do not answer?"
+LAMP = "Find out what is wrong with the ceiling lamp, and put it back to factory settings."
+PERIOD = {"start": "2026-01-28T00:00:00Z", "end": "2026-01-30T00:00:00Z"}
+
+
+def chat() -> ScriptedPlanner:
+    """Return the planner of two turns: a list with a mistake in its call, and a repair."""
+    wrong = PlannedCall.of("list_devices", {"site_id": "harbour", "kind": "light", "state": "off"})
+    right = PlannedCall.of("list_devices", {"site_id": "harbour", "kind": "light", "status": "offline"})
+    diagnose = PlannedCall.of("diagnose", {"device_id": "h10", "symptom": "It does not answer."})
+    reset = PlannedCall.of("factory_reset", {"device_id": "h10"})
+    return ScriptedPlanner(
+        [CallTools(calls=(wrong,)), CallTools(calls=(right,)), _lights],
+        [CallTools(calls=(diagnose,), text="I ask diagnostics."), CallTools(calls=(reset,)), _repaired],
+    )
+
+
+def diagnostics() -> ScriptedPlanner:
+    """Return the planner of one diagnosis: readings and manual at once, then a finding."""
+    readings = PlannedCall.of("get_time_series", {"device_id": "h10", **PERIOD})
+    manual = PlannedCall.of("search", {"query": "bulb offline", "limit": 1})
+    return ScriptedPlanner([CallTools(calls=(readings, manual)), _finding])
+
+
+def _lights(given: PlanInput) -> str:
+    (found,) = _results(given)
+    names = ", ".join(f"{device['name']} ({device['room']})" for device in found["devices"])
+    return f"{found['returned']} of the lights does not answer: {names}."
+
+
+def _finding(given: PlanInput) -> FinalResult:
+    readings, manual = _results(given)
+    hit = manual["hits"][0]
+    return FinalResult(
+        result={
+            "cause": f"It sent {readings['count']} readings in two days; the hub has lost it.",
+            "certainty": "likely",
+            "advice": [hit["excerpt"].split(". ")[0] + "."],
+        }
+    )
+
+
+def _repaired(given: PlanInput) -> str:
+    (reset,) = _results(given)
+    return f"{reset['name']} is as it left the factory; {len(reset['lost'])} settings are gone."
+
+
+def _results(given: PlanInput) -> list[Any]:
+    """Return the newest results, as a model reads them."""
+    newest = given.messages[-1]
+    assert isinstance(newest, ToolMessage)
+    return [json.loads(answer.text) for answer in newest.answers]
