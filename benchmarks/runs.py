@@ -57,7 +57,9 @@ def main() -> None:
 async def _agents() -> float:
     step = CallTools(calls=tuple(PlannedCall.of("count", {"upto": n}) for n in range(CALLS)))
     runtime = Runtime()
-    spec = AgentSpec(id="bench.agent", description="Counts.", tools=(AgentTool(id=TOOL.spec.id, name="count"),))
+    spec = AgentSpec(
+        id="bench.agent", description="Counts.", tools=(AgentTool(id=TOOL.spec.id, name="count"),)
+    )
     planner = ScriptedPlanner([*[step] * ROUNDS, "done"])
     runtime.register_agent(AgentRegistration(spec=spec, planner=planner, toolsets=(TOOLSET,), format=1))
     async with runtime:
