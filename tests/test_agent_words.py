@@ -105,11 +105,9 @@ def test_an_agent_may_ask_more_than_the_tool(
 def test_what_no_service_lists_belongs_to_an_agent() -> None:
     shared, listed = checks(), notes()
     design = good(
-        Agent("chat", "Talks.", Use(shared), Use(AgentToolset("clinic", "doctor", "checks2"))),
+        Agent("chat", "Talks.", Use(shared), Use(AgentToolset("clinic", "doctor", "heart"), prefix="my_")),
         more=[
-            Service(
-                "clinic", "Heals.", listed, Agent("doctor", "Looks.", Export(renamed(shared, "checks2")))
-            ),
+            Service("clinic", "Heals.", listed, Agent("doctor", "Looks.", Export(renamed(shared, "heart")))),
             Service("lab", "Tests.", Agent("tester", "Tests.", Export(shared))),
         ],
     )
@@ -117,7 +115,7 @@ def test_what_no_service_lists_belongs_to_an_agent() -> None:
     assert [(one.name, one.exporter) for one in assistant.toolsets] == []
     assert [(one.name, one.exporter) for one in clinic.toolsets] == [
         ("notes", ""),
-        ("checks2", "clinic.doctor"),
+        ("heart", "clinic.doctor"),
     ]
     assert [(one.name, one.exporter) for one in lab.toolsets] == [("checks", "lab.tester")]
     (chat,) = assistant.agents
