@@ -73,7 +73,7 @@ class ToolSpans:
         """
         from opentelemetry import trace
 
-        self._tracer = trace.get_tracer("toolgen.runtime", tracer_provider=provider)
+        self.tracer = trace.get_tracer("toolgen.runtime", tracer_provider=provider)
         self._shows_content = shows_content
 
     @contextmanager
@@ -113,7 +113,7 @@ class ToolSpans:
                 document = as_document(arguments).decode(errors="replace")
                 attributes["gen_ai.tool.call.arguments"] = document[:_LONGEST]
             known = {name: value for name, value in attributes.items() if value}
-            return self._tracer.start_span(f"execute_tool {spec.name}", attributes=known)
+            return self.tracer.start_span(f"execute_tool {spec.name}", attributes=known)
         except Exception:
             log.exception("a span was not started")
             return None

@@ -25,13 +25,14 @@ from ..specs import ToolSpec
 from .calling import Calling
 from .catalogue import Agent, agent_of, changed
 from .documents import LOOP, LOOP_VERSION, Child, Parent, RunFacts, RunInput, StepCall
-from .engine import Engine, NonRetryableError
+from .engine import Activity, Engine, NonRetryableError
 from .log import event_of
 from .loop import agent_loop
 from .planning import Planning
 from .policy import RunPolicy
 from .recording import record
 from .registration import AgentRegistration
+from .run_spans import RunSpans
 from .sessions import SessionStore
 
 MOST_DEPTH: Final = 8
@@ -73,15 +74,19 @@ class AgentHost:
         self._timed: dict[tuple[int, float], Entry] = {}
         self._waiting: dict[str, asyncio.Future[ToolResult]] = {}
         planning, calling = Planning(self), Calling(self)
+        activities: dict[str, Activity] = {
+            "plan": planning.plan,
+            "tool": calling.tool,
+            "answer": calling.answer,
+            "conclude": calling.conclude,
+            "record": record(self),
+        }
+        self._spans = None if tools.spans is None else RunSpans(tools.spans)
+        if self._spans is not None:
+            activities = {name: self._spans.around(name, work) for name, work in activities.items()}
         engine.register(
             loops={LOOP: agent_loop},
-            activities={
-                "plan": planning.plan,
-                "tool": calling.tool,
-                "answer": calling.answer,
-                "conclude": calling.conclude,
-                "record": record(self),
-            },
+            activities=activities,
             on_event=self._on_event,
         )
 
@@ -235,6 +240,8 @@ class AgentHost:
 
     def _on_event(self, run_id: str, offset: int, event: Mapping[str, Json]) -> None:
         """Tell the runtime's subscribers, and forget a run that is over."""
+        if self._spans is not None:
+            self._spans.told(run_id, event)
         if self._hub is not None and not self._hub.is_idle:
             try:
                 self._hub.forward(event_of(run_id, offset, event, self._facts.get(run_id)))

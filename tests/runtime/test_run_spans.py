@@ -1,0 +1,59 @@
+"""Spans of runs, plannings and calls, with OpenTelemetry's own SDK."""
+
+from __future__ import annotations
+
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
+
+from toolgen.runtime import Runtime
+from toolgen.runtime.agents import (
+    AgentRegistration,
+    AgentSpec,
+    AgentTool,
+    CallTools,
+    PlannedCall,
+    ScriptedPlanner,
+)
+from toolgen.runtime.functions import function_toolset
+from toolgen.runtime.telemetry import ToolSpans
+
+
+def double(number: int) -> int:
+    """Double a number."""
+    return 2 * number
+
+
+async def test_calls_stand_in_plannings_and_plannings_in_runs() -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    toolset = function_toolset("maths.doubling", [double])
+    tool = AgentTool(id="maths.doubling.double", name="double")
+    spec = AgentSpec(id="maths.doubler", description="Doubles.", tools=(tool,))
+    planner = ScriptedPlanner([CallTools(calls=(PlannedCall.of("double", {"number": 2}),)), "4"], [])
+    async with Runtime(spans=ToolSpans(provider)) as runtime:
+        runtime.register_agent(AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,), format=1))
+        client = runtime.agent(spec.id)
+        good = await client.run("Double 2.", session_id="s")
+        bad = await client.run("Double 3.", session_id="s")
+    assert (good.status, bad.status) == ("completed", "failed")
+    spans = exporter.get_finished_spans()
+    by_run = {
+        run: [span for span in spans if (span.attributes or {}).get("toolgen.run_id") == run]
+        for run in (good.run_id, bad.run_id)
+    }
+    assert [span.name for span in by_run[good.run_id]] == [
+        "plan doubler",
+        "execute_tool double",
+        "plan doubler",
+        "invoke_agent doubler",
+    ]
+    *inner, whole = by_run[good.run_id]
+    own = whole.get_span_context()
+    assert own and all(span.parent and span.parent.span_id == own.span_id for span in inner)
+    assert (whole.attributes or {})["gen_ai.conversation.id"] == "s"
+    assert (whole.attributes or {})["toolgen.status"] == "completed"
+    assert whole.status.status_code is StatusCode.UNSET
+    assert by_run[bad.run_id][-1].status.status_code is StatusCode.ERROR
