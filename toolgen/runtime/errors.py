@@ -76,6 +76,15 @@ class ToolError(Exception):
         return self.message
 
 
+def causes_of(error: ToolError | None) -> tuple[ToolError, ...]:
+    """Return what stands behind a failure, the nearest first."""
+    found: list[ToolError] = []
+    while error is not None and error.cause is not None and error.cause not in found:
+        error = error.cause
+        found.append(error)
+    return tuple(found)
+
+
 class ToolValidationError(ValueError):
     """A document does not fit; `issues` holds everything that is wrong with it, in document order."""
 

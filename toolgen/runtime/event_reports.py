@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from toolgen.contract.fields import Json
 
 from .calls import NO_META, CallMeta
+from .errors import causes_of
 from .events import (
     ArtifactRef,
     ArtifactSaved,
@@ -100,6 +101,7 @@ class EventReports(Reports):
             status=result.status,
             result=json.loads(result.json) if result.json else None,
             error=str(error) if error else "",
+            causes=tuple(str(cause) for cause in causes_of(error)),
             correlation_id=(error.correlation_id or "") if error else "",
             issue_count=len(hint.issues) if hint else 0,
             bounds=result.bounds,

@@ -123,6 +123,8 @@ class ToolEnd(Head):
     """What the model saw; None while there is nothing to see."""
     error: str = ""
     """What the model was told went wrong."""
+    causes: tuple[str, ...] = ()
+    """What stands behind the error, the nearest first, also in the runs of other agents."""
     correlation_id: str = ""
     """Under which the log has the traceback."""
     issue_count: int = 0

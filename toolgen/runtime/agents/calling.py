@@ -176,7 +176,7 @@ async def concluded(
     spec = entry.spec
     failure = output["failure"]
     if failure is not None:
-        cause = ToolError(failure["message"])
+        cause = _chain([failure["message"], *failure["causes"]])
         result = failed(spec.id, _agent_error(spec.name, failure["kind"], cause, spec.id), meta)
     else:
         try:
@@ -196,6 +196,12 @@ async def concluded(
         result = await after_hooks(entry, arguments, result, context, host)
     host.reports.ended(result, meta)
     return result
+
+
+def _chain(messages: Sequence[str]) -> ToolError:
+    """Return the first as an error, each of the others as the cause of the one before."""
+    first, *rest = messages
+    return ToolError(first, cause=_chain(rest) if rest else None)
 
 
 def _agent_error(name: str, kind: str, cause: ToolError, tool: str) -> ToolError:

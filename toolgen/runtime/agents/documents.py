@@ -173,6 +173,8 @@ class Done(TypedDict, total=False):
     """For the log, in their order; those that show how far the work is went there already."""
     hint: Json
     """A `RetryHint`."""
+    errors: list[str]
+    """What went wrong, and what stands behind it, the nearest first."""
     is_final: bool
     display: str
     suspension: dict[str, Any] | None
@@ -190,8 +192,10 @@ class Failure(TypedDict):
     """Why a run failed."""
 
     kind: str
-    """`planner`, `malformed_response`, `limit`, `canceled` or `depth`."""
+    """`planner`, `malformed_response`, `limit`, or how the engine ended the run."""
     message: str
+    causes: list[str]
+    """What stands behind it, the nearest first, also in the runs of other agents."""
 
 
 class RunDocument(TypedDict):

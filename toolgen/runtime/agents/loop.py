@@ -67,6 +67,8 @@ class _Run:
         self._usage: list[Spent] = []
         self._artifacts: list[Json] = []
         self._children = 0
+        self._causes: list[str] = []
+        """What the newest failed call was told, and what stands behind that."""
 
     async def go(self) -> RunDocument:
         parent = self._facts["parent"]
@@ -174,6 +176,7 @@ class _Run:
         self._new.append({"type": "tools", "answers": [done["answer"] for done in results]})
         self._hints = [hint for done in results if (hint := done.get("hint")) is not None]
         self._progress.count_batch([done["status"] for done in results])
+        self._causes = next((errors for done in results if (errors := done.get("errors"))), [])
         for done in results:
             self._artifacts += done.get("artifacts", [])
             self._usage += done.get("usage", [])
@@ -274,6 +277,7 @@ class _Run:
             self._tell(f"{agent} gave the conversation back. {output['text']}".strip())
             return None
         if failure := output["failure"]:
+            self._causes = [failure["message"], *failure["causes"]]
             return await self._failed(failure["kind"], f"{agent} failed: {failure['message']}")
         await self._events.publish("run_completed", RunCompleted(status="completed"))
         document = self._document("handed_over")
@@ -310,7 +314,7 @@ class _Run:
     async def _failed(self, kind: str, message: str, stop: StopReason = "failed") -> RunDocument:
         await self._events.publish("run_completed", RunCompleted(status="failed", error=message))
         document = self._document(stop)
-        document["failure"] = {"kind": kind, "message": message}
+        document["failure"] = {"kind": kind, "message": message, "causes": self._causes}
         return document
 
     def _document(self, stop: StopReason) -> RunDocument:

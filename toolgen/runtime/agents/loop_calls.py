@@ -95,7 +95,7 @@ class Calls:
         try:
             output: Any = await self._ctx.child(op, LOOP, _json(_within(given, self.time_left)))
         except ActivityFailed as error:
-            failure: Failure = {"kind": error.kind, "message": error.message}
+            failure: Failure = {"kind": error.kind, "message": error.message, "causes": []}
             return empty_document(agent, "failed", failure)
         self._progress.waited(began, began + output["waited_s"])
         return output  # type: ignore[no-any-return]  # as the loop returns it

@@ -11,6 +11,7 @@ from toolgen.contract.fields import Json
 
 from ..calls import NO_META, CallMeta
 from ..content import TextContent
+from ..errors import causes_of
 from ..event_reports import EventReports
 from ..events import Event, as_json
 from ..results import Suspended, ToolResult
@@ -85,6 +86,8 @@ def recorded(result: ToolResult, call: StepCall, spec: ToolSpec[Any, Any] | None
         ],
         "children": result.children_count,
     }
+    if result.error is not None:
+        done["errors"] = [str(one) for one in (result.error, *causes_of(result.error))]
     if result.retry_hint is not None:
         done["hint"] = to_jsonable_python(result.retry_hint)
     if result.suspension is not None and status == "suspended":

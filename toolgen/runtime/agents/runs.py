@@ -325,7 +325,11 @@ def _document(status: RunStatus) -> RunDocument:
         "text": "",
         "result": None,
         "stop": "failed",
-        "failure": {"kind": status.state, "message": status.error or f"the run was {status.state}"},
+        "failure": {
+            "kind": status.state,
+            "message": status.error or f"the run was {status.state}",
+            "causes": [],
+        },
         "usage": [],
         "tool_calls": 0,
         "children": 0,
