@@ -10,6 +10,7 @@ from toolgen.runtime.agents.engine import (
     Activity,
     EngineCaps,
     EngineError,
+    LastEvents,
     Loop,
     OnEvent,
     RunState,
@@ -61,12 +62,13 @@ class InProcessEngine:
         loops: Mapping[str, Loop],
         activities: Mapping[str, Activity],
         on_event: OnEvent | None = None,
+        last_events: LastEvents | None = None,
     ) -> None:
         if self._is_registered:
             raise EngineError("this engine has its loops and activities already; it belongs to one runtime")
         self._is_registered = True
         self._runs.loops, self._runs.activities = dict(loops), dict(activities)
-        self._runs.on_event = on_event
+        self._runs.on_event, self._runs.last_events = on_event, last_events
 
     async def start(self, *, worker: bool = True) -> None:
         """Begin to execute, also what `close` has left; all runs have the context variables of now."""

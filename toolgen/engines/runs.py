@@ -15,6 +15,7 @@ from toolgen.runtime.agents.engine import (
     Activity,
     ActivityFailed,
     EngineError,
+    LastEvents,
     Loop,
     NondeterminismError,
     OnEvent,
@@ -44,6 +45,7 @@ class Runs:
         self.loops: Mapping[str, Loop] = {}
         self.activities: Mapping[str, Activity] = {}
         self.on_event: OnEvent | None = None
+        self.last_events: LastEvents | None = None
         self._live: dict[str, Run] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -292,6 +294,7 @@ class Runs:
             if known is not None:
                 self.cancel(known, error if ending == "canceled" else f"run {record.run_id} is over")
         if ending != "completed":
+            self._tell_last(run)
             self._tell(run, {"type": "run_completed", "status": ending, "error": error})
         self._tell(run, {"type": "run_stream_end"})
         run.is_stopped = True
@@ -303,7 +306,17 @@ class Runs:
         run.turned.ring()
         run.appended.ring()
 
-    def _tell(self, run: Run, event: dict[str, Json]) -> None:
+    def _tell_last(self, run: Run) -> None:
+        """Append what the log lacks before the end of a run that its loop did not end."""
+        if self.last_events is None:
+            return
+        try:
+            for event in self.last_events([decode(text) for text in run.record.events]):
+                self._tell(run, event)
+        except Exception:
+            log.exception("run %s: its log lacks its last events", run.record.run_id)
+
+    def _tell(self, run: Run, event: Mapping[str, Json]) -> None:
         text, copy = encode(event, "an event of the engine")
         self.append(run, None, text, copy)
 

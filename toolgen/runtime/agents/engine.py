@@ -6,7 +6,7 @@ from its journal. Whatever touches the world is an activity. Only JSON crosses t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -178,6 +178,9 @@ Activity: TypeAlias = Callable[[ActivityInfo, Any], Awaitable[Any]]
 OnEvent: TypeAlias = Callable[[str, int, Mapping[str, Json]], None]
 """Gets the id of the run, the offset and the event, once it is in the log; must not block or raise."""
 
+LastEvents: TypeAlias = Callable[[Sequence[Mapping[str, Json]]], Sequence[Mapping[str, Json]]]
+"""Gets the log of a run that was canceled, or whose loop failed, and returns what it lacks. Pure."""
+
 
 class Engine(Protocol):
     """Where runs are executed."""
@@ -194,6 +197,7 @@ class Engine(Protocol):
         loops: Mapping[str, Loop],
         activities: Mapping[str, Activity],
         on_event: OnEvent | None = None,
+        last_events: LastEvents | None = None,
     ) -> None:
         """Say what can be run; before the first run starts.
 

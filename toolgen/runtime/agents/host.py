@@ -28,6 +28,7 @@ from .documents import LOOP, LOOP_VERSION, Child, Parent, RunFacts, RunInput, St
 from .engine import Activity, Engine, NonRetryableError
 from .log import event_of
 from .loop import agent_loop
+from .loop_events import unanswered
 from .planning import Planning
 from .policy import RunPolicy
 from .recording import record
@@ -88,6 +89,7 @@ class AgentHost:
             loops={LOOP: agent_loop},
             activities=activities,
             on_event=self._on_event,
+            last_events=unanswered,
         )
 
     @property

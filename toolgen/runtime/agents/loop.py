@@ -301,7 +301,6 @@ class _Run:
             argument = {"facts": self._facts, "step": self._step, "new": self._new}
             await self._ctx.start(f"record:{self._step}", "record", _json(argument))
             self._new = []
-            self._step += 1
 
     async def _complete(self, text: str, result: Json, stop: StopReason) -> RunDocument:
         if text:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolgen.contract.fields import Json
 
-from ..events import Event, RunPhase, as_json
+from ..events import Event, RunPhase, ToolEnd, as_json
 from .documents import RunFacts
 from .engine import RunContext
 
@@ -32,3 +33,22 @@ class RunEvents:
             "turn_id": self._facts["turn_id"],
             "tool_call_id": tool_call_id,
         }
+
+
+def unanswered(log: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
+    """Return a `tool_end` for each call of a run that was canceled before the call had its result."""
+    open_calls: dict[str, Mapping[str, Any]] = {}
+    for event in log:
+        if event.get("type") == "tool_start":
+            open_calls[event["tool_call_id"]] = event
+        elif event.get("type") == "tool_end" and event["status"] != "suspended":
+            open_calls.pop(event["tool_call_id"], None)
+    why = "the run ended before this call did"
+    ids = ("time", "run_id", "session_id", "turn_id", "tool_call_id")
+    return [
+        {
+            **as_json(ToolEnd(tool=start["tool"], status="error", result={"error": why}, error=why)),
+            **{name: start[name] for name in ids},
+        }
+        for start in open_calls.values()
+    ]

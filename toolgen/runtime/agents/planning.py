@@ -35,6 +35,7 @@ from .planner import (
     PlanResult,
     said,
 )
+from .recording import place_of
 
 if TYPE_CHECKING:
     from .host import AgentHost
@@ -90,7 +91,7 @@ class Planning:
         step = self._step(result, given, snapshot, facts)
         step["usage"] = events.spent
         kept = said(_with_ids(result, step["calls"]) if step["kind"] == "calls" else result)
-        await host.sessions.write(info.run_id, argument["step"], [*new, kept])
+        await host.sessions.write(info.run_id, place_of(argument["step"]), [*new, kept])
         return step
 
     async def _asked(self, agent: Agent, given: PlanInput) -> PlanResult:

@@ -14,11 +14,17 @@ if TYPE_CHECKING:
     from .host import AgentHost
 
 
+def place_of(step: int) -> int:
+    """Return where a planning stands in what is kept of a run; before it is room for a record."""
+    return 2 * step + 1
+
+
 def record(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
     """Return the activity for the runs of a host."""
 
     async def write(info: ActivityInfo, argument: Any) -> Json:
-        await host.sessions.write(info.run_id, argument["step"], messages_from_json(argument["new"]))
+        messages = messages_from_json(argument["new"])
+        await host.sessions.write(info.run_id, place_of(argument["step"]) - 1, messages)
         return None
 
     return write

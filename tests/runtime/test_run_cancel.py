@@ -1,0 +1,90 @@
+"""A run that is canceled: its tools hear of it, and each of its calls has its one end in the log."""
+
+from __future__ import annotations
+
+import asyncio
+
+from toolgen.runtime import Runtime, ToolContext, ToolOutcome, Unfinished
+from toolgen.runtime.agents import (
+    AgentRegistration,
+    AgentSpec,
+    AgentTool,
+    CallTools,
+    PlanInput,
+    PlannedCall,
+    RunOutput,
+    ScriptedPlanner,
+)
+from toolgen.runtime.events import Event, RunCompleted, ToolEnd
+from toolgen.runtime.functions import function_toolset
+from toolgen.runtime.suspension import MemorySuspensionStore
+
+CANCELED: list[str] = []
+
+
+async def hang() -> str:
+    """Hang."""
+    try:
+        await asyncio.sleep(30)
+    except asyncio.CancelledError:
+        CANCELED.append("hang")
+        raise
+    return ""
+
+
+async def ask(ctx: ToolContext) -> str | Unfinished:
+    """Ask."""
+    return str(ctx.answer) if ctx.answer else ToolOutcome.ask("Who?")
+
+
+async def quick() -> str:
+    """Be quick."""
+    return "done"
+
+
+TOOLSET = function_toolset("x.tools", [hang, ask, quick])
+SPEC = AgentSpec(
+    id="x.agent",
+    description="Calls.",
+    tools=tuple(AgentTool(id=tool.spec.id, name=tool.spec.name) for tool in TOOLSET.bound),
+)
+
+
+def calling(*names: str) -> CallTools:
+    return CallTools(calls=tuple(PlannedCall.of(name) for name in names))
+
+
+def seen(given: PlanInput) -> str:
+    return " ".join(message.type for message in given.messages)
+
+
+async def canceled(planner: ScriptedPlanner) -> tuple[RunOutput, tuple[Event, ...], RunOutput]:
+    """Return the output and the events of a run that is canceled, and the output of the next turn."""
+    async with Runtime(suspensions=MemorySuspensionStore()) as runtime:
+        runtime.register_agent(AgentRegistration(spec=SPEC, planner=planner, toolsets=(TOOLSET,), format=1))
+        handle = await runtime.agent(SPEC.id).start("Go.", session_id="s")
+        while not any(isinstance(event, ToolEnd) for event in await runtime.list_run_events(handle.run_id)):
+            await asyncio.sleep(0.01)
+        await handle.cancel("enough")
+        output = await handle.result()
+        events = await runtime.list_run_events(handle.run_id)
+        return output, events, await runtime.agent(SPEC.id).run("Again.", session_id="s")
+
+
+async def test_every_call_has_one_end() -> None:
+    CANCELED.clear()
+    output, events, after = await canceled(ScriptedPlanner([calling("hang", "quick", "ask")], [seen]))
+    assert (output.status, output.error) == ("canceled", "enough")
+    assert CANCELED == ["hang"]
+    ends = [event for event in events if isinstance(event, ToolEnd) and event.status != "suspended"]
+    assert sorted((event.tool_call_id, event.status) for event in ends) == [
+        ("call_0_0", "error"),
+        ("call_0_1", "ok"),
+        ("call_0_2", "error"),
+    ]
+    completed, last = events[-2:]
+    assert isinstance(completed, RunCompleted)
+    assert (completed.status, completed.error, last.type) == ("canceled", "enough", "run_stream_end")
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert {event.session_id for event in events} == {"s"}
+    assert after.text == "user assistant tools user"  # the next turn has a result for every call
