@@ -63,8 +63,9 @@ async def canceled(planner: ScriptedPlanner) -> tuple[RunOutput, tuple[Event, ..
     async with Runtime(suspensions=MemorySuspensionStore()) as runtime:
         runtime.register_agent(AgentRegistration(spec=SPEC, planner=planner, toolsets=(TOOLSET,), format=1))
         handle = await runtime.agent(SPEC.id).start("Go.", session_id="s")
-        while not any(isinstance(event, ToolEnd) for event in await runtime.list_run_events(handle.run_id)):
-            await asyncio.sleep(0.01)
+        async for event in handle.events():
+            if isinstance(event, ToolEnd) and event.status == "suspended":
+                break
         await handle.cancel("enough")
         output = await handle.result()
         events = await runtime.list_run_events(handle.run_id)
