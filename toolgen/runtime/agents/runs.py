@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
+from weakref import WeakValueDictionary
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.fields import Json
@@ -44,6 +46,8 @@ class Runs:
         self._host = host
         self._engine = host.engine
         self._later: set[asyncio.Task[None]] = set()
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """By session, held while a turn begins, so that two do not begin at once."""
 
     async def start(
         self,
@@ -64,20 +68,20 @@ class Runs:
         run_id = run_id or f"run_{uuid.uuid4().hex}"
         turn_id = f"turn_{uuid.uuid5(uuid.NAMESPACE_URL, run_id).hex}"
         self._check(agent)
-        if session_id:
-            agent = await self._take_turn(agent, session_id, run_id, turn_id, labels)
-        facts = new_facts(
-            agent,
-            host.policy_of(agent, policy),
-            session_id=session_id,
-            turn_id=turn_id,
-            labels=labels,
-            allowed_tags=allowed_tags,
-            denied_tags=denied_tags,
-            restrict_to_tool=restrict_to_tool,
-        )
-        given: RunInput = {"facts": facts, "message": message, "source": source}
-        await self._start(given, run_id)
+        async with self._turns.setdefault(session_id, asyncio.Lock()) if session_id else nullcontext():
+            if session_id:
+                agent = await self._take_turn(agent, session_id, run_id, turn_id, labels)
+            facts = new_facts(
+                agent,
+                host.policy_of(agent, policy),
+                session_id=session_id,
+                turn_id=turn_id,
+                labels=labels,
+                allowed_tags=allowed_tags,
+                denied_tags=denied_tags,
+                restrict_to_tool=restrict_to_tool,
+            )
+            await self._start({"facts": facts, "message": message, "source": source}, run_id)
         return RunHandle(self, run_id)
 
     async def _start(self, given: RunInput, run_id: str) -> None:
