@@ -52,7 +52,8 @@ async def test_calls_stand_in_plannings_and_plannings_in_runs() -> None:
     ]
     *inner, whole = by_run[good.run_id]
     own = whole.get_span_context()
-    assert own and all(span.parent and span.parent.span_id == own.span_id for span in inner)
+    assert own
+    assert all(span.parent and span.parent.span_id == own.span_id for span in inner)
     assert (whole.attributes or {})["gen_ai.conversation.id"] == "s"
     assert (whole.attributes or {})["toolgen.status"] == "completed"
     assert whole.status.status_code is StatusCode.UNSET
