@@ -3,6 +3,7 @@
 import datetime as dt
 import inspect
 import random
+from typing import Any as Anything
 from typing import get_args
 
 import pytest
@@ -10,22 +11,28 @@ import pytest
 import toolgen.dsl
 from tests.checked import DEVICE, codes
 from toolgen.dsl import (
+    Agent,
     Args,
     ArrayOf,
     Attribute,
     BindTo,
     BoundedResult,
+    Completion,
     Design,
+    Export,
     Float,
+    History,
     Method,
     Payload,
     Result,
     Return,
+    RunPolicy,
     Service,
     String,
     Tool,
     Toolset,
     Type,
+    Use,
     build,
 )
 from toolgen.expr import Format, render
@@ -47,9 +54,10 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 LOOP: list[object] = []
 LOOP.append(LOOP)
 GARBAGE = [
-    None, True, -1, 1.5, float("nan"), 10**5000, "", "a b", "kind", "Device", "\ud800", "日本", b"x", "[",
-    (), [], {}, ["a", 1], {"a": "b"}, {1: 2}, LOOP, {"x": LOOP}, Hostile(), object(), str, list[int],
-    Attribute, BoundedResult, String, Float, range(3), {1}, 2**70, dt.timedelta(1), dt.datetime(2026, 1, 31),  # noqa: DTZ001
+    None, True, -1, 1.5, float("nan"), 10**5000, -(10**5000), "", "a b", "kind", "Device",
+    "\ud800", "日本", b"x", "[", (), [], {}, ["a", 1], {"a": "b"}, {1: 2}, LOOP, {"x": LOOP},
+    Hostile(), object(), str, list[int], Attribute, BoundedResult, String, Float, range(3), {1}, 2**70,
+    dt.timedelta(1), dt.datetime(2026, 1, 31),  # noqa: DTZ001
 ]  # fmt: skip
 WORDS = [
     word for word in vars(toolgen.dsl).values() if inspect.isclass(word) and word.__name__ != "Evaluation"
@@ -87,6 +95,32 @@ def test_nothing_that_is_wrong_raises(seed: int) -> None:
         toolset = Toolset("t", "T.", tool, *wrong[4:])  # type: ignore[arg-type]
         design = Design("home", "A home.", DEVICE, Service("S", "S.", method, toolset), *wrong)  # type: ignore[arg-type]
         evaluation = build(design)
+        assert (evaluation.design is None) == bool(evaluation.diagnostics)
+        assert all(
+            render(evaluation.diagnostics, format, "/") for format in FORMATS if evaluation.diagnostics
+        )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nothing_that_is_wrong_with_agents_raises(seed: int) -> None:
+    """As above, for what agents and completions take."""
+    chance = random.Random(seed)
+    for _ in range(20):
+        wrong: list[Anything] = [garbage(chance, 3) for _ in range(10)]
+        tools = Toolset("t", "T.", Tool("t", "T.", Args(Attribute("a", String, "A.")), Return(*wrong[:1])))
+        use = Use(tools, only=wrong[1], exclude=wrong[2], prefix=wrong[3], confirm=wrong[4])
+        limits = {
+            name: wrong[chance.randrange(10)]
+            for name in ("max_tool_calls", "time_budget", "tool_timeout", "on_missing_fields")
+        }
+        policy = RunPolicy(**limits, history=History(wrong[5], summarize_after=wrong[6]))
+        first = Agent("x", "X.", use, Use(wrong[7]), policy, *wrong[8:])
+        second = Agent("y", "Y.", Export(tools, prompts=wrong[chance.randrange(10)]), *wrong[:2])
+        services = [
+            Service("S", "S.", first, Completion("c", "C.", *wrong[:2])),
+            Service("R", "R.", second, first, *wrong[2:4]),
+        ]
+        evaluation = build(Design("home", "A home.", *services))
         assert (evaluation.design is None) == bool(evaluation.diagnostics)
         assert all(
             render(evaluation.diagnostics, format, "/") for format in FORMATS if evaluation.diagnostics

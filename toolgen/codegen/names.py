@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from toolgen.contract.naming import class_name, constant, method_name, module_name, snake
+from toolgen.contract.naming import (
+    class_name,
+    completion_functions,
+    constant,
+    method_name,
+    module_name,
+    snake,
+)
 from toolgen.expr.tree import Completion, Tool, Toolset
 
 NATIVE_TOOLS = "NATIVE_TOOLS"
@@ -99,8 +106,8 @@ def completion(completion: Completion) -> str:
 
 
 def completing(completion: Completion) -> str:
-    return f"complete_{completion.name}"
+    return completion_functions(completion.name)[0]
 
 
 def streaming(completion: Completion) -> str:
-    return f"stream_{completion.name}"
+    return completion_functions(completion.name)[1]

@@ -90,6 +90,11 @@ def setter_name(key: str) -> str:
     return f"set_{field_name(key).rstrip('_')}"
 
 
+def completion_functions(completion: str) -> tuple[str, str]:
+    """Return the names of the functions that ask for a completion: at once, and streamed."""
+    return f"complete_{completion}", f"stream_{completion}"
+
+
 def _split(name: str) -> list[str]:
     """Return the words of a name with the capitals inside them kept (`HTTPServer` stays)."""
     plain = "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char))

@@ -49,7 +49,7 @@ CONFIRM_PAYLOAD: Final = Rule(
 )
 REPEATED_USE: Final = Rule(
     "repeated-use",
-    "agent {agent!r} uses the tool {tool!r} of toolset {toolset!r} twice",
+    "agent {agent!r} uses {tools} of toolset {toolset!r} twice",
     "use it once",
     "An agent calls a tool by one name.",
 )

@@ -97,8 +97,8 @@ def _wired(agent: Agent) -> list[_Wired]:
     found: list[_Wired] = []
     for toolset, parameter in zip(toolsets, parameters, strict=True):
         is_executed = bool(toolset.tools) and not toolset.exporter
-        others = {*parameters, *_FUNCTIONS, *(one.module for one in found)}
-        taken = others if is_executed else others - {parameter}
+        others = {*parameters, *(one.module for one in found)}
+        taken = (others if is_executed else others - {parameter}) | set(_FUNCTIONS)
         found.append(_Wired(toolset=toolset, parameter=parameter, module=names.free(parameter, taken)))
     return found
 

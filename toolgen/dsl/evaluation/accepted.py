@@ -74,8 +74,8 @@ def _is_json_object(value: object) -> bool:
         return False
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**_DIGITS
 
 
 def _is_confirmation(value: object) -> bool:
@@ -83,6 +83,10 @@ def _is_confirmation(value: object) -> bool:
         return all(is_text(name) and isinstance(value[name], Confirm) for name in value)
     return isinstance(value, bool) or (isinstance(value, (tuple, list)) and all(map(is_text, value)))
 
+
+_DIGITS: Final = 9
+"""Of a count; more has no meaning, and Python does not even print the longest ones."""
+_WHOLE: Final = f"a whole number of up to {_DIGITS} digits"
 
 _NAME = Argument("a string", is_text, vital=True)
 _TEXT = Argument("a string", is_text, instead="?")
@@ -107,7 +111,7 @@ _NAMES = Argument(
     lambda value: isinstance(value, (tuple, list)) and all(map(is_text, value)),
     instead=(),
 )
-_COUNT = Argument("a whole number", _optional(_is_whole))
+_COUNT = Argument(_WHOLE, _optional(_is_count))
 _SPAN = Argument('a string such as "30s"', _optional(is_text))
 _CONFIRMED = Argument("True, names of tools, or a Confirm for each", _is_confirmation, instead=False)
 _CHOICE = Argument(
@@ -181,10 +185,7 @@ ARGUMENTS: Final[dict[type[Word], dict[str, Argument]]] = {
     Use: {"only": _NAMES, "exclude": _NAMES, "prefix": _LABEL, "confirm": _CONFIRMED},
     Export: {"prompts": _RENAME},
     Transfer: {},
-    History: {
-        "keep_turns": Argument("a whole number", _is_whole, instead=1),
-        "summarize_after": _COUNT,
-    },
+    History: {"keep_turns": Argument(_WHOLE, _is_count, instead=1), "summarize_after": _COUNT},
     RunPolicy: {
         "max_tool_calls": _COUNT,
         "max_consecutive_failed_tool_calls": _COUNT,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from toolgen.contract import naming
 from toolgen.expr import codes
-from toolgen.expr.diagnostics import Related
 from toolgen.expr.source import Source
 from toolgen.expr.tree import Agent as CheckedAgent
 from toolgen.expr.tree import Confirmation, UsedTool, UsedToolset
@@ -21,14 +20,13 @@ from .clauses import every, single
 from .conditions import condition
 from .cycles import check_cycles
 from .exports import check_exported
-from .names import Identifiers, Unique, check_length, check_snake, described
+from .names import Identifiers, Unique, check_snake, described
 from .ownership import agent_id
 from .policies import policy_of
 from .report import Report, suggestion
 from .templates import template
 from .tools import Draft
-
-_RESERVED = "transfer_to_"
+from .wire_names import check_wire_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +73,7 @@ class Agents:
         uses = [(use, used) for use in every(word.children, Use) if (used := self._use(use, word, id_))]
         self._uses[id_] = uses
         taken = tuple(used for _, used in uses)
-        has_transfer = bool(every(word.children, Transfer))
-        self._check_names(word, uses, has_transfer)
+        check_wire_names(word, uses, report)
         return CheckedAgent(
             id=id_,
             name=word.name,
@@ -105,7 +102,7 @@ class Agents:
         for argument in ("only", "exclude"):
             self._check_tools(argument, "Use", getattr(use, argument), agent, toolset, use.source)
         kept = [name for name in names if (not use.only or name in use.only) and name not in use.exclude]
-        if not kept and not toolset.native and not set(use.only).difference(names):
+        if names and not kept and not toolset.native and not set(use.only).difference(names):
             report.add(codes.EMPTY_USE, use.source, toolset=toolset.name, agent=agent.name)
         confirmations = self._confirmations(use, agent, known, kept)
         tools = tuple(
@@ -200,50 +197,20 @@ class Agents:
             hint=hint, when=condition(word, tool, sides.arguments, self._report), payload=own.payload
         )
 
-    def _check_names(self, agent: Agent, uses: Sequence[tuple[Use, UsedToolset]], has_transfer: bool) -> None:
-        """Report tools that stand twice, and wire names that two tools have or nobody may have."""
-        by_id: dict[str, Use] = {}
-        by_name: dict[str, tuple[str, Use]] = {}
-        for use, toolset, used in ((use, one.toolset, tool) for use, one in uses for tool in one.tools):
-            related = []
-            if (first := by_id.setdefault(used.tool.id, use)) is not use:
-                related = [Related(message="it stands first here", source=first.source)]
-                self._report.add(
-                    codes.REPEATED_USE,
-                    use.source,
-                    related=related,
-                    agent=agent.name,
-                    tool=used.tool.name,
-                    toolset=toolset.name,
-                )
-                continue
-            check_length(self._report, "a tool with its prefixes", used.name, use.source, "a prefix")
-            taken = by_name.setdefault(used.name, (used.tool.id, use))
-            first_id, place = taken
-            if taken[1] is use and first_id == used.tool.id:
-                if not (has_transfer and used.name.startswith(_RESERVED)):
-                    continue
-                first_id = "a hand-over"
-            elif place is not use:
-                related = [Related(message="the first one stands here", source=place.source)]
-            self._report.add(
-                codes.WIRE_NAME_CLASH,
-                use.source,
-                related=related,
-                agent=agent.name,
-                name=used.name,
-                first=first_id,
-                second=used.tool.id,
-            )
-
     # What an agent is for others.
 
     def _exports(self, agent: Agent) -> Iterator[CheckedExport]:
         unique = Unique(self._report, f"agent {agent.name!r}")
+        packages = Identifiers(self._report, f"the exports of agent {agent.name!r}")
+        exported: list[Toolset] = []
         for export in every(agent.children, Export):
-            known = self._known.get(id(export.toolset))
-            if known is None or not unique.add("export", export.toolset.name, export.source):
+            known, name = self._known.get(id(export.toolset)), export.toolset.name
+            is_same = any(toolset is export.toolset for toolset in exported)
+            hint = "export it once" if is_same else "rename one of the toolsets"
+            exported.append(export.toolset)
+            if known is None or not unique.add("export", name, export.source, hint):
                 continue
+            packages.claim(naming.module_name(name), f"toolset {name!r}", known.word.source)
             self._check_tools("prompts", "Export", export.prompts, agent, known.toolset, export.source)
             prompts = {
                 name: template(
@@ -256,8 +223,10 @@ class Agents:
 
     def _transfers(self, agent: Agent, service: Service, id_: str) -> Iterator[str]:
         clause = single(agent, agent.children, Transfer, self._report)
-        for name in dict.fromkeys(clause.names if clause else ()):
-            full = name if "." in name else f"{service.name}.{name}"
+        targets: dict[str, str] = {}
+        for name in clause.names if clause else ():
+            targets.setdefault(name if "." in name else f"{service.name}.{name}", name)
+        for full, name in targets.items():
             if full == id_:
                 fault, hint = "is itself", "remove it"
             elif full in self._ids:

@@ -199,7 +199,7 @@ class _Builder:
                 if one.service is not service.word:
                     continue
                 word = one.word
-                if unique.add("toolset", word.name, word.source):
+                if unique.add("toolset", word.name, word.source) and not one.exporter:
                     packages.claim(naming.module_name(word.name), f"toolset {word.name!r}", word.source)
                 drafts.append(self._toolset(word, service.word.name, one.exporter))
         return drafts

@@ -41,8 +41,8 @@ def _completion(
     if clause is None:
         report.add(codes.NO_RETURN, word.source, name=word.name)
     module.names.claim(naming.constant(word.name), what, word.source, apart=True)
-    module.names.claim(f"complete_{word.name}", what, word.source, apart=True)
-    module.names.claim(f"stream_{word.name}", what, word.source, apart=True)
+    for function in naming.completion_functions(word.name):
+        module.names.claim(function, what, word.source, apart=True)
     module.reserve(class_name, where, word.source)
     drawn = draw(clause, where, module, class_name, types, report)
     result = ObjectType(

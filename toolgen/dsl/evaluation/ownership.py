@@ -56,7 +56,7 @@ def _exporters(services: Sequence[Service], report: Report) -> dict[int, str]:
     for service, agent, word in _mentioned(services, Export):
         id_ = agent_id(service, agent)
         known = found.setdefault(id(word), (id_, agent))
-        if known[1] is not agent:
+        if known[0] != id_:  # by id: one agent that stands in two services is two agents
             report.add(
                 codes.TWO_EXPORTERS,
                 word.source,
