@@ -56,7 +56,7 @@ class Answering:
 
         claim = await suspensions.claim(token, answer, spec_of=spec_of, session_id=session_id)
         if claim.outcome is not None:
-            return _remembered(claim.suspension, claim.outcome)
+            return remembered(claim.suspension, claim.outcome)
         entry = entry_of(claim.suspension.tool)
         assert entry is not None  # the claim has looked for it
         result = await self._answered(entry, claim, batch)
@@ -160,7 +160,8 @@ def _outcome(result: ToolResult) -> bytes:
     return to_json({"status": result.status, "display": result.display, "json": result.json.decode()})
 
 
-def _remembered(suspension: Suspension, outcome: bytes) -> ToolResult:
+def remembered(suspension: Suspension, outcome: bytes | str) -> ToolResult:
+    """Return the result of an answer as a store keeps it, without the typed value."""
     kept: dict[str, Any] = json.loads(outcome)
     error = None if kept["status"] in ("ok", "pending", "suspended") else ToolError(kept["json"])
     return ToolResult(

@@ -53,7 +53,7 @@ class Suspensions:
         clock: Callable[[], float] = time.time,
         lifetime_s: float = _LIFETIME_S,
     ) -> None:
-        self._store = store
+        self.store = store
         self._clock = clock
         self._lifetime_s = lifetime_s
 
@@ -90,7 +90,7 @@ class Suspensions:
             request=request,
             answers=answers,
         ).sealed(token)
-        await self._store.put(_hash(token), suspension)
+        await self.store.put(_hash(token), suspension)
         return _shown(suspension, token)
 
     async def seen(self, token: str) -> Suspension:
@@ -101,6 +101,14 @@ class Suspensions:
             TamperedSuspensionError: it is not what was frozen.
         """
         return (await self._stored(token)).suspension
+
+    async def outcome(self, token: str) -> bytes | None:
+        """Return what came of the answer that was taken, wherever that was; None while it is not known.
+
+        Raises:
+            SuspensionError: as `seen`.
+        """
+        return (await self._stored(token)).outcome
 
     async def find(self, token: str) -> Suspension:
         """Return what waits under a token.
@@ -126,7 +134,7 @@ class Suspensions:
         """
         claim = await self.check(token, answer, spec_of=spec_of, session_id=session_id)
         answer_hash = _answer_hash(answer)
-        if claim.outcome is None and not await self._store.claim(_hash(token), answer_hash):
+        if claim.outcome is None and not await self.store.claim(_hash(token), answer_hash):
             return _again(await self._stored(token), answer, answer_hash)
         return claim
 
@@ -157,20 +165,20 @@ class Suspensions:
 
     async def finish(self, token: str, outcome: bytes) -> None:
         """Keep what came of the answer that was taken."""
-        await self._store.finish(_hash(token), outcome)
+        await self.store.finish(_hash(token), outcome)
 
     async def open_suspensions(self, session_id: str | None = None) -> tuple[Suspended, ...]:
         """Return what waits, oldest first and without tokens; of one session where it is given."""
         now = self._clock()
         return tuple(
             _shown(suspension, "")
-            for suspension in await self._store.waiting()
+            for suspension in await self.store.waiting()
             if suspension.expires_at > now and session_id in (None, suspension.meta.session_id)
         )
 
     async def _stored(self, token: str) -> Stored:
         try:
-            stored = await self._store.get(_hash(token))
+            stored = await self.store.get(_hash(token))
         except ValueError as error:
             raise TamperedSuspensionError("the store holds no suspension under this token") from error
         if stored is None:

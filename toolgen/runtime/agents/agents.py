@@ -185,6 +185,7 @@ class Agents:
 
     async def close(self) -> None:
         """End the execution of runs, and close the dynamic toolsets."""
+        self._host.watching.close()
         await self._host.engine.close()
         for agent in reversed(self._host.agents.values()):
             await agent.toolsets.close()

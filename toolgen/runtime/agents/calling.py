@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from pydantic_core import to_json
 
-from ..answering import Answering
+from ..answering import Answering, remembered
 from ..batch import Batch
 from ..calls import CallMeta
 from ..context import ToolContext
@@ -93,18 +93,28 @@ class Calling:
         entry = self._entry(directory, call, facts)
         if entry is None:
             return recorded(directory.unknown(call["name"], meta), call, None, events)
-        batch = Batch(host.capabilities, self._host.values_of(info.run_id))
-        try:
-            result = await Answering(host, None).deliver(
-                argument["token"], argument["answer"]["answer"], None, batch, {entry.spec.id: entry}.get
-            )
-            if batch.touched:
-                result = (await batch.settle((result,), host.reports))[0]
-        except SuspensionError as error:
-            result = failed(call["tool"], ToolError(error.message), meta)
-            host.reports.ended(result, meta)
+        result = await self._delivered(info.run_id, entry, argument, meta, host)
         self._host.delivered(argument["answer"]["id"], result)
         return self._done(result, call, entry, facts, info.run_id, events)
+
+    async def _delivered(
+        self, run_id: str, entry: Entry, argument: AnswerArgument, meta: CallMeta, host: Host
+    ) -> ToolResult:
+        """Return what came of an answer: here, or where another process took it."""
+        token, answer = argument["token"], argument["answer"]
+        batch = Batch(host.capabilities, self._host.values_of(run_id))
+        try:
+            if "outcome" in answer and host.suspensions is not None:
+                result = remembered(await host.suspensions.seen(token), answer["outcome"])
+                host.reports.ended(result, meta)
+                return result
+            found = {entry.spec.id: entry}.get
+            result = await Answering(host, None).deliver(token, answer["answer"], None, batch, found)
+            return (await batch.settle((result,), host.reports))[0] if batch.touched else result
+        except SuspensionError as error:
+            result = failed(argument["call"]["tool"], ToolError(error.message), meta)
+            host.reports.ended(result, meta)
+            return result
 
     async def conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> Done:
         """Return the result of a call that another agent's run answered."""
@@ -144,6 +154,8 @@ class Calling:
             result = failed(entry.spec.id, ToolError(message), meta)
             reports_of(events).ended(result, meta)
         done = recorded(result, call, entry.spec, events)
+        if result.suspension is not None and result.status == "suspended":
+            host.watch(run_id, result.suspension)
         if result.delegated is not None:
             done["child"] = host.child(result.delegated, call, run_id, facts)
         if result.actions is not None and result.actions.transfer_to:

@@ -19,7 +19,7 @@ from ..event_hub import Events
 from ..failures import log
 from ..hooks import Hook
 from ..host import Host
-from ..results import Delegated, ToolResult
+from ..results import Delegated, Suspended, ToolResult
 from ..snapshot import Caller, Snapshot
 from ..specs import ToolSpec
 from .calling import Calling
@@ -35,6 +35,7 @@ from .recording import record
 from .registration import AgentRegistration
 from .run_spans import RunSpans
 from .sessions import SessionStore
+from .watching import Watch
 
 MOST_DEPTH: Final = 8
 """Agents that may stand above one another, each called by the one above."""
@@ -70,6 +71,7 @@ class AgentHost:
         self._around = around
         self._hub = hub
         self._facts: dict[str, RunFacts] = {}
+        self.watching = Watch(engine)
         self._snapshots: dict[str, Snapshot] = {}
         self._values: dict[str, Values] = {}
         self._timed: dict[tuple[int, float], Entry] = {}
@@ -227,6 +229,11 @@ class AgentHost:
         return asdict(chosen)
 
     # Answers.
+
+    def watch(self, run_id: str, suspended: Suspended) -> None:
+        """Take an answer that another process takes."""
+        if self.tools.suspensions is not None:
+            self.watching.begin(run_id, suspended, self.tools.suspensions)
 
     def expect(self, suspension_id: str) -> asyncio.Future[ToolResult]:
         """Return what gets the result of a suspended call after its answer."""
