@@ -19,19 +19,14 @@ _CANCELED: ToolStatus = "error"
 
 
 async def conversation(
-    sessions: SessionStore,
-    agent: Agent,
-    facts: RunFacts,
-    given: PlanInput,
-    new: Sequence[Message],
-    now: float,
+    sessions: SessionStore, agent: Agent, facts: RunFacts, given: PlanInput, now: float
 ) -> PlanInput:
-    """Return the input with its messages, oldest first."""
+    """Return the input with its messages, oldest first; what is new is written already."""
     own = await sessions.run_messages(given.run_id)
     before: Iterable[Message] = ()
     if facts["in_conversation"] and facts["session_id"]:
         before = await _before(sessions, agent, facts, given, now)
-    return replace(given, messages=paired([*before, *own, *new]))
+    return replace(given, messages=paired([*before, *own]))
 
 
 async def _before(

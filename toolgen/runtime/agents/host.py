@@ -74,7 +74,6 @@ class AgentHost:
         self.watching = Watch(engine)
         self._snapshots: dict[str, Snapshot] = {}
         self._values: dict[str, Values] = {}
-        self._timed: dict[tuple[int, float], Entry] = {}
         self._waiting: dict[str, asyncio.Future[ToolResult]] = {}
         planning, calling = Planning(self), Calling(self)
         activities: dict[str, Activity] = {
@@ -160,10 +159,7 @@ class AgentHost:
         """Return the tool with the time limit of the run's policy, if its design gives none."""
         if timeout is None or entry.spec.timeout is not None:
             return entry
-        key = (id(entry), timeout)
-        if key not in self._timed:
-            self._timed[key] = changed(entry, replace(entry.spec, timeout=timeout), self._around)
-        return self._timed[key]
+        return changed(entry, replace(entry.spec, timeout=timeout), self._around)
 
     def values_of(self, run_id: str) -> Values:
         """Return what the hooks and tools of a run share."""

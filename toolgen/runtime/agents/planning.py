@@ -86,12 +86,14 @@ class Planning:
             closing=argument["closing"],
             reports=events,
         )
-        given = await conversation(host.sessions, agent, facts, given, new, host.clock())
+        place = place_of(argument["step"])
+        await host.sessions.write(info.run_id, place, new)  # an attempt that failed left no more
+        given = await conversation(host.sessions, agent, facts, given, host.clock())
         result = await self._asked(agent, given)
         step = self._step(result, given, snapshot, facts)
         step["usage"] = events.spent
         kept = said(_with_ids(result, step["calls"]) if step["kind"] == "calls" else result)
-        await host.sessions.write(info.run_id, place_of(argument["step"]), [*new, kept])
+        await host.sessions.write(info.run_id, place, [*new, kept])
         return step
 
     async def _asked(self, agent: Agent, given: PlanInput) -> PlanResult:
