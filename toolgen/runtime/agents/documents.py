@@ -212,5 +212,7 @@ class RunDocument(TypedDict):
     children: int
     """Runs that it started, and those that they started."""
     artifacts: list[Json]
+    pending: list[dict[str, Any]]
+    """Suspensions of work that goes on, and whose calls were acknowledged."""
     waited_s: float
     """Seconds for which it waited for a person."""

@@ -66,6 +66,7 @@ class _Run:
         self._problems = 0
         self._usage: list[Spent] = []
         self._artifacts: list[Json] = []
+        self._pending: list[dict[str, Any]] = []
         self._children = 0
         self._causes: list[str] = []
         """What the newest failed call was told, and what stands behind that."""
@@ -181,6 +182,8 @@ class _Run:
             self._artifacts += done.get("artifacts", [])
             self._usage += done.get("usage", [])
             self._children += done.get("children", 0)
+            if done["status"] == "pending" and (suspension := done.get("suspension")):
+                self._pending.append(suspension)
             if problem := done.get("problem"):
                 self._tell(problem)
 
@@ -273,6 +276,7 @@ class _Run:
         self._children += 1 + output["children"]
         self._usage += output["usage"]
         self._artifacts += output["artifacts"]
+        self._pending += output["pending"]
         if output["stop"] == "escalated":
             self._tell(f"{agent} gave the conversation back. {output['text']}".strip())
             return None
@@ -322,6 +326,7 @@ class _Run:
         document["tool_calls"] = self._progress.tool_calls
         document["children"] = self._children
         document["artifacts"] = self._artifacts
+        document["pending"] = self._pending
         document["waited_s"] = self._progress.waited_s
         return document
 

@@ -132,6 +132,7 @@ def empty_document(agent: str, stop: StopReason, failure: Failure | None = None)
         "tool_calls": 0,
         "children": 0,
         "artifacts": [],
+        "pending": [],
         "waited_s": 0.0,
     }
 

@@ -62,6 +62,9 @@ class RunOutput:
     stop: StopReason | Literal[""] = ""
     error: str = ""
     awaiting: tuple[Awaiting, ...] = ()
+    """What the run waits for, while it does."""
+    pending: tuple[Awaiting, ...] = ()
+    """Work that goes on after the run: `Runtime.deliver` ends it, and opens a new turn."""
     telemetry: Telemetry = field(default_factory=Telemetry)
     """What its models cost, and those of its children."""
     tool_calls: int = 0
@@ -98,8 +101,20 @@ def output_of(status: RunStatus, awaiting: Iterable[Awaiting] = ()) -> RunOutput
         telemetry=telemetry_of(document["usage"]),
         tool_calls=document["tool_calls"],
         children_count=document["children"],
+        pending=tuple(awaiting_of(status.run_id, about) for about in document["pending"]),
         artifacts=tuple(RunArtifact(**artifact) for artifact in document["artifacts"]),
     )
+
+
+def awaiting_of(run_id: str, about: Json) -> Awaiting:
+    """Return what a run waits for, of what its status says."""
+    facts: Any = about
+    known = {
+        name: facts[name]
+        for name in ("id", "kind", "question", "answer_schema", "token", "tool", "preview", "expires_at")
+        if name in facts
+    }
+    return Awaiting(run_id=run_id, **known)
 
 
 def telemetry_of(usage: Iterable[Mapping[str, Any]]) -> Telemetry:

@@ -90,7 +90,7 @@ def recorded(result: ToolResult, call: StepCall, spec: ToolSpec[Any, Any] | None
         done["errors"] = [str(one) for one in (result.error, *causes_of(result.error))]
     if result.retry_hint is not None:
         done["hint"] = to_jsonable_python(result.retry_hint)
-    if result.suspension is not None and status == "suspended":
+    if result.suspension is not None:
         done["suspension"] = as_document(result.suspension)
     return done
 

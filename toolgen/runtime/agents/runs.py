@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -17,6 +18,7 @@ from ..calls import CallMeta
 from ..entry import Entry
 from ..errors import RegistrationError
 from ..events import Event
+from ..failures import log
 from ..results import Delegated, RunLink, ToolResult
 from ..suspension import Suspension
 from ..suspension_errors import BadAnswerError, LateAnswerError
@@ -26,13 +28,21 @@ from .documents import LOOP, Parent, RunDocument, RunInput
 from .engine import RunState, RunStatus, UnknownRunError
 from .host import AgentHost, new_facts
 from .log import event_of
-from .output import Awaiting, RunOutput, output_of
+from .output import Awaiting, RunOutput, awaiting_of, output_of
 from .policy import RunPolicy
 from .sessions import SessionError, Turn
 
 
 class SessionBusyError(SessionError):
     """Another run of the session is not over."""
+
+    def __init__(self, run_id: str, session_id: str) -> None:
+        super().__init__(
+            f"run {run_id!r} of session {session_id!r} is not over",
+            hint="answer what it waits for, interrupt it, or cancel it",
+        )
+        self.run_id = run_id
+        """Of the run that is not over."""
 
 
 class InterruptsNotAllowedError(ToolgenError):
@@ -121,10 +131,7 @@ class Runs:
         newest = await sessions.transcript(session_id, newest=1)
         before = newest[-1].turn.run_id if newest else run_id
         if before != run_id and await self._is_running(before):
-            raise SessionBusyError(
-                f"run {before!r} of session {session_id!r} is not over",
-                hint="answer what it waits for, interrupt it, or cancel it",
-            )
+            raise SessionBusyError(before, session_id)
         if session.agent in self._host.agents:
             agent = session.agent
         await sessions.begin(
@@ -167,7 +174,7 @@ class Runs:
 
     async def _awaiting(self, status: RunStatus) -> list[Awaiting]:
         """Return what the run and its children wait for, its own first."""
-        found = [_awaiting(status.run_id, about) for about in status.awaiting]
+        found = [awaiting_of(status.run_id, about) for about in status.awaiting]
         for child in status.children:
             below = await self._engine.status(child)
             if not below.is_over:
@@ -242,20 +249,34 @@ class Runs:
         name = suspension.tool.rpartition(".")[2]
         text = f"The work of {name} ({suspension.meta.tool_call_id}) is done: {result.json.decode()}"
 
-        async def later() -> None:
-            await self._engine.result(suspension.meta.run_id)
-            await self.start(
-                facts["agent"],
-                text,
-                session_id=facts["session_id"],
-                run_id=f"{suspension.meta.run_id}/done:{suspension.meta.tool_call_id}",
-                labels=facts["labels"],
-                source="runtime",
-            )
+        start = partial(
+            self.start,
+            facts["agent"],
+            text,
+            session_id=facts["session_id"],
+            run_id=f"{suspension.meta.run_id}/done:{suspension.meta.tool_call_id}",
+            labels=facts["labels"],
+            source="runtime",
+        )
+        try:
+            await start()
+        except SessionBusyError as busy:
+            task = asyncio.get_running_loop().create_task(self._when_free(busy.run_id, start))
+            self._later.add(task)
+            task.add_done_callback(self._later.discard)
 
-        task = asyncio.get_running_loop().create_task(later())
-        self._later.add(task)
-        task.add_done_callback(self._later.discard)
+    async def _when_free(self, run_id: str, start: Callable[[], Awaitable[RunHandle]]) -> None:
+        """Start a turn when the one before it is over."""
+        try:
+            while True:
+                await self._engine.result(run_id)
+                try:
+                    await start()
+                    return
+                except SessionBusyError as busy:
+                    run_id = busy.run_id
+        except Exception:
+            log.exception("the turn after run %s did not begin", run_id)
 
     async def delegated(
         self, entry: Entry, arguments: bytes, delegated: Delegated, meta: CallMeta
@@ -309,16 +330,6 @@ class Runs:
         await self._engine.signal(run_id, "interrupt", payload, signal_id=uuid.uuid4().hex)
 
 
-def _awaiting(run_id: str, about: Json) -> Awaiting:
-    facts: Any = about
-    known = {
-        name: facts[name]
-        for name in ("id", "kind", "question", "answer_schema", "token", "tool", "preview", "expires_at")
-        if name in facts
-    }
-    return Awaiting(run_id=run_id, **known)
-
-
 def _document(status: RunStatus) -> RunDocument:
     """Return how a run ended, where it was canceled too."""
     if status.state == "completed":
@@ -338,6 +349,7 @@ def _document(status: RunStatus) -> RunDocument:
         "tool_calls": 0,
         "children": 0,
         "artifacts": [],
+        "pending": [],
         "waited_s": 0.0,
     }
 
