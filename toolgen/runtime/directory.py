@@ -50,6 +50,10 @@ class Directory:
             self._by_name.setdefault(entry.spec.name, []).append(entry)
 
     @property
+    def entries(self) -> tuple[Entry, ...]:
+        return tuple(self._by_id.values())
+
+    @property
     def specs(self) -> tuple[ToolSpec[Any, Any], ...]:
         return tuple(entry.spec for entry in self._by_id.values())
 

@@ -23,13 +23,14 @@ from .failures import Arguments, log
 from .hooks import Hook, checked_hook
 from .host import Host
 from .policy import Policy
-from .registration import ToolsetRegistration, bound_entries, checked, entries
+from .registration import ToolsetRegistration, checked
+from .registry import Registry
 from .reports import Reports
 from .resolution import Toolsets
 from .results import Suspended, ToolResult
 from .snapshot import Snapshot
 from .specs import ToolSpec
-from .toolsets import DynamicToolset, Listed, OnError, ReadonlyContext, StaticToolset, native_of
+from .toolsets import DynamicToolset, OnError, ReadonlyContext, StaticToolset
 from .trace import Trace
 
 if TYPE_CHECKING:
@@ -116,7 +117,8 @@ class Runtime:
         )
         self._answering = Answering(self._host, suspensions)
         self._toolsets = Toolsets(self._around, self._host.reports)
-        self._directory = Directory()
+        self._registry = Registry(self._around, self._toolsets)
+        self._directory = self._registry.directory
         self._agents: Agents | None = None
         self._engine, self._sessions, self._events = engine, sessions, events
 
@@ -128,22 +130,7 @@ class Runtime:
             RegistrationError: it is registered already, a method or a capability is missing, or nobody
                 fills an injected field.
         """
-        name = registration.name
-        if name in self._toolsets.names:
-            raise RegistrationError(f"toolset {name!r} is registered already")
-        if isinstance(registration, StaticToolset):
-            found = bound_entries(name, registration.bound, self._around)
-        else:
-            found = entries(registration, self._around)
-        self._directory.add(found)
-        self._toolsets.add_static(
-            Listed(
-                toolset=name,
-                entries=found,
-                instructions=registration.instructions,
-                native=native_of(registration),
-            )
-        )
+        self._registry.register(registration)
 
     def add_toolset(
         self,
@@ -301,8 +288,7 @@ class Runtime:
             self._agents = Agents(
                 self,
                 self._host,
-                self._directory,
-                self._around,
+                self._registry,
                 engine=self._engine,
                 sessions=self._sessions,
                 hub=self._events,
@@ -317,7 +303,7 @@ class Runtime:
             RegistrationError: it is registered already, an executor is missing or does not fit, or two
                 of its tools have one wire name.
         """
-        self.agents.register(registration, self.register)
+        self.agents.register(registration)
 
     def agent(self, agent: str) -> AgentClient:
         """Return what starts runs of an agent.

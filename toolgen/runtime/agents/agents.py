@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from toolgen.contract.fields import Json
 from toolgen.contract.names import FORMAT
 
 from ..calls import CallMeta
-from ..directory import Directory
-from ..entry import Entry, Surroundings
+from ..entry import Entry
 from ..errors import FormatError, RegistrationError
 from ..event_hub import Events
 from ..events import Event
-from ..failures import Arguments, as_document
+from ..failures import Arguments, as_document, failed, hidden
 from ..host import Host
-from ..registration import ToolsetRegistration
+from ..registry import Registry
 from ..results import Delegated, ToolResult
 from ..snapshot import Caller
 from ..specs import ToolSpec
 from ..suspension import Suspension
-from ..toolsets import StaticToolset
 from .client import AgentClient
 from .engine import Engine, RunState
 from .host import AgentHost
@@ -40,25 +37,24 @@ class Agents:
         self,
         caller: Caller,
         tools: Host,
-        directory: Directory,
-        around: Surroundings,
+        registry: Registry,
         *,
         engine: Engine | None,
         sessions: SessionStore | None,
         hub: Events | None,
     ) -> None:
+        self._registry = registry
         self._host = AgentHost(
             caller,
             tools,
-            directory,
-            around,
+            registry.directory,
+            registry.around,
             engine=engine or _default_engine(),
             sessions=sessions or MemorySessionStore(),
             hub=hub,
             deliver=self._answer,
         )
         self._runs = Runs(self._host)
-        self._served: dict[str, ToolsetRegistration | StaticToolset] = {}
 
     @property
     def sessions(self) -> SessionStore:
@@ -69,12 +65,8 @@ class Agents:
     def runs(self) -> Runs:
         return self._runs
 
-    def register(
-        self,
-        registration: AgentRegistration,
-        register: Callable[[ToolsetRegistration | StaticToolset], None],
-    ) -> None:
-        """Take up an agent; `register` takes those of its toolsets that are not there.
+    def register(self, registration: AgentRegistration) -> None:
+        """Take up an agent, and those of its toolsets that are not there; all of it or nothing.
 
         Raises:
             FormatError: it was generated in another format.
@@ -87,19 +79,10 @@ class Agents:
                 hint="run `toolgen gen` with the toolgen that is installed here",
             )
         self._host.refuse_second(registration.spec.id)
-        for toolset in registration.toolsets:
-            known = self._served.get(toolset.name)
-            if known is not None and _executor(known) != _executor(toolset):
-                raise RegistrationError(
-                    f"agent {registration.spec.id!r} has another executor for toolset {toolset.name!r} than "
-                    "the agent that was registered before",
-                    hint="give both agents the same executor",
-                )
-        for toolset in registration.toolsets:
-            if toolset.name not in self._served:
-                register(toolset)
-                self._served[toolset.name] = toolset
-        self._host.add(registration)
+        new = self._registry.new(registration.toolsets, registration.spec.id)
+        agent = self._host.made(registration, self._registry.together(new))
+        self._registry.take(new)
+        self._host.agents[agent.spec.id] = agent
 
     def client(self, agent: str) -> AgentClient:
         """Return what starts runs of an agent.
@@ -145,7 +128,13 @@ class Agents:
         self, entry: Entry, arguments: Arguments, delegated: Delegated, meta: CallMeta
     ) -> ToolResult:
         """Return the result of a call of an agent's tool that no run made."""
-        return await self._runs.delegated(entry, as_document(arguments), delegated, meta)
+        spec = entry.spec
+        try:
+            return await self._runs.delegated(entry, as_document(arguments), delegated, meta)
+        except Exception as error:  # such as an agent that nobody registered
+            result = failed(spec.id, hidden(spec, error), meta)
+            self._host.tools.reports.ended(result, meta)
+            return result
 
     def entry_of(self, tool: str, run_id: str) -> Entry | None:
         """Return a tool by id, as the run saw it last."""
@@ -200,10 +189,6 @@ class Agents:
             raise RegistrationError(
                 f"agent {agent!r} is not registered", hint=f"registered are {known}; call its `register`"
             )
-
-
-def _executor(toolset: ToolsetRegistration | StaticToolset) -> object:
-    return toolset.bound if isinstance(toolset, StaticToolset) else toolset.executor
 
 
 def _default_engine() -> Engine:

@@ -97,15 +97,13 @@ class AgentHost:
     def is_interactive(self) -> bool:
         return self.tools.is_interactive
 
-    def add(self, registration: AgentRegistration) -> Agent:
-        """Take up an agent, whose toolsets are registered.
+    def made(self, registration: AgentRegistration, directory: Directory) -> Agent:
+        """Return the agent that is to be registered, whose tools the directory has.
 
         Raises:
             RegistrationError: it does not fit.
         """
-        agent = agent_of(registration, self._directory, self._around, self.caller)
-        self.agents[agent.spec.id] = agent
-        return agent
+        return agent_of(registration, directory, self._around, self.caller)
 
     def refuse_second(self, agent: str) -> None:
         """Raise where the agent is registered.

@@ -1,0 +1,145 @@
+"""Agents as they are registered: all of one, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from tests.runtime.run_tools import TOOLS, add, agent, calling, first_answer, running
+from toolgen.runtime import (
+    BoundTool,
+    FormatError,
+    ReadonlyContext,
+    RegistrationError,
+    Runtime,
+    StaticToolset,
+    ToolsetRegistration,
+)
+from toolgen.runtime.agent_route import AgentRoute
+from toolgen.runtime.agents import (
+    AgentRegistration,
+    AgentSpec,
+    AgentTool,
+    Message,
+    PlanInput,
+    ScriptedPlanner,
+    ToolMessage,
+)
+from toolgen.runtime.functions import func_tool, function_toolset
+
+NOBODY = ScriptedPlanner([])
+ADD = calling(("add", {"a": 1, "b": 1}))
+
+
+def test_agents_share_a_toolset_and_its_executor() -> None:
+    runtime = Runtime()
+    runtime.register_agent(agent("x.one", NOBODY))
+    runtime.register_agent(agent("x.two", NOBODY))
+    assert runtime.list_agents() == ("x.one", "x.two")
+    assert runtime.list_toolsets() == ("x.tools",)
+    other = StaticToolset(name="x.tools", bound=(func_tool(add, toolset="x.tools"),))
+    with pytest.raises(RegistrationError, match=r"another executor for toolset 'x.tools'"):
+        runtime.register_agent(agent("x.three", NOBODY, other))
+    assert runtime.list_agents() == ("x.one", "x.two")
+
+
+def test_what_is_wrong_registers_nothing() -> None:
+    runtime = Runtime()
+    runtime.register_agent(agent("x.one", NOBODY, function_toolset("x.sums", [add])))
+    before = (runtime.list_agents(), runtime.list_toolsets())
+    fine = agent("x.two", NOBODY)
+    missing = AgentTool(id="x.tools.nothing", name="nothing")
+    twice = AgentTool(id="x.tools.boom", name="add")
+    for wrong, message in [
+        (agent("x.one", NOBODY), "agent 'x.one' is registered already"),
+        (replace(fine, format=99), "was generated in format 99"),
+        (replace(fine, spec=replace(fine.spec, tools=(missing,))), "which no toolset given to it has"),
+        (replace(fine, spec=replace(fine.spec, tools=(*fine.spec.tools[:1], twice))), "wire name 'add'"),
+    ]:
+        with pytest.raises((RegistrationError, FormatError), match=message):
+            runtime.register_agent(wrong)
+        assert (runtime.list_agents(), runtime.list_toolsets()) == before
+
+
+def test_an_executor_without_a_method_registers_nothing() -> None:
+    runtime = Runtime()
+    spec = func_tool(add, toolset="x.sums").spec
+    sums = ToolsetRegistration(name="x.sums", specs=[spec], executor=object(), format=1)
+    with pytest.raises(RegistrationError, match=r"object\.add is missing"):
+        runtime.register_agent(agent("x.one", NOBODY, TOOLS, sums))
+    assert (runtime.list_agents(), runtime.list_toolsets()) == ((), ())
+
+
+def test_a_toolset_that_is_there_already_serves_an_agent_too() -> None:
+    runtime = Runtime()
+    runtime.register(TOOLS)
+    runtime.register_agent(agent("x.one", NOBODY))
+    assert runtime.list_toolsets() == ("x.tools",)
+
+
+def test_unknown_agents_are_named() -> None:
+    runtime = Runtime()
+    runtime.register_agent(agent("x.one", NOBODY))
+    for ask in (runtime.agent, runtime.tool_specs_for_agent):
+        with pytest.raises(RegistrationError, match=r"agent 'x.two' is not registered"):
+            ask("x.two")
+
+
+async def test_an_agent_that_is_called_must_be_there() -> None:
+    spec = func_tool(add, toolset="x.sums").spec
+    route = ToolsetRegistration(name="x.sums", specs=[spec], executor=AgentRoute(agent="x.adder"), format=1)
+    async with running(agent("x.one", ScriptedPlanner([ADD, first_answer]), route)) as (runtime, _):
+        with pytest.raises(RegistrationError, match=r"agent 'x.adder', whose tools 'x.one' reaches"):
+            await runtime.agent("x.one").one_shot("Go.")
+        result = await runtime.call("add", {"a": 1, "b": 1})
+        assert result.status == "error"
+
+
+async def test_a_name_of_its_own_and_the_id_of_all() -> None:
+    tool = AgentTool(id="x.tools.add", name="my_add")
+    spec = AgentSpec(id="x.one", description="Adds.", tools=(tool,))
+    planner = ScriptedPlanner([calling(("my_add", {"a": 1, "b": 1}), ("add", {"a": 1, "b": 1})), _both])
+    registration = AgentRegistration(spec=spec, planner=planner, toolsets=(TOOLS,), format=1)
+    async with running(registration) as (runtime, _):
+        assert [one.name for one in runtime.tool_specs_for_agent("x.one")] == ["my_add"]
+        output = await runtime.agent("x.one").one_shot("Go.")
+    assert output.text == "2 there is no tool 'add'; close names are my_add"
+
+
+def _both(given: PlanInput) -> str:
+    first, second = [answer.text for answer in given.messages[-1].answers]  # type: ignore[union-attr]
+    return f"{first} {second[10:-2]}"
+
+
+def texts_of(given: PlanInput) -> str:
+    return " ".join(answer for message in given.messages for answer in _answers(message))
+
+
+def _answers(message: Message) -> list[str]:
+    return [answer.text for answer in message.answers] if isinstance(message, ToolMessage) else []
+
+
+class Changing:
+    """Has one tool, every second time that it is asked."""
+
+    name = "x.changing"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def tools(self, context: ReadonlyContext) -> Sequence[BoundTool]:
+        self.asked += 1
+        return [func_tool(add, toolset=self.name)] if self.asked % 2 else []
+
+
+async def test_tools_of_the_host_come_and_go() -> None:
+    planner = ScriptedPlanner([ADD, ADD, ADD, first_answer])
+    spec = AgentSpec(id="x.one", description="Adds.")
+    registration = AgentRegistration(spec=spec, planner=planner, dynamic=(Changing(),), format=1)
+    async with running(registration) as (runtime, _):
+        output = await runtime.agent("x.one").one_shot("Go.")
+    assert output.text == "2"
+    assert [len(given.tools) for given in planner.inputs] == [1, 0, 1, 0]
+    assert "is no longer available" in texts_of(planner.inputs[2])
