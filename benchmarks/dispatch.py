@@ -12,6 +12,7 @@ import datetime as dt
 import statistics
 import time
 from collections.abc import Awaitable, Callable
+from itertools import count
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -195,11 +196,18 @@ def contestants(size: int) -> list[Row]:
     async def invalid() -> object:
         return await runtime.call(TOOL, BAD, META)
 
+    numbers = count()
+
+    async def new_mistake() -> object:
+        wrong = b'{"site_id":5,"status":"lost","limit":900,"site%d":1}' % next(numbers)
+        return await runtime.call(TOOL, wrong, META)
+
     return [
         Row("call", call, "bare decode + encode", bare),
         Row("decode", decode, "bare decode", bare_decode),
         Row("encode", encode, "bare encode", bare_encode),
         Row("invalid call", invalid, "bare validation, with its errors", bare_invalid),
+        Row("one new mistake", new_mistake, "bare validation, with its errors", bare_invalid),
         Row("a hook", call_with_a_hook, "call", call),
         Row("a timeout", call_with_a_timeout, "call", call),
         Row("a subscriber", call_with_a_subscriber, "call", call),

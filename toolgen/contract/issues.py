@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, to_json
 
 from .fields import Json
 from .forms import FORM_NAMES
@@ -29,8 +29,16 @@ Constraint = Literal[
 Keys = tuple[int | str, ...]
 
 
+class _Told:
+    """Room for what an issue is in JSON; no field, so that it is no part of the issue."""
+
+    __slots__ = ("_told",)
+
+    _told: bytes
+
+
 @record
-class FieldIssue:
+class FieldIssue(_Told):
     """One thing wrong with one value of a document."""
 
     keys: Keys
@@ -74,6 +82,15 @@ class FieldIssue:
         return facts
 
 
+    def as_bytes(self) -> bytes:
+        """Return `as_json` as JSON text; made once, for a model repeats its mistakes."""
+        try:
+            return self._told
+        except AttributeError:
+            self._told = to_json(self.as_json())
+            return self._told
+
+
 _JSON_TYPES: Final[dict[type, str]] = {
     type(None): "null",
     bool: "boolean",
@@ -107,6 +124,10 @@ BOUNDS: Final[dict[str, Bound]] = {
     "too_short": ("min_length", "invalid_length", "must have at least {} items"),
     "too_long": ("max_length", "invalid_length", "must have at most {} items"),
 }
+_REPEATED: Final = frozenset((*TYPES, *BOUNDS, "missing", "extra_forbidden", "literal_error"))
+"""Errors whose issue follows from their type, their place and the type of the value."""
+_MOST_KNOWN: Final = 1_000
+"""Issues that one codec remembers."""
 _ONE: Final = {
     "null": "null",
     "boolean": "a boolean",
@@ -127,6 +148,7 @@ class Reader:
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self.schema = schema
         text = json.dumps(schema)
+        self._known: dict[tuple[str, Keys, type], FieldIssue] = {}
         self._direct = '"oneOf"' not in text and '"propertyNames"' not in text
 
     def issues(self, errors: list[ErrorDetails]) -> tuple[FieldIssue, ...]:
@@ -138,6 +160,19 @@ class Reader:
         return loc if self._direct else self._walk(loc)[0]
 
     def _issue(self, error: ErrorDetails) -> FieldIssue:
+        """Return the issue of an error; of one that was there before, the same."""
+        kind, loc = error["type"], error["loc"]
+        if kind not in _REPEATED or (loc and loc[-1] == "[key]"):
+            return self._new_issue(error)
+        key = (kind, loc, type(error["input"]))
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _MOST_KNOWN:  # names that a model has made up come without end
+                self._known.clear()
+            found = self._known[key] = self._new_issue(error)
+        return found
+
+    def _new_issue(self, error: ErrorDetails) -> FieldIssue:
         kind, loc = error["type"], error["loc"]
         if loc and loc[-1] == "[key]" and error["input"] == loc[-2]:
             return self._key_issue(error)

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
-from toolgen.contract.fields import Json
 from toolgen.contract.issues import FieldIssue
 
 from .calls import CallMeta
@@ -45,15 +44,10 @@ def refused(
         clarifying_question=_question(spec, missing) if missing else None,
         message=message,
     )
-    told: dict[str, Json] = {
-        "error": message,
-        "issues": [issue.as_json() for issue in issues[:MOST_ISSUES]],
-    }
-    if len(issues) > MOST_ISSUES:
-        told["more_issues"] = len(issues) - MOST_ISSUES
-    text = to_json(told)
-    if spec.example is not None:
-        text = b'%b,"example":%b}' % (text[:-1], spec.example.encode())
+    shown = b",".join([issue.as_bytes() for issue in issues[:MOST_ISSUES]])
+    more = b',"more_issues":%d' % (len(issues) - MOST_ISSUES) if len(issues) > MOST_ISSUES else b""
+    example = b"" if spec.example is None else b',"example":%b' % spec.example.encode()
+    text = b'{"error":%b,"issues":[%b]%b%b}' % (to_json(message), shown, more, example)
     return ToolResult(
         tool=spec.id,
         status="error",

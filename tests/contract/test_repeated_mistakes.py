@@ -1,0 +1,41 @@
+"""A mistake that a codec has seen is the same issue again; made-up names do not fill its memory."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gen.assistant.toolsets.devices import LIST_DEVICES
+from toolgen.contract import issues as module
+from toolgen.contract.issues import FieldIssue
+from toolgen.runtime import ToolValidationError
+
+CODEC = LIST_DEVICES.payload
+
+
+def issues_of(document: str) -> tuple[FieldIssue, ...]:
+    with pytest.raises(ToolValidationError) as raised:
+        CODEC.decode(document)
+    return raised.value.issues
+
+
+def test_the_same_mistake_is_the_same_issue() -> None:
+    wrong = '{"site_id": 5, "limit": 900, "status": "lost", "other": 1}'
+    first, again = issues_of(wrong), issues_of(wrong)
+    assert first == again
+    assert [issue.as_bytes() for issue in first] == [issue.as_bytes() for issue in again]
+    assert [json.loads(issue.as_bytes()) for issue in first] == [issue.as_json() for issue in first]
+
+
+def test_another_value_at_the_same_place_is_another_issue() -> None:
+    actual = [issues_of(f'{{"site_id": {value}}}')[0].actual for value in ("5", "true", "[]", "null", "{}")]
+    assert actual == ["integer", "boolean", "array", "null", "object"]
+
+
+def test_names_without_end_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST_KNOWN", 5)
+    for number in range(20):
+        (issue,) = issues_of(f'{{"site_id": "s", "x{number}": 1}}')
+        assert issue.path == f"$.x{number}"
+    assert len(CODEC._reader._known) <= 5
