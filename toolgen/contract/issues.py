@@ -81,7 +81,6 @@ class FieldIssue(_Told):
             facts["limit"] = self.limit
         return facts
 
-
     def as_bytes(self) -> bytes:
         """Return `as_json` as JSON text; made once, for a model repeats its mistakes."""
         try:
