@@ -6,12 +6,21 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from gen.assistant.toolsets import maintenance
 from toolgen.contract.fields import Json
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import Runtime, StaticToolset, ToolContext, ToolOutcome, ToolsetRegistration, Unfinished
+from toolgen.runtime import (
+    Runtime,
+    StaticToolset,
+    ToolCall,
+    ToolContext,
+    ToolOutcome,
+    ToolsetRegistration,
+    Unfinished,
+)
 from toolgen.runtime.agents import (
     AgentRegistration,
     AgentSpec,
@@ -27,6 +36,7 @@ from toolgen.runtime.agents import (
 )
 from toolgen.runtime.events import Event
 from toolgen.runtime.functions import function_toolset
+from toolgen.runtime.toolsets import DynamicToolset
 
 
 async def add(a: int, b: int) -> int:
@@ -97,6 +107,7 @@ def agent(
     *toolsets: StaticToolset | ToolsetRegistration,
     policy: RunPolicy | None = None,
     transfers: tuple[str, ...] = (),
+    dynamic: tuple[DynamicToolset, ...] = (),
 ) -> AgentRegistration:
     """Return an agent that may call every tool of the toolsets; by default those of this file."""
     given = toolsets or (TOOLS,)
@@ -112,7 +123,7 @@ def agent(
         policy=policy or RunPolicy(),
         transfers=transfers,
     )
-    return AgentRegistration(spec=spec, planner=planner, toolsets=given, format=1)
+    return AgentRegistration(spec=spec, planner=planner, toolsets=given, dynamic=dynamic, format=1)
 
 
 @asynccontextmanager
@@ -125,6 +136,32 @@ async def running(
         for one in agents:
             runtime.register_agent(one)
         yield runtime, engine
+
+
+class Users:
+    """Fills the field that no model sets."""
+
+    fills = frozenset({"user_id"})
+
+    async def intercept(self, call: ToolCall, payload: Any) -> None:
+        payload.set_user_id("u-secret")
+
+
+def resetting(executor: Resetting, **facts: Any) -> ToolsetRegistration:
+    """Return the toolset of a tool that asks before it runs, with other facts."""
+    spec = replace(maintenance.FACTORY_RESET, **facts)
+    return ToolsetRegistration(name="assistant.maintenance", specs=[spec], executor=executor, format=1)
+
+
+class Resetting:
+    """Resets, and knows who asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def factory_reset(self, payload: Any, ctx: ToolContext) -> Any:
+        self.asked.append(f"{payload.device_id} for {payload.user_id}")
+        return maintenance.FACTORY_RESET.result.decode({"name": payload.device_id, "lost": {}})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,10 +184,13 @@ async def ran(
     *,
     drive: Drive | None = None,
     options: Mapping[str, Any] | None = None,
+    toolsets: tuple[StaticToolset | ToolsetRegistration, ...] = (),
+    dynamic: tuple[DynamicToolset, ...] = (),
     **start: Any,
 ) -> Ran:
     """Return a run of one agent when it has settled; what holds for every run is checked on the way."""
-    async with running(agent("x.agent", planner, policy=policy), **(options or {})) as (runtime, engine):
+    registration = agent("x.agent", planner, *toolsets, policy=policy, dynamic=dynamic)
+    async with running(registration, **(options or {})) as (runtime, engine):
         handle = await runtime.agent("x.agent").start("Go.", **{"session_id": "s", **start})
         if drive is not None:
             await drive(runtime, handle)

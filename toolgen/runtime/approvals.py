@@ -163,6 +163,16 @@ class Suspensions:
         _answer_hash(answer)  # an answer that is no JSON has none
         return Claim(suspension=suspension, answer=checked_answer(spec, suspension, answer))
 
+    async def refuse_other(self, token: str, answer: Json) -> None:
+        """Raise where another answer than this was taken.
+
+        Raises:
+            ConflictingAnswerError: as said.
+        """
+        stored = await self._stored(token)
+        if stored.answer_hash and stored.answer_hash != _answer_hash(answer):
+            raise _conflicting()
+
     async def finish(self, token: str, outcome: bytes) -> None:
         """Keep what came of the answer that was taken."""
         await self.store.finish(_hash(token), outcome)
@@ -200,10 +210,14 @@ def _again(stored: Stored, answer: Json, answer_hash: str) -> Claim:
         ReplayedAnswerError: its outcome is not known: it runs now, or its process ended.
     """
     if stored.answer_hash != answer_hash:
-        raise ConflictingAnswerError("this was answered already, otherwise")
+        raise _conflicting()
     if stored.outcome is None:
         raise ReplayedAnswerError("this was answered already, and what came of it is not known yet")
     return Claim(suspension=stored.suspension, answer=answer, outcome=stored.outcome)
+
+
+def _conflicting() -> ConflictingAnswerError:
+    return ConflictingAnswerError("this was answered already, otherwise")
 
 
 def _shown(suspension: Suspension, token: str) -> Suspended:

@@ -58,8 +58,12 @@ class Execution:
     async def in_place(self, call: Awaitable[Any]) -> Any:
         """Return what the call gives, when one of the places of parallel calls is free."""
         self._bind()
-        async with self._places:
-            return await call
+        try:
+            async with self._places:
+                return await call
+        finally:
+            if inspect.iscoroutine(call):
+                call.close()  # where no place became free in time
 
     def close(self) -> None:
         """End the threads; work that is in one goes on to its end."""

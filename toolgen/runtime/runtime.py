@@ -222,8 +222,8 @@ class Runtime:
             SuspensionError: the token or the answer is not good; its class says why, and nothing ran.
         """
         waited = None
-        if self._agents is not None and within is None:
-            result, waited = await self._agents.deliver(token, answer, session_id)
+        if self._agents is not None:
+            result, waited = await self._agents.deliver(token, answer, session_id, within)
             if result is not None:
                 return result
         batch = Batch(self._host.capabilities)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 from toolgen.contract.fields import Json
 from toolgen.contract.naming import LONGEST_NAME
@@ -46,7 +46,8 @@ class ReadonlyContext:
 class DynamicToolset(Protocol):
     """Tools that come and go.
 
-    It may have `instructions`, a text that the model is told with them, and a tuple of `native` tools.
+    It may have `instructions`, a text that the model is told with them, and a tuple of `native` tools. One
+    that is given to an agent may have `on_error`, what happens when it cannot list its tools.
     """
 
     @property
@@ -124,6 +125,14 @@ def instructions_of(toolset: object) -> str:
 def native_of(toolset: object) -> tuple[NativeTool, ...]:
     found = getattr(toolset, "native", ())
     return tuple(found) if isinstance(found, list | tuple) else ()
+
+
+def on_error_of(toolset: object) -> OnError:
+    """Return what the toolset says of itself, or the one that it is a view of; nothing said is `fail`."""
+    while (inner := getattr(toolset, "inner", None)) is not None:
+        toolset = inner
+    found: OnError = getattr(toolset, "on_error", "fail")
+    return found if found in get_args(OnError) else "fail"
 
 
 async def listed(toolset: DynamicToolset, context: ReadonlyContext, around: Surroundings) -> Listed:

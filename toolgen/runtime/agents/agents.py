@@ -16,7 +16,7 @@ from ..failures import Arguments, as_document, failed, hidden
 from ..host import Host
 from ..registry import Registry
 from ..results import Delegated, ToolResult
-from ..snapshot import Caller
+from ..snapshot import Caller, Snapshot
 from ..specs import ToolSpec
 from ..suspension import Suspension
 from .client import AgentClient
@@ -141,7 +141,7 @@ class Agents:
         return self._host.entry_of(tool, run_id)
 
     async def deliver(
-        self, token: str, answer: Json, session_id: str | None
+        self, token: str, answer: Json, session_id: str | None, within: Snapshot | None = None
     ) -> tuple[ToolResult | None, Suspension | None]:
         """Return the result of a call that a run waits for, and the suspension.
 
@@ -153,13 +153,16 @@ class Agents:
         run_id = (await suspensions.seen(token)).meta.run_id
 
         def spec_of(tool: str) -> ToolSpec[Any, Any] | None:
-            entry = self._host.entry_of(tool, run_id)
+            entry = self._host.entry_of(tool, run_id, within)
             return entry.spec if entry else None
 
         claim = await suspensions.check(token, answer, spec_of=spec_of, session_id=session_id)
         if claim.outcome is not None:
             return None, None
-        return await self._runs.deliver(claim.suspension, answer), claim.suspension
+        result = await self._runs.deliver(claim.suspension, answer)
+        if result is not None:  # of two answers at once a run gets the first
+            await suspensions.refuse_other(token, answer)
+        return result, claim.suspension
 
     async def delivered(self, suspension: Suspension, result: ToolResult) -> None:
         """Take the result of a call that no run waited for: of pending work, it opens a new turn."""

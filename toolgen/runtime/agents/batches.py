@@ -21,13 +21,14 @@ from ..results import ToolResult
 class Siblings:
     """The calls of one batch."""
 
-    def __init__(self, batch: Batch, reports: Reports) -> None:
+    def __init__(self, batch: Batch) -> None:
         self.batch = batch
-        self.entered = 0
-        self.left = 0
-        self._ended = 0
-        self._reports = reports
+        self.running: dict[int, Reports] = {}
+        """What is told of the calls without a result, by their place."""
+        self.is_closed = False
+        """The last of them has ended; whoever comes later is no sibling."""
         self._results: dict[int, ToolResult] = {}
+        self._reports: dict[int, Reports] = {}
         self._settled = asyncio.Event()
         self._late: asyncio.Task[None] | None = None
 
@@ -35,31 +36,38 @@ class Siblings:
         """Return the result, with what the tool asked of its agent."""
         place = context.place
         waits = any(touched is context for touched in self.batch.touched)
-        self._results[place] = result
-        self._ended += 1
-        if self._ended == self.entered:
+        self._results[place], self._reports[place] = result, self.running.pop(place)
+        if not self.running:
+            self.is_closed = True
             await self._settle()
         if waits:
-            await self._settled.wait()
+            try:
+                await self._settled.wait()
+            except asyncio.CancelledError:
+                self._results.pop(place)  # its time is over, so that what it did is not kept
+                raise
         return self._results[place]
 
-    def leave(self) -> None:
+    def leave(self, place: int) -> None:
         """Take that a call is over; one that was cancelled has no result, and its siblings still end."""
-        self.left += 1
-        if self._ended < self.left:
-            self._ended = self.left
-            if self._ended == self.entered:
-                self._late = asyncio.get_running_loop().create_task(self._settle())
+        if self.running.pop(place, None) is not None and not self.running:
+            self.is_closed = True
+            self._late = asyncio.get_running_loop().create_task(self._settle())
 
     async def _settle(self) -> None:
+        """Merge what the calls with a result did; those without are gone, and left nothing."""
+        batch, found = self.batch, self._results
+        batch.touched = [context for context in batch.touched if context.place in found]
         try:
-            if self.batch.touched:
-                some = next(iter(self._results.values()))
-                results = [self._results.get(place, some) for place in range(max(self._results) + 1)]
-                settled = await self.batch.settle(results, self._reports)
-                self._results |= {place: settled[place] for place in self._results}
+            if batch.touched:
+                # The first that changed something still waits, so that its events are still taken.
+                reports = self._reports[min(context.place for context in batch.touched)]
+                some = next(iter(found.values()))
+                results = [found.get(place, some) for place in range(max(found) + 1)]
+                settled = await batch.settle(results, reports)
+                self._results = {place: settled[place] for place in found}
         except Exception:
-            log.exception("a capability did not keep what %d calls did", len(self._results))
+            log.exception("a capability did not keep what %d calls did", len(found))
         finally:
             self._settled.set()
 
@@ -71,15 +79,15 @@ class Batches:
         self._running: dict[str, Siblings] = {}
 
     @contextmanager
-    def enter(self, key: str, host: Host, values: Values) -> Iterator[Siblings]:
-        """Be one of the calls of a batch."""
+    def enter(self, key: str, place: int, host: Host, values: Values) -> Iterator[Siblings]:
+        """Be the call at a place of a batch."""
         siblings = self._running.get(key)
-        if siblings is None:
-            siblings = self._running[key] = Siblings(Batch(host.capabilities, values), host.reports)
-        siblings.entered += 1
+        if siblings is None or siblings.is_closed:
+            siblings = self._running[key] = Siblings(Batch(host.capabilities, values))
+        siblings.running[place] = host.reports
         try:
             yield siblings
         finally:
-            siblings.leave()
-            if siblings.left == siblings.entered:
-                self._running.pop(key, None)
+            siblings.leave(place)
+            if siblings.is_closed and self._running.get(key) is siblings:
+                del self._running[key]

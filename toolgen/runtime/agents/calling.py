@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -11,12 +12,12 @@ from pydantic_core import to_json
 from ..answering import Answering, remembered
 from ..batch import Batch
 from ..calls import CallMeta
-from ..context import ToolContext
+from ..context import ToolContext, Values
 from ..directory import Directory
-from ..dispatch import after_hooks, dispatch
+from ..dispatch import dispatch, ended
 from ..entry import Entry
 from ..errors import MalformedResultError, ToolError, ToolValidationError
-from ..failures import failed, hidden
+from ..failures import failed, hidden, log
 from ..finishing import finish
 from ..host import Host
 from ..results import RetryHint, RunLink, ToolResult
@@ -26,6 +27,7 @@ from .documents import Done, RunDocument, RunFacts, StepCall
 from .engine import ActivityInfo
 from .output import telemetry_of
 from .recorded import CallEvents, recorded, reports_of
+from .releasing import released
 
 if TYPE_CHECKING:
     from .host import AgentHost
@@ -73,14 +75,17 @@ class Calling:
         directory = await self._directory(info.run_id, facts)
         entry = self._entry(directory, call, facts)
         if entry is None:
-            result = directory.unknown(call["name"], meta)
-            host.reports.ended(result, meta)
-            return recorded(result, call, None, events)
+            return recorded(_unknown(directory, call, meta, host), call, None, events)
         values = self._host.values_of(info.run_id)
-        with self._batches.enter(f"{info.run_id} {argument['step']}", host, values) as batch:
+        place = argument["place"]
+        with self._batches.enter(f"{info.run_id} {argument['step']}", place, host, values) as batch:
             context = ToolContext(meta, entry.spec.id, entry.spec, batch.batch)
-            context.place = argument["place"]
-            result = await host.execution.in_place(dispatch(entry, call["arguments"], context, host))
+            context.place = place
+
+            async def work() -> ToolResult:
+                return await host.execution.in_place(dispatch(entry, call["arguments"], context, host))
+
+            result = await released(work())
             result = await batch.result(context, result)
         return self._done(result, call, entry, facts, info.run_id, events)
 
@@ -92,8 +97,15 @@ class Calling:
         directory = await self._directory(info.run_id, facts)
         entry = self._entry(directory, call, facts)
         if entry is None:
-            return recorded(directory.unknown(call["name"], meta), call, None, events)
-        result = await self._delivered(info.run_id, entry, argument, meta, host)
+            result = _unknown(directory, call, meta, host)
+            self._host.delivered(argument["answer"]["id"], result)
+            return recorded(result, call, None, events)
+        try:
+            result = await self._delivered(info.run_id, entry, argument, meta, host)
+        except asyncio.CancelledError:  # the time of the run is over; whoever answered is told now
+            late = failed(entry.spec.id, ToolError("the call was cancelled"), meta)
+            self._host.delivered(argument["answer"]["id"], late)
+            raise
         self._host.delivered(argument["answer"]["id"], result)
         return self._done(result, call, entry, facts, info.run_id, events)
 
@@ -109,12 +121,15 @@ class Calling:
                 host.reports.ended(result, meta)
                 return result
             found = {entry.spec.id: entry}.get
-            result = await Answering(host, None).deliver(token, answer["answer"], None, batch, found)
-            return (await batch.settle((result,), host.reports))[0] if batch.touched else result
-        except SuspensionError as error:
-            result = failed(argument["call"]["tool"], ToolError(error.message), meta)
+            work = Answering(host, None).deliver(token, answer["answer"], None, batch, found)
+            result = await released(work)
+        except Exception as error:  # whoever answered waits for a result
+            is_known = isinstance(error, SuspensionError)
+            failure = ToolError(str(error)) if is_known else hidden(entry.spec, error)
+            result = failed(entry.spec.id, failure, meta)
             host.reports.ended(result, meta)
             return result
+        return await _settled(batch, result, host)
 
     async def conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> Done:
         """Return the result of a call that another agent's run answered."""
@@ -124,14 +139,15 @@ class Calling:
         directory = await self._directory(info.run_id, facts)
         entry = self._entry(directory, call, facts)
         if entry is None:
-            return recorded(directory.unknown(call["name"], meta), call, None, events)
+            return recorded(_unknown(directory, call, meta, host), call, None, events)
         link = RunLink(
             run_id=f"{info.run_id}/child:{call['id']}",
             agent=argument["agent"],
             parent_run_id=info.run_id,
             parent_tool_call_id=call["id"],
         )
-        result = await concluded(entry, call["arguments"], argument["output"], link, meta, host)
+        values = self._host.values_of(info.run_id)
+        result = await concluded(entry, call["arguments"], argument["output"], link, meta, host, values)
         done = self._done(result, call, entry, facts, info.run_id, events)
         done["usage"] = argument["output"]["usage"]
         done["artifacts"] = [*argument["output"]["artifacts"], *done.get("artifacts", [])]
@@ -158,18 +174,21 @@ class Calling:
             host.watch(run_id, result.suspension)
         if result.delegated is not None:
             done["child"] = host.child(result.delegated, call, run_id, facts)
-        if result.actions is not None and result.actions.transfer_to:
-            target = result.actions.transfer_to
+        actions = result.actions if result.status in ("ok", "pending") else None
+        if actions is not None and actions.transfer_to:
+            target = actions.transfer_to
             if target in host.transfers(host.agent(facts["agent"]), facts):
                 done["transfer"] = host.taking_over(target, "", run_id, facts)
             else:
                 done["problem"] = f"the conversation cannot go to {target}"
-        if result.actions is not None and result.actions.is_escalated:
+        if actions is not None and actions.is_escalated:
             done["is_escalated"] = True
+        if not host.is_interactive:
+            done["is_unattended"] = True
         return done
 
     def _around(self, info: ActivityInfo) -> tuple[CallEvents, Host]:
-        events = CallEvents(info, self._host.clock())
+        events = CallEvents(info, self._host.clock)
         return events, replace(self._host.tools, reports=reports_of(events))
 
     async def _directory(self, run_id: str, facts: RunFacts) -> Directory:
@@ -181,8 +200,21 @@ class Calling:
         return None if entry is None else self._host.within_time(entry, facts["policy"]["tool_timeout"])
 
 
+def _unknown(directory: Directory, call: StepCall, meta: CallMeta, host: Host) -> ToolResult:
+    """Return the result of a call whose tool is not there, or not any more."""
+    result = directory.unknown(call["name"], meta)
+    host.reports.ended(result, meta)
+    return result
+
+
 async def concluded(
-    entry: Entry, arguments: str, output: RunDocument, link: RunLink, meta: CallMeta, host: Host
+    entry: Entry,
+    arguments: str,
+    output: RunDocument,
+    link: RunLink,
+    meta: CallMeta,
+    host: Host,
+    values: Values | None = None,
 ) -> ToolResult:
     """Return the result of a call that the run of an agent answered; hooks see it as every other."""
     spec = entry.spec
@@ -203,11 +235,22 @@ async def concluded(
         children_count=1 + output["children"],
         telemetry=telemetry_of(usage),
     )
-    if entry.after:
-        context = ToolContext(meta, spec.id, spec, Batch(host.capabilities))
-        result = await after_hooks(entry, arguments, result, context, host)
-    host.reports.ended(result, meta)
-    return result
+    batch = Batch(host.capabilities, values)
+    context = ToolContext(meta, spec.id, spec, batch)
+    told = await ended(entry, arguments, result, context, host)
+    told = await _settled(batch, told, host)
+    return replace(told, run_link=link, children_count=result.children_count, telemetry=result.telemetry)
+
+
+async def _settled(batch: Batch, result: ToolResult, host: Host) -> ToolResult:
+    """Return the result of the one call of a batch, with what it asked for."""
+    if not batch.touched:
+        return result
+    try:
+        return (await batch.settle((result,), host.reports))[0]
+    except Exception:
+        log.exception("a capability did not keep what the call %s did", result.tool_call_id)
+        return result
 
 
 def _chain(messages: Sequence[str]) -> ToolError:

@@ -15,7 +15,7 @@ from ..registration import ToolsetRegistration
 from ..resolution import Toolsets
 from ..snapshot import Caller, Snapshot
 from ..specs import ToolSpec
-from ..toolsets import Listed, ReadonlyContext, native_of
+from ..toolsets import Listed, ReadonlyContext, native_of, on_error_of
 from .planner import Planner
 from .policy import RunPolicy
 from .registration import AgentRegistration, AgentSpec, AgentTool
@@ -78,7 +78,7 @@ def agent_of(
     for one in lists:
         toolsets.add_static(one)
     for toolset in registration.dynamic:
-        toolsets.add(toolset)
+        toolsets.add(toolset, on_error_of(toolset))
     return Agent(
         spec=spec,
         planner=registration.planner,

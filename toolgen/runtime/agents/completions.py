@@ -56,7 +56,13 @@ async def stream_completion(
     working = asyncio.ensure_future(
         _completed(spec, planner, message, instructions, _Reports(pieces.put_nowait))
     )
-    working.add_done_callback(lambda _: pieces.put_nowait(None))
+
+    def ended(task: asyncio.Future[R]) -> None:
+        pieces.put_nowait(None)
+        if not task.cancelled():
+            task.exception()  # heard, if whoever reads is gone
+
+    working.add_done_callback(ended)
     try:
         while (piece := await pieces.get()) is not None:
             yield piece

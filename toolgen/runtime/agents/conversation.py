@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..failures import log
 from ..results import ToolStatus
 from .catalogue import Agent
 from .documents import RunFacts
@@ -54,7 +55,11 @@ async def _before(
     summarize = getattr(agent.planner, "summarize", None)
     if not seen.to_summarize or history is None or summarize is None or given.step > 0:
         return seen.messages
-    text = await summarize(paired(seen.to_condense), given, history)
+    try:
+        text = await summarize(paired(seen.to_condense), given, history)
+    except Exception:  # the turn can do without; the next one tries again
+        log.exception("the turns before run %s were not summarized", given.run_id)
+        return seen.messages
     summary = Summary(text=text, through=seen.to_summarize[-1].turn.run_id)
     await sessions.summarize(session_id, summary)
     return visible(earlier, summary, history).messages

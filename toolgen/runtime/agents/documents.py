@@ -5,7 +5,7 @@ Fields are added, never changed: a run that was started by an older version is f
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, Required, TypeAlias, TypedDict
+from typing import Any, Final, Literal, NotRequired, Required, TypeAlias, TypedDict
 
 from toolgen.contract.fields import Json
 
@@ -100,6 +100,8 @@ class PlanArgument(TypedDict):
     hints: list[Json]
     closing: str
     restrict_to_tool: str
+    time_left: NotRequired[float]
+    """Seconds for the planning with all its attempts, where there is a limit."""
 
 
 class CallsStep(TypedDict):
@@ -183,6 +185,8 @@ class Done(TypedDict, total=False):
     """The tool wanted the impossible of its agent."""
     transfer: Child | None
     is_escalated: bool
+    is_unattended: bool
+    """There is no person to ask."""
     artifacts: list[Json]
     usage: list[Spent]
     children: int

@@ -163,11 +163,11 @@ class AgentHost:
         """Return what the hooks and tools of a run share."""
         return self._values.setdefault(run_id, Values())
 
-    def entry_of(self, tool: str, run_id: str = "") -> Entry | None:
-        """Return a tool by id: as the run saw it last, else as it was registered."""
+    def entry_of(self, tool: str, run_id: str = "", within: Snapshot | None = None) -> Entry | None:
+        """Return a tool by id: as the run saw it last, else as the snapshot has it, or the registry."""
         snapshot = self._snapshots.get(run_id)
         found = snapshot.directory.by_id(tool) if snapshot is not None else None
-        return found or self._directory.by_id(tool)
+        return found or (self._directory if within is None else within.directory).by_id(tool)
 
     def returned_by(self, facts: RunFacts) -> ToolSpec[Any, Any] | None:
         """Return the tool whose result the run has to give; None where it ends with text."""

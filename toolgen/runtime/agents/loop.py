@@ -42,6 +42,8 @@ _MOST_PROBLEMS: Final = 1
 """Plannings, one after the other, that may be useless."""
 _CLOSING_S: Final = 60.0
 """For the last planning, where the policy gives no time for one."""
+_GRACE_S: Final = 2.0
+"""For a planning to end itself when the time of the run is over, before the engine ends it."""
 
 
 async def agent_loop(ctx: RunContext, given: RunInput) -> RunDocument:
@@ -83,7 +85,8 @@ class _Run:
             try:
                 step = await self._plan()
             except ActivityFailed as error:
-                if error.kind == "timeout" and self._progress.exhausted(self._ctx.now()):
+                is_over = error.kind == "timeout" and self._progress.exhausted(self._ctx.now())
+                if is_over or error.kind == "LatePlanError":
                     return await self._close("time_budget")
                 return await self._failed("planner", f"the planner failed: {error.message}")
             if (ended := await self._go_on(step)) is not None:
@@ -120,24 +123,19 @@ class _Run:
             "closing": closing,
             "restrict_to_tool": self._restrict,
         }
+        limit: float | None = self._policy["plan_timeout"]
+        left = (limit or _CLOSING_S) if closing else self._progress.time_left(self._ctx.now())
+        if left is not None:
+            argument["time_left"] = left
+            limit = left + _GRACE_S if limit is None else min(limit, left + _GRACE_S)
         op = f"plan:{self._step}"
         self._step += 1
         self._new, self._hints = [], []
-        step: Any = await self._ctx.start(op, "plan", _json(argument), self._plan_options(closing))
-        self._restrict = self._facts["restrict_to_tool"]
+        step: Any = await self._ctx.start(op, "plan", _json(argument), CallOptions(timeout=limit))
         await self._spent(op, step["usage"])
         if step["kind"] == "calls" and step["text"]:
             await self._events.publish(f"said:{op}", AssistantReply(text=step["text"]))
         return step  # type: ignore[no-any-return]  # as the activity `plan` returns it
-
-    def _plan_options(self, closing: str) -> CallOptions:
-        limit: float | None = self._policy["plan_timeout"]
-        if closing:
-            return CallOptions(timeout=limit or _CLOSING_S)
-        left = self._progress.time_left(self._ctx.now())
-        if left is not None and (limit is None or left <= limit):
-            return CallOptions(timeout=left, attempts=1)
-        return CallOptions(timeout=limit)
 
     async def _close(self, reason: StopReason) -> RunDocument:
         """Return the end of a run that may do no more: its planner finishes from what is known."""
@@ -159,6 +157,7 @@ class _Run:
     async def _act(self, step: CallsStep) -> RunDocument | None:
         calls = step["calls"]
         admission = admit(calls, self._facts, self._progress.tool_calls, self._restrict)
+        self._restrict = self._facts["restrict_to_tool"]
         self._progress.tool_calls += admission.counted
         self._calls.time_left = self._progress.time_left(self._ctx.now())
         await self._events.phase("executing_tools", self._step)
@@ -193,15 +192,16 @@ class _Run:
             if transfer := done.get("transfer"):
                 op = f"transfer:{done['answer']['id']}"
                 return await self._hand_over(transfer["agent"], transfer["input"], op)
-        if any(done.get("is_escalated") for done in results):
-            return await self._end_with(results, "escalated")
-        if any(done.get("is_final") for done in results):
-            return await self._end_with([done for done in results if done.get("is_final")], "terminal_tool")
-        missing: list[Any] = [hint for hint in self._hints if _reason(hint) == "missing_fields"]
+        if escalated := [done for done in results if done.get("is_escalated")]:
+            return await self._end_with(escalated, "escalated")
+        if final := [done for done in results if done.get("is_final")]:
+            return await self._end_with(final, "terminal_tool")
+        missing: list[Any] = [done for done in results if _reason(done.get("hint")) == "missing_fields"]
         if missing and self._policy["on_missing_fields"] == "finalize":
             return await self._close("missing_fields")
-        if missing and self._policy["on_missing_fields"] == "await_clarification":
-            await self._clarify(missing[0])
+        asks = self._policy["on_missing_fields"] == "await_clarification"
+        if missing and asks and not missing[0].get("is_unattended"):
+            await self._clarify(missing[0]["hint"])
         return None
 
     async def _clarify(self, hint: dict[str, Any]) -> None:
@@ -245,7 +245,7 @@ class _Run:
         self._progress.waited(began, self._ctx.now())
         payload: Any = signal.payload if signal else {"text": ""}
         self._new.append({"type": "user", "text": payload["text"], "source": "person"})
-        self._restrict = step["restrict_to_tool"] or self._restrict
+        self._restrict = self._facts["restrict_to_tool"] or step["restrict_to_tool"]
 
     async def _interrupted(self) -> None:
         """Take what clients said into the run since the step before, and stand still while it is paused."""

@@ -45,9 +45,15 @@ class Calls:
                 done = await self._answered(call, done, answers)
         return await self._settled(call, done)
 
-    async def _activity(self, op: str, activity: str, argument: Any, call: StepCall) -> Done:
-        """Return the result of a tool; a failure of the engine is the failure of the call."""
-        options = CallOptions(attempts=1, timeout=self._progress.time_left(self._ctx.now()))
+    async def _activity(
+        self, op: str, activity: str, argument: Any, call: StepCall, *, is_timed: bool = True
+    ) -> Done:
+        """Return the result of a tool; a failure of the engine is the failure of the call.
+
+        One that is not timed only writes down what is there, and may do so after the time of the run.
+        """
+        left = self._progress.time_left(self._ctx.now()) if is_timed else None
+        options = CallOptions(attempts=1, timeout=left)
         try:
             done: Any = await self._ctx.start(op, activity, argument, options)
         except ActivityFailed as error:
@@ -82,7 +88,7 @@ class Calls:
         """Return the result of a call that another agent answers, in a run of its own."""
         output = await self.run_child(f"child:{call['id']}", child["agent"], child["input"], call)
         argument = {"facts": self._facts, "call": call, "agent": child["agent"], "output": output}
-        return await self._activity(f"conclude:{call['id']}", "conclude", argument, call)
+        return await self._activity(f"conclude:{call['id']}", "conclude", argument, call, is_timed=False)
 
     async def run_child(
         self, op: str, agent: str, given: RunInput, call: StepCall | None = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..calls import CallMeta
-from ..events import AssistantReply, Event, PlannerThought, ToolArgsDelta, as_json
+from ..events import AssistantReply, Event, PlannerThought, ToolArgsDelta, ToolsetDropped, as_json
+from ..snapshot import Snapshot
 from .documents import Spent
 from .engine import ActivityInfo
 
@@ -31,6 +32,11 @@ class PlanEvents:
 
     def usage(self, model: str, input_tokens: int, output_tokens: int) -> None:
         self.spent.append({"model": model, "input_tokens": input_tokens, "output_tokens": output_tokens})
+
+    def dropped(self, snapshot: Snapshot) -> None:
+        """Take which toolsets the planner does without."""
+        for name in snapshot.dropped:
+            self._tell(ToolsetDropped(toolset=name, reason=snapshot.told[name]))
 
     def _tell(self, event: Event, tool_call_id: str = "") -> None:
         meta = self._meta

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Iterable, Sequence
+import uuid
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic_core import from_json, to_json
@@ -11,10 +13,14 @@ from pydantic_core import from_json, to_json
 from toolgen.contract.fields import Json
 
 from ..answers import checked_schema
+from ..context import Key
 from ..errors import MalformedResultError, ToolValidationError
 from ..events import ToolStart, as_json
+from ..execution import limited
+from ..failures import log
 from ..hints import filled
-from ..hooks import Abort, Answer, Continue, Deny, steps, told
+from ..hooks import Abort, Answer, Continue, Deny, Verdict, steps, told
+from ..hooks import Step as HookStep
 from ..results import RetryHint
 from ..snapshot import Snapshot
 from ..specs import ToolSpec
@@ -25,6 +31,7 @@ from .documents import PlanArgument, RunFacts, Step, StepCall
 from .engine import ActivityInfo, NonRetryableError
 from .messages import PlannedCall, messages_from_json
 from .plan_events import PlanEvents
+from .plan_shape import faults, whole
 from .planner import (
     Await,
     CallTools,
@@ -36,16 +43,22 @@ from .planner import (
     said,
 )
 from .recording import place_of
+from .releasing import released
 
 if TYPE_CHECKING:
     from .host import AgentHost
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """Call ids that every provider takes back."""
+_DEADLINE: Final[Key[tuple[str, float]]] = Key("deadline of the planning")
 
 
 class PlannerError(NonRetryableError):
     """A planner cannot plan, and would not the next time either; the message says why."""
+
+
+class LatePlanError(NonRetryableError):
+    """The run has no time for another attempt."""
 
 
 class Planning:
@@ -58,15 +71,38 @@ class Planning:
         """Return what the planner wants, and keep what was said.
 
         Raises:
-            PlannerError: the agent is not registered, or its planner returned something else.
+            PlannerError: the planner refused, or returned something else.
+            NonRetryableError: the agent is not registered, or the time of the run is over.
             Exception: what the planner raises; the engine tries again.
         """
+        limit = asyncio.timeout_at(self._deadline(info, argument.get("time_left")))
+        try:
+            async with limit:
+                return await self._planned(info, argument)
+        except TimeoutError as error:
+            if limit.expired():
+                raise LatePlanError("no answer within the time of the run") from error
+            raise
+
+    def _deadline(self, info: ActivityInfo, time_left: float | None) -> float | None:
+        """Return when all attempts at a planning have to be over, on the clock of the event loop."""
+        if time_left is None:
+            return None
+        values = self._host.values_of(info.run_id)
+        op, deadline = values.get(_DEADLINE, ("", 0.0))
+        if op != info.op:
+            deadline = asyncio.get_running_loop().time() + time_left
+            values[_DEADLINE] = (info.op, deadline)
+        return deadline
+
+    async def _planned(self, info: ActivityInfo, argument: PlanArgument) -> Step:
         host, facts = self._host, argument["facts"]
         agent = host.agent(facts["agent"])
         meta = host.meta(info.run_id, facts)
         snapshot = await host.snapshot(agent, meta)
         new = messages_from_json(argument["new"])
         events = PlanEvents(info, meta, host.clock)
+        events.dropped(snapshot)
         given = PlanInput(
             agent=agent.spec.id,
             description=agent.spec.description,
@@ -89,10 +125,10 @@ class Planning:
         place = place_of(argument["step"])
         await host.sessions.write(info.run_id, place, new)  # an attempt that failed left no more
         given = await conversation(host.sessions, agent, facts, given, host.clock())
-        result = await self._asked(agent, given)
+        result = await released(self._asked(agent, given))
         step = self._step(result, given, snapshot, facts)
         step["usage"] = events.spent
-        kept = said(_with_ids(result, step["calls"]) if step["kind"] == "calls" else result)
+        kept = said(_as_taken(result, step))
         await host.sessions.write(info.run_id, place, [*new, kept])
         return step
 
@@ -102,43 +138,65 @@ class Planning:
         Raises:
             PlannerError: a hook refused, or the planner did.
         """
-        hooks = self._host.hooks
-        for step in steps(hooks, "before_model"):
-            match await told(step, given):
+        for step in steps(self._host.hooks, "before_model"):
+            match await self._told(step, given):
                 case Continue(payload=payload):
                     given = payload if isinstance(payload, PlanInput) else given
-                case Answer(result=result):
-                    return _checked(result)
-                case Deny(message=message):
-                    raise PlannerError(message)
-                case Abort(error=abort):
-                    raise PlannerError(abort.message)
+                case Answer(result=answer):
+                    return _checked(answer)
+                case verdict:
+                    raise PlannerError(_refusal(verdict))
         try:
             plan = agent.planner.plan_start if given.step == 0 else agent.planner.plan_resume
             result = _checked(await plan(given))
         except Exception as error:
-            for step in steps(hooks, "on_model_error"):
-                if isinstance(verdict := await told(step, given, error), Answer):
-                    return _checked(verdict.result)
-            raise
-        for step in steps(hooks, "after_model"):
-            match await told(step, given, result):
-                case Answer(result=answer):
-                    result = _checked(answer)
-                case Deny(message=message):
-                    raise PlannerError(message)
-                case Abort(error=abort):
-                    raise PlannerError(abort.message)
+            return await self._recovered(given, error)
+        for step in steps(self._host.hooks, "after_model"):
+            match await self._told(step, given, result):
                 case Continue():
                     pass
+                case Answer(result=answer):
+                    result = _checked(answer)
+                case verdict:
+                    raise PlannerError(_refusal(verdict))
         return result
+
+    async def _recovered(self, given: PlanInput, error: Exception) -> PlanResult:
+        """Return what a hook has in the place of a failure.
+
+        Raises:
+            PlannerError: a hook refused.
+            Exception: the failure, where no hook has anything.
+        """
+        for step in steps(self._host.hooks, "on_model_error"):
+            match await self._told(step, given, error):
+                case Continue():
+                    pass
+                case Answer(result=answer):
+                    return _checked(answer)
+                case verdict:
+                    raise PlannerError(_refusal(verdict)) from error
+        raise error
+
+    async def _told(self, step: HookStep, *arguments: Any) -> Verdict:
+        """Return what a hook says, within its time; after a mistake of it no model is asked again.
+
+        Raises:
+            PlannerError: it raised, took too long or said nothing; the log has why.
+        """
+        try:
+            return await limited(self._host.tools.stage_timeout, told(step, *arguments))
+        except Exception as error:
+            reference = uuid.uuid4().hex[:12]
+            log.error("a hook around a model failed [%s]", reference, exc_info=error)
+            raise PlannerError(f"a hook around it failed (reference {reference})") from error
 
     def _step(self, result: PlanResult, given: PlanInput, snapshot: Snapshot, facts: RunFacts) -> Step:
         if given.closing and not isinstance(result, FinalResponse | FinalResult):
             return _problem("the run ends now; only a final answer is taken")
         match result:
             case CallTools():
-                return _calls(result, given, snapshot)
+                return _calls(result, given, snapshot, facts)
             case FinalResponse():
                 return self._final(result.text, None, given, facts)
             case FinalResult():
@@ -199,21 +257,23 @@ def _advertised(snapshot: Snapshot, argument: PlanArgument) -> tuple[ToolSpec[An
     )
 
 
-def _calls(result: CallTools, given: PlanInput, snapshot: Snapshot) -> Step:
+def _calls(result: CallTools, given: PlanInput, snapshot: Snapshot, facts: RunFacts) -> Step:
     if not result.calls:
         return _problem("there are no calls; call a tool or give the final answer")
     taken = {call.id for message in given.messages for call in getattr(message, "calls", ())}
+    parent = facts["parent"]["tool_call_id"] if facts["parent"] else ""
     calls: list[StepCall] = []
     for place, call in enumerate(result.calls):
-        id_ = call.id
-        if not _ID.fullmatch(id_) or id_ in taken:
-            id_ = f"call_{given.step}_{place}"
+        id_, number = call.id, 1
+        while not _ID.fullmatch(id_) or id_ in taken:
+            id_ = f"call_{given.step}_{place}" + (f"_{number}" if number > 1 else "")
+            number += 1
         taken.add(id_)
-        calls.append(_call(call, id_, snapshot))
+        calls.append(_call(call, id_, snapshot, parent))
     return {"kind": "calls", "text": result.text, "calls": calls, "usage": []}
 
 
-def _call(call: PlannedCall, id_: str, snapshot: Snapshot) -> StepCall:
+def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str) -> StepCall:
     entry = snapshot.directory.find(call.name)
     arguments = call.arguments if call.arguments.strip() else "{}"
     shown = _shown(arguments)
@@ -222,6 +282,7 @@ def _call(call: PlannedCall, id_: str, snapshot: Snapshot) -> StepCall:
         name=call.name,
         arguments=shown,
         text=filled(entry.spec.call_hint, shown) if entry and isinstance(shown, dict) else "",
+        parent_tool_call_id=parent_id,
     )
     return {
         "id": id_,
@@ -235,19 +296,22 @@ def _call(call: PlannedCall, id_: str, snapshot: Snapshot) -> StepCall:
 
 
 def _shown(arguments: str) -> Any:
-    """Return the arguments as an event shows them; None for what is no JSON."""
+    """Return the arguments as an event shows them; None for what is no JSON, or has no such number."""
     try:
-        return from_json(arguments, allow_inf_nan=False)
+        shown = from_json(arguments, allow_inf_nan=False)
+        return shown if from_json(to_json(shown, inf_nan_mode="null")) == shown else None
     except ValueError:
         return None
 
 
-def _with_ids(result: PlanResult, calls: Sequence[StepCall]) -> PlanResult:
-    """Return the calls under the ids that the run gave them."""
+def _as_taken(result: PlanResult, step: Step) -> PlanResult:
+    """Return the calls under the ids that the run gave them; without those that it does not take."""
     if not isinstance(result, CallTools):
         return result
+    if step["kind"] != "calls":
+        return CallTools(calls=(), text=result.text)
     named = tuple(
-        PlannedCall(name=call["name"], arguments=call["arguments"], id=call["id"]) for call in calls
+        PlannedCall(name=call["name"], arguments=call["arguments"], id=call["id"]) for call in step["calls"]
     )
     return CallTools(calls=named, text=result.text, native=result.native)
 
@@ -269,15 +333,16 @@ def _problem(text: str, *, is_malformed: bool = False) -> Step:
     return {"kind": "problem", "problem": text, "is_malformed": is_malformed, "usage": []}
 
 
-def _checked(result: object) -> PlanResult:
-    """Return what a planner returned.
+def _refusal(verdict: Deny | Abort) -> str:
+    return verdict.message if isinstance(verdict, Deny) else verdict.error.message
+
+
+def _checked(result: PlanResult) -> PlanResult:
+    """Return what a planner returned; it may be anything.
 
     Raises:
-        PlannerError: it is none of the five.
+        PlannerError: it is none of the five, or not what it says.
     """
-    if isinstance(result, CallTools | FinalResponse | FinalResult | Await | HandOver):
-        return result
-    raise PlannerError(
-        f"the planner returned {type(result).__name__}; it returns CallTools, FinalResponse, FinalResult, "
-        "Await or HandOver"
-    )
+    if wrong := "; ".join(faults(result)):
+        raise PlannerError(f"the planner returned {type(result).__name__}; {wrong}")
+    return whole(result)

@@ -14,18 +14,30 @@ class Progress:
         self._budget: float | None = policy["time_budget"]
         self._most_failures: int | None = policy["max_consecutive_failed_tool_calls"]
         self._failures = 0
-        self._waited_to = now
+        self._waits: list[tuple[float, float]] = []
+        """Times of waiting that do not overlap, oldest first."""
         self.tool_calls = 0
         """Those that count against the cap."""
-        self.waited_s = 0.0
+
+    @property
+    def waited_s(self) -> float:
         """Seconds for which the run waited for a person; they are not part of its budget."""
+        return sum(ended - began for began, ended in self._waits)
 
     def waited(self, began: float, ended: float) -> None:
-        """Take a time of waiting; what overlaps with one before counts once."""
-        began = max(began, self._waited_to)
-        if ended > began:
-            self.waited_s += ended - began
-            self._waited_to = ended
+        """Take a time of waiting; what overlaps with another one counts once.
+
+        The sum is the same in whatever order they come: calls of a batch end in another one in a replay.
+        """
+        if ended <= began:
+            return
+        apart: list[tuple[float, float]] = []
+        for other in self._waits:
+            if other[1] < began or ended < other[0]:
+                apart.append(other)
+            else:
+                began, ended = min(began, other[0]), max(ended, other[1])
+        self._waits = sorted([*apart, (began, ended)])
 
     def time_left(self, now: float) -> float | None:
         """Return the seconds of the budget that are left, at least a little; None without a budget."""

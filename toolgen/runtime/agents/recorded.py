@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from pydantic_core import to_jsonable_python
@@ -30,16 +30,16 @@ class CallEvents:
 
     is_idle = False
 
-    def __init__(self, info: ActivityInfo, now: float) -> None:
+    def __init__(self, info: ActivityInfo, clock: Callable[[], float]) -> None:
         self._emit = info.emit
-        self._now = now
+        self._clock = clock
         self.kept: list[dict[str, Json]] = []
 
     def emit(self, event: Event, meta: CallMeta = NO_META) -> None:
         """Take an event of the call."""
         document = as_json(event)
         document |= {
-            "time": self._now,
+            "time": self._clock(),
             "run_id": meta.run_id,
             "session_id": meta.session_id,
             "turn_id": meta.turn_id,

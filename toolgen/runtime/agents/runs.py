@@ -189,8 +189,16 @@ class Runs:
 
     async def list(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunOutput, ...]:
         """Return runs, the newest first."""
-        found = await self._engine.list_runs(state=state, limit=limit)
-        return tuple([await self._output(status) for status in found])
+        # For its engine a run that failed by its planner or at a limit is completed.
+        asked = None if state in ("completed", "failed") else state
+        most = limit
+        while True:
+            found = await self._engine.list_runs(state=asked, limit=most)
+            outputs = [await self._output(status) for status in found]
+            outputs = [output for output in outputs if state in (None, output.status)]
+            if len(outputs) >= limit or len(found) < most:
+                return tuple(outputs[:limit])
+            most *= 4
 
     # Answers.
 
@@ -199,6 +207,8 @@ class Runs:
         if awaiting.token:
             await self._host.deliver(awaiting.token, answer)
             return
+        if awaiting.kind == "pause":
+            raise BadAnswerError("the run is paused, and asks nothing", hint="let it go on: handle.resume(…)")
         issues = answer_issues(awaiting.answer_schema, answer)
         if issues:
             raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
@@ -318,7 +328,7 @@ class Runs:
         """Pause a run, let it go on, or speak into it.
 
         Raises:
-            InterruptsNotAllowedError: the policy of its agent says so.
+            InterruptsNotAllowedError: the policy of its agent says so, or the run is over.
         """
         status = await self._engine.status(run_id)
         given: Any = status.input
@@ -326,6 +336,8 @@ class Runs:
             raise InterruptsNotAllowedError(
                 f"run {run_id!r} takes no interrupts", hint="write RunPolicy(interrupts_allowed=True)"
             )
+        if status.is_over:
+            raise InterruptsNotAllowedError(f"run {run_id!r} is over", hint="start another turn")
         payload: Json = {"kind": kind, "text": text}
         await self._engine.signal(run_id, "interrupt", payload, signal_id=uuid.uuid4().hex)
 
