@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
 
-from tests.runtime.agent_tools import Bench, exported, is_paired, parked
-from tests.runtime.run_tools import agent, answers, calling, first_answer, ran, running
+from tests.runtime.agent_tools import Bench, exported, is_paired, parked, until
+from tests.runtime.run_tools import TOOLS, agent, answers, calling, first_answer, ran, running
 from toolgen.runtime import Runtime, StaticToolset
 from toolgen.runtime.agents import (
     Await,
@@ -29,6 +31,7 @@ from toolgen.runtime.agents import (
 )
 from toolgen.runtime.agents.progress import Progress
 from toolgen.runtime.functions import func_tool, function_toolset
+from toolgen.runtime.native import NativeTool
 from toolgen.runtime.suspension import MemorySuspensionStore
 
 ADD = ("add", {"a": 1, "b": 1})
@@ -74,6 +77,25 @@ async def test_calls_that_are_refused_cost_nothing_and_unknown_tools_do() -> Non
     assert found.output.text == "done"
     assert answers(planner.inputs[1])[0] == '{"error":"not run: this run may not use through"}'
     assert (bench.did, found.output.tool_calls) == (["a begins", "a ends"], 1)
+
+
+@pytest.mark.parametrize(
+    ("facts", "count"),
+    [
+        ({}, 1),
+        ({"denied_tags": ["shut"]}, 1),
+        ({"allowed_tags": ["open"]}, 0),
+        ({"restrict_to_tool": "add"}, 0),
+    ],
+)
+async def test_a_provider_runs_no_tool_that_the_run_may_not_use(facts: dict[str, Any], count: int) -> None:
+    """Nobody else could stop it."""
+    search = NativeTool(id="x.sums.search", provider="anthropic", kind="web_search")
+    toolset = replace(TOOLS, native=(search,))
+    planner = ScriptedPlanner([calling("boom", "boom"), "done"])
+    await ran(planner, RunPolicy(max_tool_calls=1), toolsets=(toolset,), **facts)
+    first, last = planner.inputs
+    assert (len(first.native), len(last.native)) == (count, 0 if last.closing else count)
 
 
 @pytest.mark.parametrize("closing", [calling(ADD), Await(kind="clarification", question="And?"), None])
@@ -164,6 +186,21 @@ async def test_the_design_knows_the_time_of_a_tool_better_than_the_policy(
     assert bench.did == ["a begins", "a cancelled"]
     (hint,) = planner.inputs[1].retry_hints
     assert (hint.reason, hint.tool) == ("timeout", "x.bench.work")
+
+
+async def test_calls_that_never_had_a_place_end_with_the_run() -> None:
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        await until(lambda: bench.did)
+        await handle.cancel()
+        gc.collect()  # a coroutine that nobody awaited is a warning here, and warnings are errors
+
+    bench = Bench()
+    planner = ScriptedPlanner([calling(work("a", 9), work("b"), work("c"))])
+    found = await ran(planner, toolsets=(bench.toolset,), drive=drive, options={"max_parallel": 1})
+    gc.collect()
+    assert found.output.status == "canceled"
+    assert (bench.did[0], "b begins" in bench.did) == ("a begins", False)
+    assert [event.status for event in found.of("tool_end")] == ["error"] * 3
 
 
 async def test_a_batch_that_half_fails_ends_no_run() -> None:

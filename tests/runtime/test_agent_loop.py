@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.agent_tools import Bench, Devices, exported, is_paired
+from tests.runtime.agent_tools import Bench, Devices, exported, is_paired, parked
 from tests.runtime.run_tools import (
     TOOLS,
     agent,
@@ -34,6 +34,7 @@ from toolgen.runtime.agents import (
 from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
 from toolgen.runtime.events import StateConflict, ToolEnd, as_json
 from toolgen.runtime.functions import func_tool, function_toolset
+from toolgen.runtime.suspension import MemorySuspensionStore
 
 
 def work(name: str, seconds: float = 0.0) -> tuple[str, dict[str, Any]]:
@@ -313,3 +314,27 @@ async def test_what_a_planner_sees_is_what_was_kept() -> None:
     assert is_paired(given)
     assert [len(one.answers) for one in given.messages if isinstance(one, ToolMessage)] == [2, 1]
     assert TOOLS.name == "x.tools"
+
+
+async def test_a_run_goes_on_where_its_engine_was_stopped() -> None:
+    """What was done is not done again; what was not is begun again, and told once."""
+    bench = Bench()
+    batch = calling(work("a"), "through", ("ask", {"name": "q"}))
+    planner = ScriptedPlanner([batch, lambda given: str(answers(given))])
+    registration = agent("x.agent", planner, bench.toolset)
+    async with running(registration, suspensions=MemorySuspensionStore()) as (runtime, engine):
+        handle = await runtime.agent("x.agent").start("Go.", session_id="s")
+        await parked(handle)
+        for _ in range(2):
+            await engine.close()
+            await engine.start()
+        bench.gate.set()
+        (asked,) = (await handle.settled()).awaiting
+        await handle.answer(asked, "yes")
+        output = await handle.result()
+        check_log(output, await runtime.list_run_events(handle.run_id))
+        assert await engine.replay(handle.run_id) == (await engine.status(handle.run_id)).output
+    assert output.text == "['\"a\"', '\"through\"', '\"q: yes\"']"
+    assert [bench.did.count(one) for one in ("a begins", "q heard yes")] == [1, 1]
+    assert 1 < bench.did.count("at the gate") <= 3
+    assert len(planner.inputs) == 2

@@ -199,6 +199,38 @@ async def test_whoever_answered_hears_of_the_result_whatever_the_host_cannot_kee
     assert found.output.text == '"heard"'
 
 
+async def test_whoever_answered_hears_when_the_time_of_the_run_ends_the_call() -> None:
+    """The run goes on meanwhile, and waits for another person."""
+    bench = Bench()
+
+    async def slowly(ctx: ToolContext) -> str | Unfinished:
+        """Ask, then take long."""
+        if ctx.answer is None:
+            return ToolOutcome.ask("slowly?")
+        await asyncio.sleep(9)
+        return ""
+
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        output = await handle.settled()
+        slow, other = sorted(output.awaiting, key=lambda asked: asked.question, reverse=True)
+        result = await asyncio.wait_for(runtime.deliver(slow.token, "Bo"), 2)
+        assert result.status == "error"
+        assert (await handle.settled()).status == "waiting"
+        await runtime.deliver(other.token, "Cy")
+
+    planner = ScriptedPlanner(
+        [calling("slowly", asks("a")), lambda given: f"{given.closing} {answers(given)}"]
+    )
+    found = await ran(
+        planner,
+        RunPolicy(time_budget=0.1),
+        toolsets=(bench.toolset, function_toolset("x.slow", [slowly])),
+        drive=drive,
+        options=keeping(),
+    )
+    assert "slowly did not end within the time of the run" in found.output.text
+
+
 async def test_with_nobody_to_ask_missing_fields_go_back_to_the_model() -> None:
     planner = ScriptedPlanner([calling(("add", {"a": 1})), first_answer])
     policy = RunPolicy(on_missing_fields="await_clarification")

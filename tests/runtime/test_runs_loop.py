@@ -25,9 +25,11 @@ from tests.runtime.run_tools import (
     texts,
 )
 from toolgen.contract.model import ToolModel
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     BoundTool,
     ReadonlyContext,
+    Runtime,
     StaticToolset,
     ToolContext,
     ToolError,
@@ -301,3 +303,20 @@ async def test_results_of_agents_are_cut_like_all_others() -> None:
     assert direct.json.decode() == output.text
     (ended,) = [event for event in events if event.type == "tool_end"]
     assert ended.result == told
+
+
+async def big() -> str:
+    """Say much."""
+    return "x" * 5000
+
+
+async def test_a_result_that_the_engine_does_not_keep_fails_its_call() -> None:
+    planner = ScriptedPlanner([calling("big", ADD), everything])
+    registration = agent("x.agent", planner, function_toolset("x.big", [big]), TOOLS)
+    async with Runtime(engine=InProcessEngine(max_payload_bytes=8000)) as runtime:
+        runtime.register_agent(registration)
+        output = await runtime.agent("x.agent").one_shot("Go.")
+        check_log(output, await runtime.list_run_events(output.run_id))
+    first, second = output.text.split(" | ")
+    assert json.loads(first)["error"].startswith("big gave no result: the result of tool for the operation")
+    assert second == "3"

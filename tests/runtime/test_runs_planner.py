@@ -6,15 +6,22 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.runtime.run_tools import (
+    Resetting,
+    Users,
+    agent,
     answers,
     calling,
+    check_log,
     first_answer,
     ran,
+    resetting,
+    running,
     texts,
 )
 from toolgen.runtime import Abort, Answer, Continue, Deny, Hook, Runtime, ToolError, Verdict
@@ -34,6 +41,8 @@ from toolgen.runtime.agents import (
     UserMessage,
 )
 from toolgen.runtime.functions import function_toolset
+from toolgen.runtime.suspension_errors import ConflictingAnswerError
+from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
 
 ADD = ("add", {"a": 1, "b": 2})
 _: Any = None
@@ -290,3 +299,23 @@ async def test_a_run_is_canceled_wherever_it_is(where: str) -> None:
 async def add(a: int, b: int) -> int:
     """Add."""
     return a + b
+
+
+async def test_what_a_canceled_run_waited_for_is_approved_nowhere(tmp_path: Path) -> None:
+    def options() -> dict[str, Any]:
+        return {"suspensions": SqliteSuspensionStore(tmp_path / "calls.db"), "interceptors": [Users()]}
+
+    executor = Resetting()
+    toolset = resetting(executor)
+    planner = ScriptedPlanner([calling(("factory_reset", {"device_id": "d1"}))])
+    async with running(agent("x.agent", planner, toolset), **options()) as (runtime, _engine):
+        handle = await runtime.agent("x.agent").start("Go.", session_id="s")
+        (asked,) = (await handle.settled()).awaiting
+        await handle.cancel("enough")
+        assert await runtime.suspended() == ()
+        async with Runtime(**options()) as elsewhere:
+            elsewhere.register(toolset)
+            with pytest.raises(ConflictingAnswerError):
+                await elsewhere.deliver(asked.token, {"approved": True})
+        check_log(await handle.output(), await runtime.list_run_events(handle.run_id))
+    assert executor.asked == []

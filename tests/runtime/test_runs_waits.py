@@ -9,7 +9,18 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.run_tools import Resetting, Users, answers, calling, first_answer, ran, resetting, texts
+from tests.runtime.run_tools import (
+    Resetting,
+    Users,
+    agent,
+    answers,
+    calling,
+    first_answer,
+    ran,
+    resetting,
+    running,
+    texts,
+)
 from toolgen.contract.fields import Json
 from toolgen.runtime import (
     Ask,
@@ -24,7 +35,15 @@ from toolgen.runtime import (
     Unfinished,
     Verdict,
 )
-from toolgen.runtime.agents import Await, Awaiting, PlanInput, RunHandle, RunPolicy, ScriptedPlanner
+from toolgen.runtime.agents import (
+    Await,
+    Awaiting,
+    InterruptsNotAllowedError,
+    PlanInput,
+    RunHandle,
+    RunPolicy,
+    ScriptedPlanner,
+)
 from toolgen.runtime.approvals import Suspensions
 from toolgen.runtime.functions import func_tool, function_toolset
 from toolgen.runtime.specs import LongRunningSpec
@@ -172,7 +191,7 @@ async def test_a_question_expires() -> None:
     assert tokens
 
 
-@pytest.mark.parametrize("by", ["deliver", "answer", "cancel"])
+@pytest.mark.parametrize("by", ["deliver", "answer"])
 async def test_a_run_that_was_canceled_takes_no_answer(by: str) -> None:
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         (asked,) = await waiting(handle)
@@ -180,10 +199,10 @@ async def test_a_run_that_was_canceled_takes_no_answer(by: str) -> None:
         answering: dict[str, Callable[[], Awaitable[object]]] = {
             "deliver": partial(runtime.deliver, asked.token, {"approved": True}),
             "answer": partial(handle.answer, asked, {"approved": True}),
-            "cancel": partial(runtime.cancel, asked.token),
         }
         with pytest.raises(LateAnswerError):
             await answering[by]()
+        assert (await runtime.cancel(asked.token)).status == "denied"  # as it is already
         after = await runtime.agent("x.agent").run("Again.", session_id="s")
         assert after.text == "[Go.] [] [results] [Again.]"
 
@@ -305,3 +324,74 @@ async def test_a_paused_run_is_canceled() -> None:
     found = await ran(planner, RunPolicy(interrupts_allowed=True), drive=drive)
     assert found.output.status == "canceled"
     assert len(planner.inputs) == 1
+
+
+async def test_what_says_nothing_to_anybody_is_refused() -> None:
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        await handle.pause()
+        (paused,) = await waiting(handle)
+        with pytest.raises(BadAnswerError, match="asks nothing"):
+            await handle.answer(paused, "on")
+        await handle.resume()
+        await handle.result()
+        for late in (handle.interrupt("late"), handle.pause(), handle.resume()):
+            with pytest.raises(InterruptsNotAllowedError, match="is over"):
+                await late
+
+    async def soon(given: PlanInput) -> Any:
+        await asyncio.sleep(0.01)
+        return calling("boom")
+
+    policy = RunPolicy(interrupts_allowed=True)
+    await ran(ScriptedPlanner([soon, "done"]), policy, drive=drive)
+
+
+async def test_whoever_delivers_with_a_snapshot_answers_the_run_too() -> None:
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        (asked,) = await waiting(handle)
+        result = await runtime.deliver(asked.token, {"approved": True}, within=await runtime.snapshot())
+        assert result.status == "ok"
+
+    executor = Resetting()
+    planner = ScriptedPlanner([calling(reset("d1")), first_answer])
+    found = await ran(planner, drive=drive, options=asking(), toolsets=(resetting(executor),))
+    assert (found.output.text, executor.asked) == ('{"name":"d1","lost":{}}', ["d1 for u-secret"])
+
+
+async def slowly(ctx: ToolContext) -> str | Unfinished:
+    """Take long after the answer."""
+    if ctx.answer is None:
+        return ToolOutcome.ask("Now?")
+    await asyncio.sleep(30)
+    return "late"
+
+
+async def test_an_answer_whose_call_takes_too_long_has_a_result_while_the_run_waits() -> None:
+    planner = ScriptedPlanner([calling("slowly", "pay"), everything])
+    toolset = function_toolset("x.slowly", [slowly, pay])
+
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        first, second = await waiting(handle)
+        assert (first.kind, second.kind) == ("input", "credential")
+        result = await asyncio.wait_for(runtime.deliver(first.token, "yes"), 5)
+        assert (result.status, result.json) == ("error", b'{"error":"the call was cancelled"}')
+        assert await waiting(handle) == (second,)
+        await runtime.deliver(second.token, {"available": True})
+
+    policy = RunPolicy(time_budget=0.05)
+    found = await ran(planner, policy, drive=drive, options=asking(), toolsets=(toolset,))
+    late = '{"error":"slowly did not end within the time of the run"}'
+    assert found.output.text == f'{late} | "paid"'
+
+
+async def test_runs_are_listed_by_how_they_ended() -> None:
+    planner = ScriptedPlanner(["done"], [Await(kind="clarification", question="?")], [])
+    async with running(agent("x.agent", planner)) as (runtime, _):
+        outputs = [await runtime.agent("x.agent").one_shot("Go.") for _ in range(5)]
+        for state in ("completed", "waiting", "failed"):
+            listed = await runtime.agents.list_runs(state=state)
+            expected = [output for output in reversed(outputs) if output.status == state]
+            assert [output.run_id for output in listed] == [output.run_id for output in expected]
+        assert [one.run_id for one in await runtime.agents.list_runs(state="completed", limit=1)] == [
+            outputs[0].run_id
+        ]

@@ -19,6 +19,7 @@ from ..results import Delegated, ToolResult
 from ..snapshot import Caller, Snapshot
 from ..specs import ToolSpec
 from ..suspension import Suspension
+from ..suspension_errors import ConflictingAnswerError
 from .client import AgentClient
 from .engine import Engine, RunState
 from .host import AgentHost
@@ -156,7 +157,11 @@ class Agents:
             entry = self._host.entry_of(tool, run_id, within)
             return entry.spec if entry else None
 
-        claim = await suspensions.check(token, answer, spec_of=spec_of, session_id=session_id)
+        try:
+            claim = await suspensions.check(token, answer, spec_of=spec_of, session_id=session_id)
+        except ConflictingAnswerError:
+            await self._runs.refuse_canceled(run_id)
+            raise
         if claim.outcome is not None:
             return None, None
         result = await self._runs.deliver(claim.suspension, answer)

@@ -82,10 +82,10 @@ class Calling:
             context = ToolContext(meta, entry.spec.id, entry.spec, batch.batch)
             context.place = place
 
-            async def work() -> ToolResult:
+            async def work() -> Any:
                 return await host.execution.in_place(dispatch(entry, call["arguments"], context, host))
 
-            result = await released(work())
+            result: ToolResult = await released(work())
             result = await batch.result(context, result)
         return self._done(result, call, entry, facts, info.run_id, events)
 

@@ -56,7 +56,7 @@ class RunHandle:
         """Say something into the run, which its next planning hears.
 
         Raises:
-            InterruptsNotAllowedError: the policy of its agent says so.
+            InterruptsNotAllowedError: the policy of its agent says so, or the run is over.
         """
         await self._runs.interrupt(self.run_id, "message", text)
 

@@ -59,7 +59,7 @@ class Calls:
         except ActivityFailed as error:
             if error.kind == "timeout":
                 return refused_call(call, f"{call['name']} did not end within the time of the run", "timeout")
-            return refused_call(call, f"{call['name']} could not be run: {error.message}")
+            return refused_call(call, f"{call['name']} gave no result: {error.message}")
         return done  # type: ignore[no-any-return]  # as the activity returns it
 
     async def _answered(self, call: StepCall, done: Done, number: int) -> Done:

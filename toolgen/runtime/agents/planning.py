@@ -21,6 +21,7 @@ from ..failures import log
 from ..hints import filled
 from ..hooks import Abort, Answer, Continue, Deny, Verdict, steps, told
 from ..hooks import Step as HookStep
+from ..native import NativeTool
 from ..results import RetryHint
 from ..snapshot import Snapshot
 from ..specs import ToolSpec
@@ -90,7 +91,7 @@ class Planning:
             return None
         values = self._host.values_of(info.run_id)
         op, deadline = values.get(_DEADLINE, ("", 0.0))
-        if op != info.op:
+        if op != info.op or info.attempt == 1:  # the first one comes again after a restart
             deadline = asyncio.get_running_loop().time() + time_left
             values[_DEADLINE] = (info.op, deadline)
         return deadline
@@ -113,7 +114,7 @@ class Planning:
             step=argument["step"],
             messages=(),
             tools=_advertised(snapshot, argument),
-            native=() if argument["closing"] else snapshot.native,
+            native=_native(snapshot, argument),
             instructions=snapshot.instructions,
             retry_hints=_hints(argument["hints"]),
             restrict_to_tool=argument["restrict_to_tool"],
@@ -255,6 +256,12 @@ def _advertised(snapshot: Snapshot, argument: PlanArgument) -> tuple[ToolSpec[An
     return tuple(
         spec for spec in snapshot.specs if is_allowed(spec.tags, facts) and (not only or spec.name == only)
     )
+
+
+def _native(snapshot: Snapshot, argument: PlanArgument) -> tuple[NativeTool, ...]:
+    """Return the tools of the provider, where every tool without tags may be called."""
+    is_free = not argument["closing"] and not argument["restrict_to_tool"]
+    return snapshot.native if is_free and is_allowed((), argument["facts"]) else ()
 
 
 def _calls(result: CallTools, given: PlanInput, snapshot: Snapshot, facts: RunFacts) -> Step:

@@ -31,6 +31,7 @@ from .log import event_of
 from .output import Awaiting, RunOutput, awaiting_of, output_of
 from .policy import RunPolicy
 from .sessions import SessionError, Turn
+from .taking_back import open_calls, take_back
 
 
 class SessionBusyError(SessionError):
@@ -208,7 +209,7 @@ class Runs:
             await self._host.deliver(awaiting.token, answer)
             return
         if awaiting.kind == "pause":
-            raise BadAnswerError("the run is paused, and asks nothing", hint="let it go on: handle.resume(…)")
+            raise BadAnswerError("the run is paused and asks nothing; handle.resume(…) lets it go on")
         issues = answer_issues(awaiting.answer_schema, answer)
         if issues:
             raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
@@ -322,7 +323,24 @@ class Runs:
     # Ends and interruptions.
 
     async def cancel(self, run_id: str, reason: str) -> None:
+        """Cancel a run and its children; what they wait for is taken back."""
+        status = await self._engine.status(run_id)
+        waiting = {} if status.is_over else open_calls(self._host, await self._awaiting(status))
         await self._engine.cancel(run_id, reason=reason)
+        await take_back(self._host, waiting, reason)
+
+    async def refuse_canceled(self, run_id: str) -> None:
+        """Raise where a run was canceled.
+
+        Raises:
+            LateAnswerError: as said.
+        """
+        try:
+            status = await self._engine.status(run_id)
+        except UnknownRunError:
+            return
+        if status.state == "canceled":
+            raise LateAnswerError("the run of this call was canceled", hint="let the model call it again")
 
     async def interrupt(self, run_id: str, kind: str, text: str) -> None:
         """Pause a run, let it go on, or speak into it.
