@@ -6,6 +6,7 @@ import pytest
 
 from tests.checked import built, codes, only
 from toolgen.codegen import generate
+from toolgen.contract import policy
 from toolgen.dsl import (
     Agent,
     AgentToolset,
@@ -91,7 +92,7 @@ class TestUses:
     def test_an_agent_may_use_nothing(self) -> None:
         """It only talks, without limits."""
         (chat,) = checked(agent("chat")).agents
-        assert (chat.uses, chat.exports, chat.transfers, chat.policy) == ((), (), (), tree.RunPolicy())
+        assert (chat.uses, chat.exports, chat.transfers, chat.policy) == ((), (), (), policy.RunPolicy())
 
     def test_one_toolset_may_be_taken_in_parts(self) -> None:
         """Each part has its own prefix; the native tools do not count twice."""

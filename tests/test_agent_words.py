@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from toolgen.contract.policy import RunPolicy as CheckedPolicy
 from toolgen.dsl import (
     Agent,
     AgentToolset,
@@ -38,7 +39,6 @@ from toolgen.dsl.structure import ServiceChild
 from toolgen.expr.tree import Agent as CheckedAgent
 from toolgen.expr.tree import Confirmation
 from toolgen.expr.tree import Design as CheckedDesign
-from toolgen.expr.tree import RunPolicy as CheckedPolicy
 
 ID = Attribute("id", String, "Which one.", required=True)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from toolgen.contract.policy import History
 from toolgen.runtime.agents.history import visible
 from toolgen.runtime.agents.messages import AssistantMessage, Message, UserMessage
-from toolgen.runtime.agents.policy import History
 from toolgen.runtime.agents.sessions import Said, Summary, Turn
 
 

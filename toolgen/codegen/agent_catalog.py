@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 
 from toolgen.contract.fields import Json, Objects
+from toolgen.contract.policy import History, RunPolicy
 from toolgen.contract.schema import object_schema
-from toolgen.expr.tree import Agent, Completion, Design, Export, History, RunPolicy
+from toolgen.expr.tree import Agent, Completion, Design, Export
 
 from . import names
 from .catalog import Entry, Printed, native_entry, used_entry

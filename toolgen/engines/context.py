@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
+from inspect import CORO_CREATED, getcoroutinestate
 from typing import TYPE_CHECKING, Final
 
 from toolgen.contract.fields import Json
@@ -120,6 +121,9 @@ class JournaledContext:
             for task in tasks:
                 if task is not None:
                     task.cancel()
+            for awaitable in awaitables:
+                if isinstance(awaitable, Coroutine) and getcoroutinestate(awaitable) == CORO_CREATED:
+                    awaitable.close()  # its task ends before it begins
             raise
         return results
 

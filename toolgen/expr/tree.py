@@ -12,7 +12,8 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from toolgen.contract.fields import EnumType, Field, Json, Objects, ObjectType
-from toolgen.contract.names import Hint, OnMissingFields
+from toolgen.contract.names import Hint
+from toolgen.contract.policy import RunPolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,30 +235,6 @@ class Toolset:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class History:
-    """How much of a session an agent's planner sees."""
-
-    keep_turns: int
-    """The newest turns, as they were."""
-    summarize_after: int | None = None
-    """With more turns than this, those before the kept ones are summarized; None leaves them out."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunPolicy:
-    """Limits of one run; None for none. Times are seconds."""
-
-    max_tool_calls: int | None = None
-    max_consecutive_failed_tool_calls: int | None = None
-    time_budget: float | None = None
-    plan_timeout: float | None = None
-    tool_timeout: float | None = None
-    interrupts_allowed: bool = False
-    on_missing_fields: OnMissingFields = "resume"
-    history: History | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UsedTool:
     """A tool as one agent calls it."""
 
@@ -301,7 +278,7 @@ class Agent:
     exports: tuple[Export, ...] = ()
     transfers: tuple[str, ...] = ()
     """Ids of the agents that this one may hand the conversation to."""
-    policy: RunPolicy = RunPolicy()
+    policy: RunPolicy = field(default_factory=RunPolicy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

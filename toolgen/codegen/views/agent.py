@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from toolgen.contract.names import FORMAT
-from toolgen.expr.tree import Agent, History, RunPolicy, Toolset, UsedTool
+from toolgen.contract.policy import History, RunPolicy
+from toolgen.expr.tree import Agent, Toolset, UsedTool
 
 from .. import names
 from ..agent_catalog import given

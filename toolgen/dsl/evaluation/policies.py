@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from toolgen.contract.policy import History as CheckedHistory
+from toolgen.contract.policy import RunPolicy as CheckedRunPolicy
 from toolgen.expr import codes
-from toolgen.expr.tree import History as CheckedHistory
-from toolgen.expr.tree import RunPolicy as CheckedRunPolicy
 from toolgen.expr.tree import UsedToolset
 
 from ..agents import Agent, History, RunPolicy

@@ -1,5 +1,7 @@
 """Agents: what plans, what runs, and what is kept of it."""
 
+from toolgen.contract.policy import History, RunPolicy
+
 from ..agent_route import AgentRoute
 from .client import AgentClient, RunHandle
 from .completions import CompletionError, CompletionSpec, complete, stream_completion
@@ -37,7 +39,6 @@ from .planner import (
     PlanResult,
 )
 from .planning import PlannerError
-from .policy import History, RunPolicy
 from .registration import AgentRegistration, AgentSpec, AgentTool
 from .runs import InterruptsNotAllowedError, SessionBusyError
 from .scripted import ScriptedPlanner, ScriptStep

@@ -6,6 +6,7 @@ from typing import Any
 
 from toolgen.contract.fields import Json
 from toolgen.contract.names import FORMAT
+from toolgen.contract.policy import RunPolicy
 
 from ..calls import CallMeta
 from ..entry import Entry
@@ -24,7 +25,6 @@ from .client import AgentClient
 from .engine import Engine, RunState
 from .host import AgentHost
 from .output import RunOutput
-from .policy import RunPolicy
 from .registration import AgentRegistration
 from .runs import Runs
 from .sessions import SessionStore

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from toolgen.contract.policy import RunPolicy
+
 from ..agent_route import AgentRoute
 from ..calls import CallMeta
 from ..directory import Directory
@@ -17,7 +19,6 @@ from ..snapshot import Caller, Snapshot
 from ..specs import ToolSpec
 from ..toolsets import Listed, ReadonlyContext, native_of, on_error_of
 from .planner import Planner
-from .policy import RunPolicy
 from .registration import AgentRegistration, AgentSpec, AgentTool
 
 

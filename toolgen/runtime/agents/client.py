@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from toolgen.contract.fields import Json
+from toolgen.contract.policy import RunPolicy
 
 from ..events import Event
 from .output import Awaiting, RunOutput
-from .policy import RunPolicy
 
 if TYPE_CHECKING:
     from .runs import Runs

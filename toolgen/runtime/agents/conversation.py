@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from toolgen.contract.policy import History
+
 from ..failures import log
 from ..results import ToolStatus
 from .catalogue import Agent
@@ -13,7 +15,6 @@ from .documents import RunFacts
 from .history import visible
 from .messages import AssistantMessage, Message, ToolAnswer, ToolMessage
 from .planner import PlanInput
-from .policy import History
 from .sessions import SessionStore, Summary, Turn
 
 _CANCELED: ToolStatus = "error"

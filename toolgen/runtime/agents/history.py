@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from toolgen.contract.policy import History
+
 from .messages import Message, UserMessage
-from .policy import History
 from .sessions import Said, Summary
 
 

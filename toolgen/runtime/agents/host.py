@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from typing import Any, Final
 
 from toolgen.contract.fields import Json
+from toolgen.contract.policy import RunPolicy
 
 from ..calls import CallMeta
 from ..context import Values
@@ -30,7 +31,6 @@ from .log import event_of
 from .loop import agent_loop
 from .loop_events import unanswered
 from .planning import Planning
-from .policy import RunPolicy
 from .recording import record
 from .registration import AgentRegistration
 from .run_spans import RunSpans

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeAlias
 from pydantic_core import to_json
 
 from toolgen.contract.fields import Json
+from toolgen.contract.policy import History
 from toolgen.contract.record import record
 
 from ..native import NativeTool
@@ -20,7 +21,6 @@ from ..results import RetryHint
 from ..specs import ToolSpec
 from .documents import AwaitKind
 from .messages import AssistantMessage, Message, PlannedCall
-from .policy import History
 
 
 @record

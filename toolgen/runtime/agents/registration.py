@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from toolgen.contract.policy import RunPolicy
+
 from ..registration import ToolsetRegistration
 from ..specs import ConfirmSpec
 from ..toolsets import DynamicToolset, StaticToolset
 from .planner import Planner
-from .policy import RunPolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.fields import Json
+from toolgen.contract.policy import RunPolicy
 
 from ..answers import answer_issues
 from ..calls import CallMeta
@@ -29,7 +30,6 @@ from .engine import RunState, RunStatus, UnknownRunError
 from .host import AgentHost, new_facts
 from .log import event_of
 from .output import Awaiting, RunOutput, awaiting_of, output_of
-from .policy import RunPolicy
 from .sessions import SessionError, Turn
 from .taking_back import open_calls, take_back
 

@@ -1,10 +1,10 @@
-"""The limits of a run, and how much of a session its planner sees."""
+"""The limits of a run, which a design says and the runtime keeps."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolgen.contract.names import OnMissingFields
+from .names import OnMissingFields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
