@@ -106,7 +106,7 @@ class Calling:
             late = failed(entry.spec.id, ToolError("the call was cancelled"), meta)
             self._host.delivered(argument["answer"]["id"], late)
             raise
-        self._host.delivered(argument["answer"]["id"], result)
+        self._host.delivered(argument["answer"]["id"], replace(result, delegated=None))
         return self._done(result, call, entry, facts, info.run_id, events)
 
     async def _delivered(
@@ -150,6 +150,7 @@ class Calling:
         result = await concluded(entry, call["arguments"], argument["output"], link, meta, host, values)
         done = self._done(result, call, entry, facts, info.run_id, events)
         done["usage"] = argument["output"]["usage"]
+        done["pending"] = argument["output"]["pending"]
         done["artifacts"] = [*argument["output"]["artifacts"], *done.get("artifacts", [])]
         return done
 

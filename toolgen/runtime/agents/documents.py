@@ -190,6 +190,8 @@ class Done(TypedDict, total=False):
     artifacts: list[Json]
     usage: list[Spent]
     children: int
+    pending: list[dict[str, Any]]
+    """Of the run of another agent that answered the call: as in its `RunDocument`."""
 
 
 class Failure(TypedDict):

@@ -181,6 +181,7 @@ class _Run:
             self._artifacts += done.get("artifacts", [])
             self._usage += done.get("usage", [])
             self._children += done.get("children", 0)
+            self._pending += done.get("pending", [])
             if done["status"] == "pending" and (suspension := done.get("suspension")):
                 self._pending.append(suspension)
             if problem := done.get("problem"):

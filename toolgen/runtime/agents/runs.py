@@ -29,7 +29,9 @@ from .documents import LOOP, Parent, RunDocument, RunInput
 from .engine import RunState, RunStatus, UnknownRunError
 from .host import AgentHost, new_facts
 from .log import event_of
+from .messages import UserMessage
 from .output import Awaiting, RunOutput, awaiting_of, output_of
+from .recording import place_of
 from .sessions import SessionError, Turn
 from .taking_back import open_calls, take_back
 
@@ -82,6 +84,9 @@ class Runs:
         async with self._turns.setdefault(session_id, asyncio.Lock()) if session_id else nullcontext():
             if session_id:
                 agent = await self._take_turn(agent, session_id, run_id, turn_id, labels)
+                if not await host.sessions.run_messages(run_id):  # whatever becomes of the run
+                    said = UserMessage(text=message, source=source)
+                    await host.sessions.write(run_id, place_of(0), [said])
             facts = new_facts(
                 agent,
                 host.policy_of(agent, policy),
