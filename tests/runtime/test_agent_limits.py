@@ -157,7 +157,7 @@ async def test_a_timeout_of_the_planners_own_is_a_failure_like_others() -> None:
     planner = ScriptedPlanner([times_out])
     found = await ran(planner, RunPolicy(time_budget=5))
     assert (found.output.status, found.output.stop, len(planner.inputs)) == ("failed", "failed", 3)
-    assert found.output.error == "the planner failed: the provider is slow"
+    assert found.output.error == "the planner failed: it raised TimeoutError, which the log has"
 
 
 async def test_a_closing_turn_that_hangs_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -157,7 +157,7 @@ def down(given: PlanInput) -> PlanResult:
     [
         (lambda error: Deny(message="not for you"), "not for you", 1),
         (lambda error: Abort(error=ToolError("broken")), "broken", 1),
-        (lambda error: Continue(), "the provider is down", 3),
+        (lambda error: Continue(), "it raised OSError, which the log has", 3),
         (lambda error: Answer(result=3), "the planner returned int", 1),
         (lambda error: None, "a hook around it failed (reference ", 1),
     ],

@@ -32,6 +32,9 @@ _PASSING: Final = frozenset({408, 409, 425, 429})
 class ProviderError(Exception):
     """The provider gives no answer now; another attempt may get one."""
 
+    is_told = True
+    """Its words hold no secret, so that a run may be told them."""
+
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after

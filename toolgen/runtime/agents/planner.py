@@ -141,7 +141,8 @@ class Planner(Protocol):
         """Return what to do first.
 
         Raises:
-            Exception: the engine tries again, with a pause that doubles.
+            Exception: the engine tries again, with a pause that doubles; the run is told its class, and its
+                words only where the class has `is_told = True`.
             PlannerError: it does not.
         """
         ...

@@ -58,6 +58,10 @@ class PlannerError(NonRetryableError):
     """A planner cannot plan, and would not the next time either; the message says why."""
 
 
+class FailedPlanError(Exception):
+    """A planner raised what it did not mean to tell; another attempt may get further."""
+
+
 class LatePlanError(NonRetryableError):
     """The run has no time for another attempt."""
 
@@ -74,16 +78,20 @@ class Planning:
         Raises:
             PlannerError: the planner refused, or returned something else.
             NonRetryableError: the agent is not registered, or the time of the run is over.
-            Exception: what the planner raises; the engine tries again.
+            FailedPlanError: the planner raised something else; the engine tries again.
+            Exception: the same, of a planner's own class whose `is_told` says that its words may be told.
         """
         limit = asyncio.timeout_at(self._deadline(info, argument.get("time_left")))
         try:
             async with limit:
                 return await self._planned(info, argument)
-        except TimeoutError as error:
+        except Exception as error:
             if limit.expired():
                 raise LatePlanError("no answer within the time of the run") from error
-            raise
+            if isinstance(error, NonRetryableError) or getattr(error, "is_told", False):
+                raise
+            # What a planner raises by mistake may hold anything; the log has it.
+            raise FailedPlanError(f"it raised {type(error).__name__}, which the log has") from error
 
     def _deadline(self, info: ActivityInfo, time_left: float | None) -> float | None:
         """Return when all attempts at a planning have to be over, on the clock of the event loop."""
