@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic_core import to_json
@@ -21,7 +21,7 @@ from .errors import ToolError
 from .failures import denied, failed, failure_of
 from .finishing import finish
 from .host import Host
-from .results import Suspended, ToolResult
+from .results import Delegated, Suspended, ToolResult
 from .specs import ToolSpec
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 EntryOf = Callable[[str], Entry | None]
 """Finds a tool by its id."""
+Delegate = Callable[[Entry, bytes, Delegated, CallMeta], Awaitable[ToolResult]]
+"""Returns the result of a call of an agent's tool: that of a run."""
 
 log = logging.getLogger("toolgen.runtime")
 
@@ -45,9 +47,18 @@ class Answering:
             host.suspensions = Suspensions(store)
 
     async def deliver(
-        self, token: str, answer: Json, session_id: str | None, batch: Batch, entry_of: EntryOf
+        self,
+        token: str,
+        answer: Json,
+        session_id: str | None,
+        batch: Batch,
+        entry_of: EntryOf,
+        delegate: Delegate | None = None,
     ) -> ToolResult:
-        """Return the result of the call that waited; as `Runtime.deliver`."""
+        """Return the result of the call that waited; as `Runtime.deliver`.
+
+        Without `delegate` the caller has to start the run that an agent's tool asks for.
+        """
         suspensions = self._suspensions()
 
         def spec_of(tool: str) -> ToolSpec[Any, Any] | None:
@@ -60,6 +71,9 @@ class Answering:
         entry = entry_of(claim.suspension.tool)
         assert entry is not None  # the claim has looked for it
         result = await self._answered(entry, claim, batch)
+        if result.delegated is not None and delegate is not None:
+            waited = claim.suspension
+            result = await delegate(entry, waited.payload_json, result.delegated, waited.meta)
         try:
             await suspensions.finish(token, _outcome(result))
         except Exception:
@@ -157,13 +171,14 @@ def _refusal(answer: dict[str, Any], otherwise: str) -> str:
 
 def _outcome(result: ToolResult) -> bytes:
     """Return what is kept of a result, to be given again to the same answer."""
-    return to_json({"status": result.status, "display": result.display, "json": result.json.decode()})
+    facts = {"status": result.status, "display": result.display, "json": result.json.decode()}
+    return to_json({**facts, "is_final": True} if result.is_final else facts)
 
 
 def remembered(suspension: Suspension, outcome: bytes | str) -> ToolResult:
     """Return the result of an answer as a store keeps it, without the typed value."""
     kept: dict[str, Any] = json.loads(outcome)
-    error = None if kept["status"] in ("ok", "pending", "suspended") else ToolError(kept["json"])
+    error = None if kept["status"] in ("ok", "pending", "suspended") else _error(kept["json"])
     return ToolResult(
         tool=suspension.tool,
         status=kept["status"],
@@ -171,4 +186,11 @@ def remembered(suspension: Suspension, outcome: bytes | str) -> ToolResult:
         tool_call_id=suspension.meta.tool_call_id,
         display=kept["display"],
         error=error,
+        is_final=kept.get("is_final", False),
     )
+
+
+def _error(document: str) -> ToolError:
+    """Return the error of a result that failed, of what the model was told."""
+    told = json.loads(document)
+    return ToolError(str(told["error"]) if isinstance(told, dict) and "error" in told else document)

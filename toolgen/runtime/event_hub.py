@@ -28,13 +28,15 @@ log = logging.getLogger("toolgen.runtime")
 class Events:
     """Takes the events of a runtime and gives them to whoever subscribed."""
 
-    __slots__ = ("_clock", "_lock", "_seqs", "_subscriptions", "is_idle")
+    __slots__ = ("_clock", "_lock", "_logged", "_seqs", "_subscriptions", "is_idle")
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         """Make a hub without subscribers; the clock gives seconds since 1970."""
         self._clock = clock
         self._lock = threading.RLock()  # a signal handler may emit while this thread emits
         self._seqs: OrderedDict[str, int] = OrderedDict()
+        self._logged: OrderedDict[str, None] = OrderedDict()
+        """Runs whose events have the numbers of their log."""
         self._subscriptions: tuple[Subscription, ...] = ()
         self.is_idle = True
         """Nobody listens; whoever emits asks first, and builds no event then."""
@@ -42,7 +44,8 @@ class Events:
     def emit(self, event: Event, meta: CallMeta = NO_META) -> None:
         """Number a new event, date it, give it the ids of the call, and queue it for the subscribers.
 
-        Numbers count what is emitted while somebody listens.
+        Numbers count what is emitted while somebody listens. What is emitted beside the log of a run, such as
+        a call that one of its tools makes, has 0.
         """
         if self.is_idle:
             return
@@ -54,13 +57,21 @@ class Events:
                 event.turn_id = meta.turn_id  # type: ignore[misc]
                 event.tool_call_id = meta.tool_call_id  # type: ignore[misc]
                 event.time = self._clock()  # type: ignore[misc]
-                event.seq = self._next(run)  # type: ignore[misc]
+                event.seq = 0 if run in self._logged else self._next(run)  # type: ignore[misc]
                 if event.type == "run_stream_end":
                     self._seqs.pop(run, None)
                 for subscription in self._subscriptions:
                     subscription._offer(event)
         except Exception:
             log.exception("an event was lost")
+
+    def has_log(self, run: str) -> None:
+        """Take that a run has a log, whose events `forward` brings."""
+        with self._lock:
+            self._logged[run] = None
+            self._logged.move_to_end(run)
+            if len(self._logged) > _MOST_RUNS:
+                self._logged.popitem(last=False)
 
     def forward(self, event: Event) -> None:
         """Queue an event that is numbered and dated already: one of the log of a run."""

@@ -15,6 +15,7 @@ from toolgen.contract.fields import Json
 from .calls import NO_META, CallMeta
 from .errors import causes_of
 from .events import (
+    AgentRunStarted,
     ArtifactRef,
     ArtifactSaved,
     AwaitConfirmation,
@@ -30,7 +31,7 @@ from .events import (
 )
 from .hints import filled
 from .reports import Report, Reports
-from .results import Suspended, ToolResult
+from .results import RunLink, Suspended, ToolResult
 from .specs import ToolSpec
 
 if TYPE_CHECKING:
@@ -112,6 +113,11 @@ class EventReports(Reports):
             suspension_id=result.suspension.id if result.suspension else "",
         )
         self._events.emit(event, meta)
+
+    def delegated(self, spec: ToolSpec[Any, Any], link: RunLink, meta: CallMeta) -> None:
+        if not self._events.is_idle:
+            event = AgentRunStarted(tool=spec.id, agent=link.agent, child_run_id=link.run_id)
+            self._events.emit(event, meta)
 
     def asked(self, suspended: Suspended, meta: CallMeta) -> None:
         if self._events.is_idle or suspended.kind == "pending":

@@ -27,7 +27,7 @@ class Head:
     """When and where an event happened; filled by `Events.emit`."""
 
     seq: int = 0
-    """From 1 without gaps, per run; 0 is no event of a run, but of the subscription."""
+    """From 1 without gaps, per run; 0 is in no log: of the subscription, or of a call that a tool made."""
     time: float = 0.0
     """Seconds since 1970."""
     run_id: str = ""

@@ -82,6 +82,25 @@ class Owned:
             log.error("toolset %s failed while it was open or closed", self._name, exc_info=error)
 
 
+class Managers:
+    """The context managers of a runtime, each opened once, whoever lists its tools."""
+
+    def __init__(self) -> None:
+        self._owned: dict[int, Owned] = {}
+        self.is_open = False
+        """One may be opened now: when it is first used, where nobody opened it before."""
+
+    def of(self, name: str, manager: AbstractAsyncContextManager[Any]) -> Owned:
+        """Return what opens and closes a manager of the toolset of this name."""
+        return self._owned.setdefault(id(manager), Owned(name, manager))
+
+    async def close(self) -> None:
+        """Close them in reverse order, each by the task that opened it; errors go to the log."""
+        self.is_open = False
+        for owned in reversed(self._owned.values()):
+            await owned.close()
+
+
 def _said(name: str, error: BaseException) -> BaseException:
     """Return the error as a future can hold it."""
     if isinstance(error, asyncio.CancelledError | StopIteration):

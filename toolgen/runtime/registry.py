@@ -22,6 +22,7 @@ class Registry:
 
     def __init__(self, around: Surroundings, toolsets: Toolsets) -> None:
         self.around = around
+        self.managers = toolsets.managers
         self.directory = Directory()
         self._toolsets = toolsets
         self._served: dict[str, Served] = {}

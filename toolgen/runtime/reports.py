@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from .calls import CallMeta
-from .results import Suspended, ToolResult
+from .results import RunLink, Suspended, ToolResult
 from .specs import ToolSpec
 
 Report = Callable[..., None]
@@ -30,6 +30,9 @@ class Reports:
 
     def ended(self, result: ToolResult, meta: CallMeta) -> None:
         """Take the one result of a call."""
+
+    def delegated(self, spec: ToolSpec[Any, Any], link: RunLink, meta: CallMeta) -> None:
+        """Take that a call became the run of an agent."""
 
     def asked(self, suspended: Suspended, meta: CallMeta) -> None:
         """Take that a person is asked."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from .entry import Surroundings
 from .errors import RegistrationError
-from .ownership import Owned
+from .ownership import Managers, Owned
 from .registration import ToolsetRegistration
 from .reports import Reports
 from .snapshot import Caller, Snapshot
@@ -46,14 +46,19 @@ class _Added:
 class Toolsets:
     """The toolsets of a runtime: opens and closes the dynamic ones, and lists them all for a request."""
 
-    def __init__(self, around: Surroundings, reports: Reports | None = None) -> None:
-        """Hold none; the reports take which toolsets are left out of a request."""
+    def __init__(
+        self, around: Surroundings, reports: Reports | None = None, managers: Managers | None = None
+    ) -> None:
+        """Hold none.
+
+        The reports take which toolsets are left out of a request. Toolsets of the same managers are opened
+        and closed together.
+        """
         self._around = around
         self._reports = reports or Reports()
         self._static: list[Listed] = []
         self._added: dict[str, _Added] = {}
-        self._owned: dict[int, Owned] = {}
-        self._is_open = False
+        self.managers = managers or Managers()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -82,7 +87,7 @@ class Toolsets:
         if name in self.names:
             raise RegistrationError(f"toolset {name!r} is registered already")
         manager = manager_of(dynamic)
-        owned = self._owned.setdefault(id(manager), Owned(name, manager)) if manager is not None else None
+        owned = self.managers.of(name, manager) if manager is not None else None
         self._added[name] = _Added(
             toolset=dynamic, on_error=on_error, timeout=timeout, owned=owned, last=OrderedDict()
         )
@@ -93,7 +98,7 @@ class Toolsets:
         Raises:
             SnapshotError: one with `on_error="fail"` does not open; those before it are closed again.
         """
-        self._is_open = True
+        self.managers.is_open = True
         for added in self._added.values():
             try:
                 async with asyncio.timeout(added.timeout):
@@ -108,10 +113,8 @@ class Toolsets:
                 raise
 
     async def close(self) -> None:
-        """Close the toolsets in reverse order, each by the task that opened it; errors go to the log."""
-        self._is_open = False
-        for owned in reversed(self._owned.values()):
-            await owned.close()
+        """Close the toolsets in reverse order; errors go to the log."""
+        await self.managers.close()
 
     async def snapshot(
         self, caller: Caller, context: ReadonlyContext, previous: Snapshot | None = None
@@ -136,7 +139,7 @@ class Toolsets:
 
     async def _listed(self, added: _Added, context: ReadonlyContext) -> Listed:
         try:
-            if added.owned is not None and not self._is_open:
+            if added.owned is not None and not self.managers.is_open:
                 raise SnapshotError(
                     "the runtime is not open", hint="write `async with runtime:` around its use"
                 )

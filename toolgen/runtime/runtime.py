@@ -228,7 +228,9 @@ class Runtime:
                 return result
         batch = Batch(self._host.capabilities)
         directory = self._directory if within is None else within.directory
-        result = await self._answering.deliver(token, answer, session_id, batch, directory.by_id)
+        result = await self._answering.deliver(
+            token, answer, session_id, batch, directory.by_id, lambda *of: self.agents.delegated(*of)
+        )
         if waited is not None and self._agents is not None:
             await self._agents.delivered(waited, result)
         return (await self._settled(batch, (result,)))[0]
@@ -271,7 +273,7 @@ class Runtime:
     async def __aenter__(self) -> Self:
         await self._toolsets.open()
         if self._agents is not None:
-            await self._agents.open()
+            await self._agents.open()  # which closes all of them when one does not open
         return self
 
     async def __aexit__(

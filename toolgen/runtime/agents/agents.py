@@ -13,7 +13,7 @@ from ..entry import Entry
 from ..errors import FormatError, RegistrationError
 from ..event_hub import Events
 from ..events import Event
-from ..failures import Arguments, as_document, failed, hidden
+from ..failures import Arguments, as_document, failed, failure_of
 from ..host import Host
 from ..registry import Registry
 from ..results import Delegated, ToolResult
@@ -81,7 +81,8 @@ class Agents:
             )
         self._host.refuse_second(registration.spec.id)
         new = self._registry.new(registration.toolsets, registration.spec.id)
-        agent = self._host.made(registration, self._registry.together(new))
+        directory = self._registry.together(new)
+        agent = self._host.made(registration, directory, self._registry.managers)
         self._registry.take(new)
         self._host.agents[agent.spec.id] = agent
 
@@ -132,8 +133,8 @@ class Agents:
         spec = entry.spec
         try:
             return await self._runs.delegated(entry, as_document(arguments), delegated, meta)
-        except Exception as error:  # such as an agent that nobody registered
-            result = failed(spec.id, hidden(spec, error), meta)
+        except Exception as error:  # such as agents that call one another for ever
+            result = failed(spec.id, failure_of(spec, error), meta)
             self._host.tools.reports.ended(result, meta)
             return result
 
@@ -183,6 +184,7 @@ class Agents:
     async def close(self) -> None:
         """End the execution of runs, and close the dynamic toolsets."""
         self._host.watching.close()
+        self._runs.close()
         await self._host.engine.close()
         for agent in reversed(self._host.agents.values()):
             await agent.toolsets.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict
 
 from pydantic_core import to_json
 
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from .host import AgentHost
 
 
+_ASKS_ELSEWHERE: Final = "was answered in another process, and asks again there; nobody here can answer"
+
+
 class CallArgument(TypedDict):
     """The argument of `tool`."""
 
@@ -58,6 +61,8 @@ class ConcludeArgument(TypedDict):
     call: StepCall
     agent: str
     output: RunDocument
+    began: NotRequired[float]
+    """When the other run did, in seconds since 1970."""
 
 
 class Calling:
@@ -106,7 +111,7 @@ class Calling:
             late = failed(entry.spec.id, ToolError("the call was cancelled"), meta)
             self._host.delivered(argument["answer"]["id"], late)
             raise
-        self._host.delivered(argument["answer"]["id"], replace(result, delegated=None))
+        self._host.delivered(argument["answer"]["id"], _outside(result, info.run_id, call))
         return self._done(result, call, entry, facts, info.run_id, events)
 
     async def _delivered(
@@ -118,6 +123,8 @@ class Calling:
         try:
             if "outcome" in answer and host.suspensions is not None:
                 result = remembered(await host.suspensions.seen(token), answer["outcome"])
+                if result.status == "suspended":  # only who was answered there has the new token
+                    result = failed(entry.spec.id, ToolError(f"{entry.spec.name} {_ASKS_ELSEWHERE}"), meta)
                 host.reports.ended(result, meta)
                 return result
             found = {entry.spec.id: entry}.get
@@ -140,14 +147,11 @@ class Calling:
         entry = self._entry(directory, call, facts)
         if entry is None:
             return recorded(_unknown(directory, call, meta, host), call, None, events)
-        link = RunLink(
-            run_id=f"{info.run_id}/child:{call['id']}",
-            agent=argument["agent"],
-            parent_run_id=info.run_id,
-            parent_tool_call_id=call["id"],
-        )
+        output, now = argument["output"], self._host.clock()
+        took = max(0.0, now - argument.get("began", now) - output["waited_s"])
+        link = _link(info.run_id, call, argument["agent"])
         values = self._host.values_of(info.run_id)
-        result = await concluded(entry, call["arguments"], argument["output"], link, meta, host, values)
+        result = await concluded(entry, call["arguments"], output, link, meta, host, values, duration_s=took)
         done = self._done(result, call, entry, facts, info.run_id, events)
         done["usage"] = argument["output"]["usage"]
         done["pending"] = argument["output"]["pending"]
@@ -216,6 +220,8 @@ async def concluded(
     meta: CallMeta,
     host: Host,
     values: Values | None = None,
+    *,
+    duration_s: float = 0.0,
 ) -> ToolResult:
     """Return the result of a call that the run of an agent answered; hooks see it as every other."""
     spec = entry.spec
@@ -228,19 +234,40 @@ async def concluded(
             value = spec.result.decode(to_json(output["result"]))
             result = finish(spec, value, meta)
         except (ToolValidationError, MalformedResultError) as error:
-            result = failed(spec.id, hidden(spec, error, "malformed_response"), meta)
+            if output["stop"] == "escalated":  # what a tool said on the way is no answer
+                told = ToolError(f"{output['agent']} gave the call back. {output['text']}".strip())
+            else:
+                told = hidden(spec, error, "malformed_response")
+            result = failed(spec.id, told, meta)
     usage: Sequence[Any] = output["usage"]
     result = replace(
         result,
         run_link=link,
         children_count=1 + output["children"],
-        telemetry=telemetry_of(usage),
+        telemetry=replace(telemetry_of(usage), duration_s=duration_s),
     )
     batch = Batch(host.capabilities, values)
     context = ToolContext(meta, spec.id, spec, batch)
-    told = await ended(entry, arguments, result, context, host)
-    told = await _settled(batch, told, host)
-    return replace(told, run_link=link, children_count=result.children_count, telemetry=result.telemetry)
+    seen = await ended(entry, arguments, result, context, host)
+    seen = await _settled(batch, seen, host)
+    return replace(seen, run_link=link, children_count=result.children_count, telemetry=result.telemetry)
+
+
+def _link(run_id: str, call: StepCall, agent: str) -> RunLink:
+    """Return the run that answers a call of a run."""
+    return RunLink(
+        run_id=f"{run_id}/child:{call['id']}",
+        agent=agent,
+        parent_run_id=run_id,
+        parent_tool_call_id=call["id"],
+    )
+
+
+def _outside(result: ToolResult, run_id: str, call: StepCall) -> ToolResult:
+    """Return what whoever answered gets; of a call that another agent answers now, the run."""
+    if result.delegated is None:
+        return result
+    return replace(result, delegated=None, run_link=_link(run_id, call, result.delegated.agent))
 
 
 async def _settled(batch: Batch, result: ToolResult, host: Host) -> ToolResult:

@@ -13,6 +13,7 @@ from ..calls import CallMeta
 from ..directory import Directory
 from ..entry import Entry, Surroundings
 from ..errors import RegistrationError
+from ..ownership import Managers
 from ..registration import ToolsetRegistration
 from ..resolution import Toolsets
 from ..snapshot import Caller, Snapshot
@@ -52,7 +53,11 @@ class Agent:
 
 
 def agent_of(
-    registration: AgentRegistration, directory: Directory, around: Surroundings, caller: Caller
+    registration: AgentRegistration,
+    directory: Directory,
+    around: Surroundings,
+    caller: Caller,
+    managers: Managers,
 ) -> Agent:
     """Return the agent; its toolsets are registered with the runtime.
 
@@ -60,7 +65,7 @@ def agent_of(
         RegistrationError: a tool is not there, or two have one wire name.
     """
     spec = registration.spec
-    toolsets = Toolsets(around)
+    toolsets = Toolsets(around, managers=managers)
     lists = [
         Listed(
             toolset=toolset.name,

@@ -28,6 +28,9 @@ async def conversation(
     before: Iterable[Message] = ()
     if facts["in_conversation"] and facts["session_id"]:
         before = await _before(sessions, agent, facts, given, now)
+    else:
+        heard = [await sessions.run_messages(run_id) for run_id in facts.get("heard", ())]
+        before = [message for messages in heard for message in messages]
     return replace(given, messages=paired([*before, *own]))
 
 

@@ -39,6 +39,8 @@ class Parent(TypedDict):
     tool_call_id: str
     tool: str
     """Id of the tool whose result the run returns; "" for a conversation that was handed over."""
+    child: NotRequired[str]
+    """Id of the run itself, where no loop made the call."""
 
 
 class RunFacts(TypedDict):
@@ -58,6 +60,8 @@ class RunFacts(TypedDict):
     """Of agents that called one another; 0 for a run that nobody called."""
     in_conversation: bool
     """The run sees the session, and is a part of it."""
+    heard: NotRequired[list[str]]
+    """Without a session, the runs that had the conversation before this one, oldest first."""
 
 
 class RunInput(TypedDict):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from ..event_hub import Events
 from ..failures import log
 from ..hooks import Hook
 from ..host import Host
+from ..ownership import Managers
 from ..results import Delegated, Suspended, ToolResult
 from ..snapshot import Caller, Snapshot
 from ..specs import ToolSpec
@@ -71,6 +73,8 @@ class AgentHost:
         self._around = around
         self._hub = hub
         self._facts: dict[str, RunFacts] = {}
+        self._served: dict[str, Entry] = {}
+        """By run that answers a call of no run, the tool."""
         self.watching = Watch(engine)
         self._snapshots: dict[str, Snapshot] = {}
         self._values: dict[str, Values] = {}
@@ -97,13 +101,13 @@ class AgentHost:
     def is_interactive(self) -> bool:
         return self.tools.is_interactive
 
-    def made(self, registration: AgentRegistration, directory: Directory) -> Agent:
+    def made(self, registration: AgentRegistration, directory: Directory, managers: Managers) -> Agent:
         """Return the agent that is to be registered, whose tools the directory has.
 
         Raises:
             RegistrationError: it does not fit.
         """
-        return agent_of(registration, directory, self._around, self.caller)
+        return agent_of(registration, directory, self._around, self.caller, managers)
 
     def refuse_second(self, agent: str) -> None:
         """Raise where the agent is registered.
@@ -172,15 +176,27 @@ class AgentHost:
     def returned_by(self, facts: RunFacts) -> ToolSpec[Any, Any] | None:
         """Return the tool whose result the run has to give; None where it ends with text."""
         parent = facts["parent"]
-        entry = self._directory.by_id(parent["tool"]) if parent and parent["tool"] else None
+        if parent is None or not parent["tool"]:
+            return None
+        entry = self._served.get(parent.get("child", "")) or self.entry_of(parent["tool"], parent["run_id"])
         return None if entry is None else entry.spec
+
+    @contextmanager
+    def serving(self, run_id: str, entry: Entry) -> Iterator[None]:
+        """Know the tool of a call of no run, while a run answers it: no snapshot may have the tool later."""
+        self._served[run_id] = entry
+        try:
+            yield
+        finally:
+            del self._served[run_id]
 
     # Runs that follow from runs.
 
     def transfers(self, agent: Agent, facts: RunFacts) -> Mapping[str, str]:
         """Return the agents that may take the conversation over, by id, with their descriptions."""
-        if self.returned_by(facts) is not None or facts["depth"] + 1 >= self.most_depth:
-            return {}
+        parent = facts["parent"]
+        if (parent and parent["tool"]) or facts["depth"] + 1 >= self.most_depth:
+            return {}  # whoever called a tool waits for this very agent
         known = (self.agents.get(id_) for id_ in agent.spec.transfers)
         return {found.spec.id: found.spec.description for found in known if found is not None}
 
@@ -193,7 +209,11 @@ class AgentHost:
             "tool": call["tool"],
         }
         given = self._following(delegated.agent, delegated.message, parent, facts)
+        entry = self.entry_of(call["tool"], run_id)
+        timeout = None if entry is None else entry.spec.timeout
+        given["facts"]["policy"] = self.policy_of(delegated.agent, timeout=timeout)
         given["facts"]["in_conversation"] = False
+        given["facts"].pop("heard", None)
         return {"agent": delegated.agent, "input": given}
 
     def taking_over(self, agent: str, message: str, run_id: str, facts: RunFacts) -> Child:
@@ -203,6 +223,8 @@ class AgentHost:
         given = self._following(agent, text, parent, facts)
         if not message:
             given["source"] = "runtime"
+        if not facts["in_conversation"]:  # no session has what was said
+            given["facts"]["heard"] = [*facts.get("heard", ()), run_id]
         return {"agent": agent, "input": given}
 
     def _following(self, agent: str, message: str, parent: Parent, facts: RunFacts) -> RunInput:
@@ -216,11 +238,25 @@ class AgentHost:
         }
         return {"facts": own, "message": message, "source": "agent"}
 
-    def policy_of(self, agent: str, policy: RunPolicy | None = None) -> dict[str, Json]:
-        """Return the limits of a run of the agent: those given, else the runtime's, else the design's."""
+    def policy_of(
+        self, agent: str, policy: RunPolicy | None = None, *, timeout: float | None = None
+    ) -> dict[str, Json]:
+        """Return the limits of a run of the agent: those given, else the runtime's, else the design's.
+
+        `timeout` are the seconds that the design gives to the tool that the run answers.
+        """
         found = self.agents.get(agent)
         chosen = policy or (found.policy if found is not None else RunPolicy())
+        budget = chosen.time_budget
+        if timeout is not None and (budget is None or timeout < budget):
+            chosen = replace(chosen, time_budget=timeout)
         return asdict(chosen)
+
+    async def start(self, given: RunInput, run_id: str) -> None:
+        """Start a run that no other run starts."""
+        self._facts[run_id] = given["facts"]
+        await self.engine.start()
+        await self.engine.start_run(LOOP, given, run_id=run_id)  # type: ignore[arg-type]  # it is JSON
 
     # Answers.
 
@@ -235,6 +271,10 @@ class AgentHost:
             self._waiting[suspension_id] = asyncio.get_running_loop().create_future()
         return self._waiting[suspension_id]
 
+    def forget(self, suspension_id: str) -> None:
+        """Take that nobody gets the result of a suspended call any more."""
+        self._waiting.pop(suspension_id, None)
+
     def delivered(self, suspension_id: str, result: ToolResult) -> None:
         """Give the result of a suspended call to whoever answered it."""
         future = self._waiting.pop(suspension_id, None)
@@ -245,9 +285,13 @@ class AgentHost:
         """Tell the runtime's subscribers, and forget a run that is over."""
         if self._spans is not None:
             self._spans.told(run_id, event)
+        if self._hub is not None and event.get("type") == "run_started":
+            self._hub.has_log(run_id)
         if self._hub is not None and not self._hub.is_idle:
+            above = run_id.rpartition("/")[0]  # of a child that ended before it began
             try:
-                self._hub.forward(event_of(run_id, offset, event, self._facts.get(run_id)))
+                facts = self._facts.get(run_id) or self._facts.get(above)
+                self._hub.forward(event_of(run_id, offset, event, facts))
             except ValueError:
                 log.exception("an event of run %s was not told", run_id)
         if event.get("type") == "run_stream_end":

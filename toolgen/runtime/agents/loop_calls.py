@@ -86,8 +86,15 @@ class Calls:
 
     async def _child(self, call: StepCall, child: Child) -> Done:
         """Return the result of a call that another agent answers, in a run of its own."""
+        began = self._ctx.now()
         output = await self.run_child(f"child:{call['id']}", child["agent"], child["input"], call)
-        argument = {"facts": self._facts, "call": call, "agent": child["agent"], "output": output}
+        argument = {
+            "facts": self._facts,
+            "call": call,
+            "agent": child["agent"],
+            "output": output,
+            "began": began,
+        }
         return await self._activity(f"conclude:{call['id']}", "conclude", argument, call, is_timed=False)
 
     async def run_child(
@@ -101,7 +108,8 @@ class Calls:
         try:
             output: Any = await self._ctx.child(op, LOOP, _json(_within(given, self.time_left)))
         except ActivityFailed as error:
-            failure: Failure = {"kind": error.kind, "message": error.message, "causes": []}
+            why = error.message or f"the run was {error.kind}"
+            failure: Failure = {"kind": error.kind, "message": why, "causes": []}
             return empty_document(agent, "failed", failure)
         self._progress.waited(began, began + output["waited_s"])
         return output  # type: ignore[no-any-return]  # as the loop returns it

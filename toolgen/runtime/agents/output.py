@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from toolgen.contract.fields import Json
 
-from ..results import Telemetry
+from ..entry import Entry
+from ..results import Artifact, Telemetry
 from .documents import StopReason
 from .engine import RunState, RunStatus
 
@@ -125,3 +126,16 @@ def telemetry_of(usage: Iterable[Mapping[str, Any]]) -> Telemetry:
         input_tokens=sum(one["input_tokens"] for one in spent),
         output_tokens=sum(one["output_tokens"] for one in spent),
     )
+
+
+def passed_up(documents: Iterable[Any], entry_of: Callable[[str], Entry | None]) -> tuple[Artifact, ...]:
+    """Return the artifacts of a run and its children, typed; without those of tools that are gone."""
+    found = []
+    for document in documents:
+        entry = entry_of(document["tool"])
+        kind = None if entry is None else entry.spec.artifacts.get(document["kind"])
+        if kind is not None:
+            text = document["json"].encode()
+            data = kind.codec.decode(text)
+            found.append(Artifact(kind=kind.kind, data=data, source_tool=document["tool"], json=text))
+    return tuple(found)

@@ -20,12 +20,12 @@ from ..entry import Entry
 from ..errors import RegistrationError
 from ..events import Event
 from ..failures import log
-from ..results import Delegated, RunLink, ToolResult
+from ..results import Delegated, ToolResult
 from ..suspension import Suspension
 from ..suspension_errors import BadAnswerError, LateAnswerError
-from .calling import concluded
 from .client import RunHandle
-from .documents import LOOP, Parent, RunDocument, RunInput
+from .direct import DirectCalls
+from .documents import Parent
 from .engine import RunState, RunStatus, UnknownRunError
 from .host import AgentHost, new_facts
 from .log import event_of
@@ -58,6 +58,7 @@ class Runs:
     def __init__(self, host: AgentHost) -> None:
         self._host = host
         self._engine = host.engine
+        self._direct = DirectCalls(host, self.cancel)
         self._later: set[asyncio.Task[None]] = set()
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """By session, held while a turn begins, so that two do not begin at once."""
@@ -81,6 +82,8 @@ class Runs:
         run_id = run_id or f"run_{uuid.uuid4().hex}"
         turn_id = f"turn_{uuid.uuid5(uuid.NAMESPACE_URL, run_id).hex}"
         self._check(agent)
+        if await self._is_there(run_id, session_id):
+            return RunHandle(self, run_id)
         async with self._turns.setdefault(session_id, asyncio.Lock()) if session_id else nullcontext():
             if session_id:
                 agent = await self._take_turn(agent, session_id, run_id, turn_id, labels)
@@ -97,12 +100,25 @@ class Runs:
                 denied_tags=denied_tags,
                 restrict_to_tool=restrict_to_tool,
             )
-            await self._start({"facts": facts, "message": message, "source": source}, run_id)
+            await host.start({"facts": facts, "message": message, "source": source}, run_id)
         return RunHandle(self, run_id)
 
-    async def _start(self, given: RunInput, run_id: str) -> None:
-        await self._engine.start()
-        await self._engine.start_run(LOOP, given, run_id=run_id)  # type: ignore[arg-type]  # it is JSON
+    async def _is_there(self, run_id: str, session_id: str) -> bool:
+        """Return whether the run was started before.
+
+        Raises:
+            SessionError: it was, in another session.
+        """
+        try:
+            given: Any = (await self._engine.status(run_id)).input
+        except UnknownRunError:
+            return False
+        if given["facts"]["session_id"] != session_id:
+            raise SessionError(
+                f"the run {run_id!r} belongs to another session than {session_id!r}",
+                hint="give each run an id of its own",
+            )
+        return True
 
     def _check(self, agent: str) -> None:
         """Raise when the agent, or one whose tools it calls, is not registered.
@@ -136,10 +152,11 @@ class Runs:
         session = await sessions.create(session_id, agent, labels)
         newest = await sessions.transcript(session_id, newest=1)
         before = newest[-1].turn.run_id if newest else run_id
-        if before != run_id and await self._is_running(before):
-            raise SessionBusyError(before, session_id)
+        if before != run_id and (busy := await self._running(before, run_id)):
+            raise SessionBusyError(busy, session_id)
         if session.agent in self._host.agents:
             agent = session.agent
+            self._check(agent)
         await sessions.begin(
             Turn(
                 id=turn_id,
@@ -151,12 +168,21 @@ class Runs:
         )
         return agent
 
-    async def _is_running(self, run_id: str) -> bool:
-        try:
-            status = await self._engine.status(run_id)
-        except UnknownRunError:
-            return False
-        return not status.is_over
+    async def _running(self, run_id: str, own: str) -> str:
+        """Return the run that began the turn of a run, if it is not over; "" if it is, or is our own.
+
+        The newest run of a session may be one that took the conversation over and has given it back.
+        """
+        while True:
+            try:
+                status = await self._engine.status(run_id)
+            except UnknownRunError:
+                return ""
+            given: Any = status.input
+            parent: Parent | None = given["facts"]["parent"]
+            if parent is None:
+                return "" if status.is_over or run_id == own else run_id
+            run_id = parent["run_id"]
 
     # Watching.
 
@@ -247,10 +273,12 @@ class Runs:
         over = asyncio.ensure_future(self._engine.result(run_id))
         both: set[asyncio.Future[Any]] = {answered, over}
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        over.cancel()
-        if not answered.done():
-            raise LateAnswerError("the run ended before its call did")
-        return answered.result()
+        if answered.done():
+            over.cancel()
+            return answered.result()
+        self._host.forget(id_)
+        over.result()  # raises where the engine was closed
+        raise LateAnswerError("the run ended before its call did")
 
     async def go_on(self, suspension: Suspension, result: ToolResult) -> None:
         """Open a new turn with the result of work that went on while its run ended."""
@@ -280,6 +308,8 @@ class Runs:
             task = asyncio.get_running_loop().create_task(self._when_free(busy.run_id, start))
             self._later.add(task)
             task.add_done_callback(self._later.discard)
+        except SessionError:  # whoever delivered has nothing to do with it
+            log.warning("run %s: no turn takes the result of %s", suspension.meta.run_id, name, exc_info=True)
 
     async def _when_free(self, run_id: str, start: Callable[[], Awaitable[RunHandle]]) -> None:
         """Start a turn when the one before it is over."""
@@ -297,35 +327,20 @@ class Runs:
     async def delegated(
         self, entry: Entry, arguments: bytes, delegated: Delegated, meta: CallMeta
     ) -> ToolResult:
-        """Return the result of a call of an agent's tool that no run made."""
-        host = self._host
+        """Return the result of a call of an agent's tool that no loop made; as `DirectCalls.result`.
+
+        Raises:
+            RegistrationError: the agent, or one whose tools it calls, is not registered.
+        """
         self._check(delegated.agent)
-        run_id = f"run_{uuid.uuid4().hex}"
-        parent: Parent = {
-            "run_id": meta.run_id,
-            "agent": "",
-            "tool_call_id": meta.tool_call_id,
-            "tool": entry.spec.id,
-        }
-        facts = new_facts(
-            delegated.agent,
-            host.policy_of(delegated.agent),
-            session_id=meta.session_id,
-            turn_id=meta.turn_id,
-            labels=meta.labels,
-            parent=parent,
-        )
-        await self._start({"facts": facts, "message": delegated.message, "source": "agent"}, run_id)
-        status = await self._engine.result(run_id)
-        link = RunLink(
-            run_id=run_id,
-            agent=delegated.agent,
-            parent_run_id=meta.run_id,
-            parent_tool_call_id=meta.tool_call_id,
-        )
-        return await concluded(entry, arguments.decode(), _document(status), link, meta, host.tools)
+        return await self._direct.result(entry, arguments, delegated, meta)
 
     # Ends and interruptions.
+
+    def close(self) -> None:
+        """Begin no turn any more that waits for the one before it."""
+        for task in self._later:
+            task.cancel()
 
     async def cancel(self, run_id: str, reason: str) -> None:
         """Cancel a run and its children; what they wait for is taken back."""
@@ -363,30 +378,6 @@ class Runs:
             raise InterruptsNotAllowedError(f"run {run_id!r} is over", hint="start another turn")
         payload: Json = {"kind": kind, "text": text}
         await self._engine.signal(run_id, "interrupt", payload, signal_id=uuid.uuid4().hex)
-
-
-def _document(status: RunStatus) -> RunDocument:
-    """Return how a run ended, where it was canceled too."""
-    if status.state == "completed":
-        return status.output  # type: ignore[return-value]  # as the loop returns it
-    given: Any = status.input
-    return {
-        "agent": given["facts"]["agent"],
-        "text": "",
-        "result": None,
-        "stop": "failed",
-        "failure": {
-            "kind": status.state,
-            "message": status.error or f"the run was {status.state}",
-            "causes": [],
-        },
-        "usage": [],
-        "tool_calls": 0,
-        "children": 0,
-        "artifacts": [],
-        "pending": [],
-        "waited_s": 0.0,
-    }
 
 
 def _json_text(answer: Json) -> str:
