@@ -7,7 +7,7 @@ import gc
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -332,6 +332,9 @@ async def test_a_completion_is_repaired_once(script: list[ScriptStep]) -> None:
         (["three", "four"], r"the model gave no x\.total: "),
         ([calling(ADD)], r"the planner of x\.total returned CallTools, and no answer"),
         (["three", calling(ADD)], r"returned CallTools, and no answer"),
+        ([FinalResult(result=cast("Any", object()))], r"returned a FinalResult: its result"),
+        ([FinalResponse(text=cast("Any", 3))], r"returned a FinalResponse: its text"),
+        (["\ud800", "\ud800"], r"the model gave no x\.total: "),
     ],
 )
 async def test_a_completion_without_an_answer_is_an_error(script: list[ScriptStep], message: str) -> None:

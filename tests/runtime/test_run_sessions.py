@@ -20,6 +20,7 @@ from toolgen.runtime.agents import (
     RunPolicy,
     ScriptedPlanner,
     SessionBusyError,
+    SessionError,
     UnknownRunError,
 )
 from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
@@ -44,6 +45,14 @@ async def test_turns_follow_one_another() -> None:
         await sessions.end("s")
         with pytest.raises(EndedSessionError):
             await client.run("Third.", session_id="s")
+
+
+async def test_a_turn_needs_a_session() -> None:
+    async with running(agent("x.agent", ScriptedPlanner(["one"]))) as (runtime, _):
+        with pytest.raises(SessionError, match="no id") as failure:
+            await runtime.agent("x.agent").start("First.", session_id="")
+        assert failure.value.hint == "use one_shot(…)"
+        assert await runtime.sessions.list() == ()
 
 
 async def test_a_file_keeps_a_conversation_for_the_next_process(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from toolgen.contract.policy import RunPolicy
 
 from ..events import Event
 from .output import Awaiting, RunOutput
+from .sessions import SessionError
 
 if TYPE_CHECKING:
     from .runs import Runs
@@ -105,9 +106,11 @@ class AgentClient:
             restrict_to_tool: Wire name of the only tool.
 
         Raises:
-            SessionError: the session is over, or another run of it is not.
+            SessionError: the session has no id or is over, or another run of it is not over.
             RegistrationError: an agent whose tools it calls is not registered.
         """
+        if not session_id:
+            raise SessionError("a turn belongs to a session, and this one has no id", hint="use one_shot(…)")
         return await self._runs.start(
             self.agent,
             message,

@@ -14,6 +14,7 @@ from toolgen.contract.errors import ToolgenError
 from ..codec import Codec
 from ..errors import ToolValidationError
 from .messages import UserMessage
+from .plan_shape import faults
 from .planner import FinalResponse, FinalResult, PlanInput, Planner, PlanResult, said
 
 R = TypeVar("R")
@@ -110,11 +111,13 @@ def _decoded(spec: CompletionSpec[R], answer: PlanResult) -> R:
         ToolValidationError: it does not fit.
         CompletionError: the planner wants something else than to answer.
     """
+    if isinstance(answer, FinalResult | FinalResponse) and (wrong := "; ".join(faults(answer))):
+        raise CompletionError(f"the planner of {spec.id} returned a {type(answer).__name__}: {wrong}")
     match answer:
         case FinalResult():
             return spec.result.decode(to_json(answer.result))
         case FinalResponse():
-            return spec.result.decode(answer.text)
+            return spec.result.decode(answer.text.encode(errors="replace"))
         case _:
             raise CompletionError(f"the planner of {spec.id} returned {type(answer).__name__}, and no answer")
 
