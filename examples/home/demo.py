@@ -24,6 +24,7 @@ from toolgen.runtime import (
     Runtime,
     Suspended,
     ToolResult,
+    printable_lines,
 )
 
 from .app import Planners, assistant
@@ -118,7 +119,7 @@ async def _talk(runtime: Runtime) -> None:
     print("\nA conversation, and its events:\n")
     async with runtime:
         async for line in conversation(runtime):
-            print(line)
+            print(printable_lines(line))  # a model may say anything
 
 
 def _planned_by(model: str) -> Planners:

@@ -9,8 +9,10 @@ import sys
 from toolgen.cli.call import waiting
 from toolgen.cli.config import Project
 from toolgen.cli.runtime import load_runtime
+from toolgen.cli.terminal import show_document
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.fields import Json
+from toolgen.contract.printable import printable
 from toolgen.runtime import Suspended
 
 
@@ -26,7 +28,7 @@ async def answer_call(project: Project, token: str, answer: Json, session: str |
     if result.suspension is not None:
         print(waiting(result.suspension), file=sys.stderr)
     if result.json:
-        sys.stdout.write(result.json.decode() + "\n")
+        show_document(result.json)
     return 0 if result.status in ("ok", "denied", "pending", "suspended") else 1
 
 
@@ -45,7 +47,7 @@ async def show_waiting(project: Project, session: str | None) -> int:
 def _line(suspended: Suspended) -> str:
     until = dt.datetime.fromtimestamp(suspended.expires_at, dt.UTC).isoformat(timespec="minutes")
     text = suspended.question or suspended.preview or suspended.handle
-    return f"{suspended.id}  {suspended.kind}  {suspended.tool}  until {until}  {text}"
+    return printable(f"{suspended.id}  {suspended.kind}  {suspended.tool}  until {until}  {text}")
 
 
 def approval(deny: bool, message: str, payload: str, answer: str) -> Json:

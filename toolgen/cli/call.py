@@ -7,6 +7,8 @@ from typing import assert_never
 
 from toolgen.cli.config import Project
 from toolgen.cli.runtime import load_runtime, require_facts
+from toolgen.cli.terminal import show_document
+from toolgen.contract.printable import printable
 from toolgen.runtime import (
     Artifact,
     Bounds,
@@ -32,20 +34,20 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
     result = await runtime.call(tool, data, meta, trace=traced)
     if traced is not None:
         for line in _steps(traced, result):
-            print(line, file=sys.stderr)
+            print(printable(line), file=sys.stderr)
     elif beside := "; ".join(_beside(result)):
-        print(beside, file=sys.stderr)
+        print(printable(beside), file=sys.stderr)
     if result.suspension is not None:
         print(waiting(result.suspension), file=sys.stderr)
     if result.json:
-        sys.stdout.write(result.json.decode() + "\n")
+        show_document(result.json)
     return 0 if result.status in ("ok", "pending", "suspended") else 1
 
 
 def waiting(suspended: Suspended) -> str:
     """Return what a call waits for, and the command that answers it."""
-    asked = suspended.question or f"{suspended.tool} goes on as {suspended.handle!r}"
-    preview = f"\n{suspended.preview}" if suspended.preview else ""
+    asked = printable(suspended.question or f"{suspended.tool} goes on as {suspended.handle!r}")
+    preview = f"\n{printable(suspended.preview)}" if suspended.preview else ""
     option = " --answer JSON" if suspended.kind != "confirmation" else ""
     return f"{asked}{preview}\nanswer it with: toolgen approve {suspended.token}{option}"
 

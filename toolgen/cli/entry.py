@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.printable import printable_lines
 
 _EXTRA: Final = frozenset(["datamodel_code_generator", "jinja2", "jsonschema_rs", "ruff", "typer", "yaml"])
 _REPORT: Final = "error: this is a bug in toolgen; please report it with the lines above"
@@ -23,7 +24,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
         return run(sys.argv[1:] if args is None else args)
     except ToolgenError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(printable_lines(f"error: {error}"), file=sys.stderr)
     except ModuleNotFoundError as error:
         if error.name not in _EXTRA:
             traceback.print_exc()

@@ -13,6 +13,7 @@ from toolgen.cli.load import load_design
 from toolgen.cli.runtime import load_runtime, require_facts
 from toolgen.cli.terminal import has_colours
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.printable import printable_lines
 from toolgen.dsl import build
 from toolgen.expr import render
 from toolgen.expr.tree import Design, Example, Tool
@@ -38,7 +39,8 @@ async def run_examples(project: Project, meta: CallMeta, only: str) -> int:
             if problem := await _problem(runtime, tool, example, meta):
                 failures += 1
                 arguments = json.dumps(example.args, ensure_ascii=False)
-                print(f"{tool.id}, example {number}: {arguments}\n{problem}\n", flush=True)
+                text = f"{tool.id}, example {number}: {arguments}\n{problem}\n"
+                print(printable_lines(text), flush=True)
     print(_summary(sum(len(tool.examples) for tool in tools), failures), file=sys.stderr)
     return 1 if failures else 0
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from toolgen.codegen.write import Comparison
+from toolgen.contract.printable import printable
 from toolgen.expr import Format
 from toolgen.expr.rendering import workflow_command
 
@@ -67,7 +68,7 @@ def _text(finding: Finding) -> str:
 
 
 def _json(finding: Finding) -> str:
-    return json.dumps(asdict(finding), ensure_ascii=False)
+    return printable(json.dumps(asdict(finding), ensure_ascii=False))
 
 
 def _github(finding: Finding) -> str:

@@ -17,6 +17,7 @@ from toolgen.cli.placing import place_files
 from toolgen.cli.terminal import has_colours
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.naming import LONGEST_NAME, TOOL_NAME, snake
+from toolgen.contract.printable import printable
 from toolgen.expr import Format
 from toolgen.expr.rendering import workflow_command
 from toolgen.importers.design import design_files
@@ -172,7 +173,7 @@ def _text(finding: Finding, source: str, colour: bool) -> str:
 
     severity = painted("warning:", _YELLOW) if finding.is_warning else painted("error:", _RED)
     lines = [f"{painted(source, _BOLD)}: {severity} {painted(_message(finding), _BOLD)}"]
-    lines += [f"  {painted('hint:', _CYAN)} {_printable(finding.hint)}"] if finding.hint else []
+    lines += [f"  {painted('hint:', _CYAN)} {printable(finding.hint)}"] if finding.hint else []
     return "\n".join(lines)
 
 
@@ -180,12 +181,7 @@ def _message(finding: Finding) -> str:
     tool = f"tool {_short(finding.tool)!r}" if finding.tool else ""
     place = f"at {_short(finding.pointer)}" if finding.pointer else ""
     where = " ".join(part for part in (tool, place) if part)
-    return _printable(f"{where}: {finding.message}" if where else finding.message)
-
-
-def _printable(text: str) -> str:
-    """Return the text with what would move the cursor escaped: a source may hold anything."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+    return printable(f"{where}: {finding.message}" if where else finding.message)
 
 
 def _short(text: str) -> str:
@@ -198,10 +194,10 @@ def _short(text: str) -> str:
 
 def _json(finding: Finding, source: str) -> str:
     document: Mapping[str, object] = {"file": source, **asdict(finding)}
-    return json.dumps(document, ensure_ascii=False)
+    return printable(json.dumps(document, ensure_ascii=False))
 
 
 def _github(finding: Finding, source: str) -> str:
-    message = _message(finding) + (f"\nhint: {finding.hint}" if finding.hint else "")
+    message = _message(finding) + (f"\nhint: {printable(finding.hint)}" if finding.hint else "")
     command = workflow_command(message, {"file": source})
     return f"::warning{command.removeprefix('::error')}" if finding.is_warning else command

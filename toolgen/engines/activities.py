@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.contract.fields import Json
+from toolgen.contract.logs import logger
 from toolgen.runtime.agents.engine import (
     Activity,
     ActivityInfo,
@@ -32,7 +33,7 @@ A variable of the context, because the parts of a loop that go on side by side h
 another order when the loop runs again.
 """
 
-log = logging.getLogger("toolgen.engines")
+log = logger("toolgen.engines")
 
 
 def seen(record: OpRecord) -> None:

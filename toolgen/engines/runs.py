@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import logging
 import threading
 import uuid
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
 from toolgen.contract.fields import Json
+from toolgen.contract.logs import logger
 from toolgen.runtime.agents.engine import (
     Activity,
     ActivityFailed,
@@ -32,7 +32,7 @@ _GRACE_S: Final = 1.0
 _ONCE: Final = frozenset(("run_completed", "run_stream_end"))
 """Types of the events of which a run has one; their type is their key."""
 
-log = logging.getLogger("toolgen.engines")
+log = logger("toolgen.engines")
 
 
 class Runs:

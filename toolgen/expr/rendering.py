@@ -7,6 +7,8 @@ import os.path
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, TypeAlias, assert_never
 
+from toolgen.contract.printable import printable
+
 from .diagnostics import Diagnostic
 from .source import Source
 
@@ -42,16 +44,16 @@ def _text(diagnostic: Diagnostic, root: str, colour: bool) -> str:
 
     place = painted(_place(diagnostic.source, root), _BOLD)
     style = _YELLOW if diagnostic.is_warning else _RED
-    title = f"{painted(f'{_severity(diagnostic)}:', style)} {painted(diagnostic.message, _BOLD)}"
+    title = f"{painted(f'{_severity(diagnostic)}:', style)} {painted(printable(diagnostic.message), _BOLD)}"
     lines = [f"{place}: {title} {painted(f'[{diagnostic.code}]', _DIM)}"]
     code, *carets = diagnostic.source.excerpt().split("\n")
     lines += [code] if code else []
     lines += [painted(line, style) for line in carets]
     lines += [
-        f"  {painted(_place(related.source, root), _BOLD)}: {related.message}"
+        f"  {painted(_place(related.source, root), _BOLD)}: {printable(related.message)}"
         for related in diagnostic.related
     ]
-    lines += [f"  {painted('hint:', _CYAN)} {diagnostic.hint}"] if diagnostic.hint else []
+    lines += [f"  {painted('hint:', _CYAN)} {printable(diagnostic.hint)}"] if diagnostic.hint else []
     return "\n".join(lines)
 
 
@@ -65,7 +67,7 @@ def _json(diagnostic: Diagnostic, root: str) -> str:
         "hint": diagnostic.hint,
         "related": related,
     }
-    return json.dumps(document, ensure_ascii=False)
+    return printable(json.dumps(document, ensure_ascii=False))
 
 
 def _span(source: Source, root: str) -> dict[str, object]:

@@ -14,6 +14,7 @@ from toolgen.contract.model import (
     ToolModel,
     Url,
 )
+from toolgen.contract.printable import printable, printable_lines
 from toolgen.contract.schema_model import Foreign, SchemaModel
 
 from .calls import CallBuilder, CallMeta, ToolCall
@@ -145,5 +146,7 @@ __all__ = [
     "in_thread",
     "lazy_attribute",
     "prefixed",
+    "printable",
+    "printable_lines",
     "with_confirmation",
 ]

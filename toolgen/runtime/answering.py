@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic_core import to_json
 
 from toolgen.contract.fields import Json
+from toolgen.contract.logs import logger
 
 from .answers import cancel_reason
 from .batch import Batch
@@ -33,7 +33,7 @@ EntryOf = Callable[[str], Entry | None]
 Delegate = Callable[[Entry, bytes, Delegated, CallMeta], Awaitable[ToolResult]]
 """Returns the result of a call of an agent's tool: that of a run."""
 
-log = logging.getLogger("toolgen.runtime")
+log = logger("toolgen.runtime")
 
 
 class Answering:

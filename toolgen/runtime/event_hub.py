@@ -7,13 +7,14 @@ number and the queues, so that every subscriber sees the events of a run in the 
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Iterable
 from types import TracebackType
 from typing import Final, get_args
+
+from toolgen.contract.logs import logger
 
 from .calls import NO_META, CallMeta
 from .events import Event, EventsDropped
@@ -22,7 +23,7 @@ _MOST_RUNS: Final = 10_000
 """Whose numbers are remembered; a run that was silent while as many others spoke begins at 1 again."""
 _TYPES: Final = frozenset(kind.__dataclass_fields__["type"].default for kind in get_args(Event))
 
-log = logging.getLogger("toolgen.runtime")
+log = logger("toolgen.runtime")
 
 
 class Events:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
-import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final, TypeVar
+
+from toolgen.contract.logs import logger
 
 from .entry import Entry
 from .errors import ToolError
@@ -22,7 +23,7 @@ _FIRST_PAUSE_S: Final = 0.1
 
 T = TypeVar("T")
 
-log = logging.getLogger("toolgen.runtime")
+log = logger("toolgen.runtime")
 
 
 class Execution:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import uuid
 from collections.abc import Mapping
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 from pydantic_core import to_json
 
 from toolgen.contract.issues import FieldIssue
+from toolgen.contract.logs import logger
 
 from .calls import CallMeta
 from .codec import document
@@ -24,7 +24,7 @@ MOST_ISSUES: Final = 20
 
 NO_ARGUMENTS: Final = b"{}"
 
-log = logging.getLogger("toolgen.runtime")
+log = logger("toolgen.runtime")
 
 
 def refused(

@@ -7,14 +7,15 @@ and what breaks in one ends no other.
 from __future__ import annotations
 
 import asyncio
-import logging
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
+
+from toolgen.contract.logs import logger
 
 _CLOSING_S: Final = 10.0
 """That one may take to close; then its task is cancelled."""
 
-log = logging.getLogger("toolgen.runtime")
+log = logger("toolgen.runtime")
 
 
 class Owned:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import Final
+
+from toolgen.contract.logs import logger
 
 from .entry import Surroundings
 from .errors import RegistrationError
@@ -28,7 +29,7 @@ from .toolsets import (
 _MOST_STALE: Final = 1_000
 """Sessions whose last list is kept, for each toolset of `on_error="stale"`."""
 
-log = logging.getLogger("toolgen.runtime")
+log = logger("toolgen.runtime")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import time
 from collections.abc import Iterable
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
 
+from toolgen.contract.logs import logger
+
 from .event_hub import Events, Subscription
 from .events import Event, EventsDropped, as_json
 
-log = logging.getLogger("toolgen.runtime")
+log = logger("toolgen.runtime")
 
 
 class JsonLinesSink:

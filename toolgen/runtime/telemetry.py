@@ -6,10 +6,11 @@ span"); what they have no name for stands under `toolgen.`. Nothing here is impo
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
+
+from toolgen.contract.logs import logger
 
 from .calls import CallMeta
 from .failures import Arguments, as_document
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _LONGEST: Final = 8192
 """Characters of arguments or of a result in a span."""
 
-log = logging.getLogger("toolgen.runtime")
+log = logger("toolgen.runtime")
 
 
 class CallSpan:

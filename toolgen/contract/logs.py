@@ -1,0 +1,41 @@
+"""Loggers whose records hold nothing that a terminal would obey: a model chooses ids, and words in errors."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Final
+
+from .printable import printable, printable_lines
+
+_OF_PYTHON: Final = ('File "', "Traceback ", "The above ", "During ")
+"""Starts of the parts of a traceback whose line feeds are Python's own: frames, and what links exceptions."""
+
+
+def logger(name: str) -> logging.Logger:
+    """Return the logger of a name; what is logged through it is printable, tracebacks too."""
+    found = logging.getLogger(name)
+    found.addFilter(_make_printable)  # once, however often it is asked for
+    return found
+
+
+def _make_printable(record: logging.LogRecord) -> bool:
+    """Escape the arguments of a record and the text of its exception; what handlers group by stays."""
+    if isinstance(record.args, tuple):
+        record.args = tuple(
+            one if isinstance(one, int | float) else printable(str(one)) for one in record.args
+        )
+    if isinstance(record.exc_info, tuple) and record.exc_info[1] is not None:
+        _, error, where = record.exc_info
+        record.exc_text = "".join(_lines(error, where)).rstrip("\n")
+    return True
+
+
+def _lines(error: BaseException, where: TracebackType | None) -> Iterator[str]:
+    """Yield the traceback; a message with line feeds stays on its line, so that it forges none."""
+    report = traceback.TracebackException(type(error), error, where, compact=True)
+    for part in report.format():
+        is_frame = part.lstrip(" |+-\n").startswith(_OF_PYTHON)
+        yield printable_lines(part) if is_frame else printable(part.rstrip("\n")) + "\n"
