@@ -144,7 +144,7 @@ async def test_waiting_costs_no_time_of_the_run() -> None:
 
 SCHEMA: dict[str, Json] = {
     "type": "object",
-    "properties": {"size": {"type": "integer"}},
+    "properties": {"size": {"type": "integer"}, "note": {"type": "string"}},
     "required": ["size"],
 }
 
@@ -154,6 +154,12 @@ SCHEMA: dict[str, Json] = {
     [
         (Await(kind="clarification", question="Which?"), 3, "the red one", "the red one"),
         (Await(kind="questions", question="Size?", schema=SCHEMA), {"size": "x"}, {"size": 3}, '{"size":3}'),
+        (
+            Await(kind="questions", question="Size?", schema=SCHEMA),
+            {"size": None, "note": None},
+            {"size": 3, "note": None},
+            '{"size":3}',
+        ),
         (Await(kind="confirmation", question="Sure?", schema={"type": "boolean"}), "yes", True, "true"),
         (Await(kind="external", question="The total?", schema={"type": "number"}), None, 2.5, "2.5"),
     ],

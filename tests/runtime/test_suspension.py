@@ -48,6 +48,8 @@ from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec(hint="List {site_id}?"), call_hint="Lists the devices of {site_id}.")
+APPROVED = spec(confirm=ConfirmSpec(payload=devices.LIST_DEVICES.payload))
+"""Takes something with an approval."""
 YES: dict[str, Any] = {"approved": True}
 
 
@@ -98,6 +100,46 @@ async def test_a_denied_call_never_runs(store: SuspensionStore) -> None:
     assert json.loads(result.json)["error"] == "too late today"
 
 
+@pytest.mark.parametrize("answer", [{"approved": True, "message": None, "payload": None}, YES])
+async def test_null_means_absent_in_an_approval(store: SuspensionStore, answer: Any) -> None:
+    """Some clients send every key that the schema of the answer has."""
+    made = runtime(Listing(), APPROVED, suspensions=store)
+    waiting = await ask(made)
+    assert (await made.deliver(waiting.token, answer)).status == "ok"
+    assert (await made.deliver(waiting.token, {"approved": True, "message": None})).status == "ok"  # the same
+
+
+async def test_null_means_absent_in_a_denial(store: SuspensionStore) -> None:
+    made = runtime(Listing(), CONFIRMED, suspensions=store)
+    denied = await made.deliver((await ask(made)).token, {"approved": False, "message": None})
+    assert json.loads(denied.json)["error"] == "a person did not approve the call"
+
+
+async def test_null_means_absent_in_an_answer_about_a_credential(store: SuspensionStore) -> None:
+    async def needs(payload: Any, ctx: Any) -> Any:
+        return nothing() if ctx.answer else ToolOutcome.need_credential({"provider": "mail"})
+
+    made = runtime(Listing(needs), suspensions=store)
+    assert (await made.deliver((await ask(made)).token, {"available": True, "message": None})).status == "ok"
+
+
+async def test_null_means_absent_in_an_answer_to_a_question(store: SuspensionStore) -> None:
+    async def asks(payload: Any, ctx: Any) -> Any:
+        if ctx.answer is None:
+            fields = {"city": {"type": "string"}, "floor": {"type": "integer"}}
+            return ToolOutcome.ask("Where?", {"type": "object", "properties": fields, "required": ["city"]})
+        answers.append(ctx.answer)
+        return nothing()
+
+    answers: list[Any] = []
+    made = runtime(Listing(asks), suspensions=store)
+    waiting = await ask(made)
+    with pytest.raises(BadAnswerError, match=r"\$\.city must be of type string, not null"):
+        await made.deliver(waiting.token, {"city": None, "floor": 3})
+    assert (await made.deliver(waiting.token, {"city": "Kiel", "floor": None})).status == "ok"
+    assert answers == [{"city": "Kiel"}]
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -107,6 +149,8 @@ async def test_a_denied_call_never_runs(store: SuspensionStore) -> None:
         {"approved": "yes"},
         {"approved": True, "site_id": "s2"},
         {"approved": True, "message": 1},
+        {"approved": None},
+        {"approved": True, "site_id": None},
     ],
 )
 async def test_an_answer_that_does_not_fit_leaves_the_call_waiting(

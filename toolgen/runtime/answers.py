@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from pydantic_core import to_json
@@ -42,6 +42,29 @@ def cancel_reason(answer: Json) -> str | None:
     """Return why a question is taken back; None for every other answer."""
     reason = answer.get(CANCELED) if isinstance(answer, dict) and len(answer) == 1 else None
     return reason if isinstance(reason, str) else None
+
+
+def without_nulls(suspension: Suspension, answer: Json) -> Json:
+    """Return the answer without its optional parts that are null: null means absent, as in arguments."""
+    match suspension.kind:
+        case "confirmation" | "credential":
+            return _given(answer, ("message", "payload"))
+        case "input":
+            return without_optional_nulls(suspension.answer_schema, answer)
+        case "pending":  # the codec of the result knows
+            return answer
+
+
+def without_optional_nulls(schema: Mapping[str, Any], answer: Json) -> Json:
+    """Return an answer to a question of this schema without the fields that are null and not required."""
+    required = schema.get("required", ())
+    return _given(answer, [name for name in schema.get("properties", ()) if name not in required])
+
+
+def _given(answer: Json, optional: Collection[str]) -> Json:
+    if not isinstance(answer, dict):
+        return answer
+    return {name: part for name, part in answer.items() if part is not None or name not in optional}
 
 
 def checked_answer(spec: ToolSpec[Any, Any], suspension: Suspension, answer: Json) -> Json:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from toolgen.contract.fields import Json
 
-from .answers import CANCELED, cancel_reason, checked_answer
+from .answers import CANCELED, cancel_reason, checked_answer, without_nulls
 from .calls import CallMeta
 from .results import Suspended, SuspensionKind
 from .specs import ToolSpec
@@ -133,9 +133,9 @@ class Suspensions:
             SuspensionError: the answer is not taken; the class says why.
         """
         claim = await self.check(token, answer, spec_of=spec_of, session_id=session_id)
-        answer_hash = _answer_hash(answer)
+        answer_hash = _answer_hash(claim.answer)
         if claim.outcome is None and not await self.store.claim(_hash(token), answer_hash):
-            return _again(await self._stored(token), answer, answer_hash)
+            return _again(await self._stored(token), claim.answer)
         return claim
 
     async def check(
@@ -150,8 +150,9 @@ class Suspensions:
         suspension = stored.suspension
         if session_id is not None and session_id != suspension.meta.session_id:
             raise ForeignAnswerError("this call waits in another session", hint="answer it there")
+        answer = without_nulls(suspension, answer)
         if stored.answer_hash:
-            return _again(stored, answer, _answer_hash(answer))
+            return _again(stored, answer)
         self._refuse_late(suspension)
         spec = spec_of(suspension.tool)
         runs = cancel_reason(answer) is None
@@ -170,6 +171,7 @@ class Suspensions:
             ConflictingAnswerError: as said.
         """
         stored = await self._stored(token)
+        answer = without_nulls(stored.suspension, answer)
         if stored.answer_hash and stored.answer_hash != _answer_hash(answer):
             raise _conflicting()
 
@@ -202,14 +204,14 @@ class Suspensions:
             raise LateAnswerError("the time to answer is over", hint="let the model call the tool again")
 
 
-def _again(stored: Stored, answer: Json, answer_hash: str) -> Claim:
+def _again(stored: Stored, answer: Json) -> Claim:
     """Return the outcome of an answer that was given before.
 
     Raises:
         ConflictingAnswerError: it was another one.
         ReplayedAnswerError: its outcome is not known: it runs now, or its process ended.
     """
-    if stored.answer_hash != answer_hash:
+    if stored.answer_hash != _answer_hash(answer):
         raise _conflicting()
     if stored.outcome is None:
         raise ReplayedAnswerError("this was answered already, and what came of it is not known yet")
