@@ -83,7 +83,7 @@ class Entry:
         """`execute` takes the call and not the payload."""
         self.is_async = raw or is_async(execute)
         self.preview = preview
-        """Says what a call would do; takes the payload, without injected fields."""
+        """Says what a call would do; takes a copy of the payload, without injected fields."""
         self.interceptors = tuple(
             one for one in around.interceptors if not one.fills.isdisjoint(spec.injected)
         )

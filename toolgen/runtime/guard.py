@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from toolgen.contract.fields import Json
@@ -32,11 +33,12 @@ async def guard(entry: Entry, call: ToolCall, host: Host) -> ToolResult | None:
     """
     spec, frozen = entry.spec, call.payload_json
     arguments: Mapping[str, Json] = json.loads(frozen)
-    preview = await limited(host.stage_timeout, _preview(entry, call, arguments))
+    preview = await limited(host.stage_timeout, _preview(entry, frozen, arguments))
     question = ""
     must_ask = False
     if host.policy is not None:
-        decision = await limited(host.stage_timeout, host.policy.decide(call, spec, preview))
+        looked_at = replace(call, payload=spec.payload.decode(frozen))  # what was frozen stays as it is
+        decision = await limited(host.stage_timeout, host.policy.decide(looked_at, spec, preview))
         match decision:
             case Deny():
                 host.reports.authorized(spec.id, call.meta, "denied", "policy", decision.message)
@@ -95,9 +97,9 @@ def _applies(confirm: ConfirmSpec, arguments: Mapping[str, Json]) -> bool:
     return all(arguments.get(name) in values for name, values in confirm.when.items())
 
 
-async def _preview(entry: Entry, call: ToolCall, arguments: Mapping[str, Json]) -> str:
-    """Return what would happen: by the executor's own words, else by the design's hint."""
+async def _preview(entry: Entry, frozen: bytes, arguments: Mapping[str, Json]) -> str:
+    """Return what would happen: by the executor's own words about a copy, else by the design's hint."""
     if entry.preview is None:
         return filled(entry.spec.call_hint, arguments)
-    said = entry.preview(call.payload)
+    said = entry.preview(entry.spec.payload.decode(frozen))
     return str(await said if inspect.isawaitable(said) else said)

@@ -31,5 +31,8 @@ class Policy(Protocol):
     """Decides over every call, before a person is asked and before anything runs."""
 
     async def decide(self, call: ToolCall, spec: ToolSpec[Any, Any], preview: str) -> Decision:
-        """Return the decision; `call.payload` has the arguments, `preview` says what would happen."""
+        """Return the decision; `preview` says what would happen.
+
+        `call.payload` is a copy of the arguments: nothing that is done to it changes what runs.
+        """
         ...
