@@ -142,3 +142,37 @@ async def test_arguments_that_do_not_fit_reach_no_hook() -> None:
 def test_what_is_no_hook_is_refused(hook: Any) -> None:
     with pytest.raises(RegistrationError):
         Runtime(hooks=[hook])
+
+
+@pytest.mark.parametrize(
+    "said", [Answer(result=nothing()), Abort(error=ToolError("no")), ValueError("secret"), None]
+)
+async def test_every_hook_sees_a_denial_whatever_another_says_of_it(said: Any) -> None:
+    """An audit that stands behind another hook misses no call that was refused."""
+    denies, audit = Says(before=Deny(message="not on Sundays"), after=said), Says()
+    executor = Listing()
+    result = await runtime(executor, hooks=[audit, denies, audit]).call(TOOL, SITE, META)
+    assert (result.status, result.json) == ("denied", b'{"error":"not on Sundays","code":"denied"}')
+    assert audit.heard == ["before", "after", "after"]
+    assert executor.calls == []
+
+
+async def test_a_hook_sees_the_failure_of_the_hook_before_it() -> None:
+    seen: list[str] = []
+
+    class Audit(Hook):
+        async def after_tool(self, call: ToolCall, result: ToolResult, ctx: ToolContext) -> Verdict:
+            seen.append(result.status)
+            return Continue()
+
+    fails = Says(after=ValueError("secret"))
+    result = await runtime(Listing(), hooks=[Audit(), fails, Audit()]).call(TOOL, SITE, META)
+    assert (result.status, seen) == ("error", ["ok", "error"])
+
+
+async def test_arguments_that_are_no_json_stay_the_reason_behind_a_hook() -> None:
+    hook = Says()
+    result = await runtime(Listing(), hooks=[hook]).call(TOOL, {"site_id": object()}, META)
+    assert (result.status, hook.heard) == ("error", ["after"])
+    assert result.retry_hint is not None
+    assert result.retry_hint.reason == "invalid_arguments"

@@ -8,7 +8,7 @@ import time
 from collections.abc import Coroutine
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, assert_never
 
 from toolgen.contract.fields import Json
 from toolgen.contract.model import ToolModel
@@ -32,7 +32,7 @@ from .failures import (
 )
 from .finishing import cut, finish, finished
 from .guard import guard
-from .hooks import Abort, Answer, Continue, Deny, told
+from .hooks import Abort, Answer, Continue, Deny, Step, told
 from .host import Host
 from .results import Delegated, Telemetry, ToolOutcome, ToolResult, Unfinished
 from .specs import ToolSpec
@@ -279,33 +279,62 @@ async def _recovered(
 async def after_hooks(
     entry: Entry, data: Arguments, result: ToolResult, context: ToolContext, host: Host
 ) -> ToolResult:
-    """Return the result, or the one that a hook has in its place.
+    """Return the result, or the one that a hook has in its place; each hook sees what the one before left.
 
     A denial stands, whatever a hook says, does or raises; `Deny` puts it in other words.
     """
     spec, meta = entry.spec, context.meta
-    try:
-        call = ToolCall(tool=spec.id, payload_json=as_document(data) if entry.after else b"", meta=meta)
-        for step in entry.after:
-            verdict = await limited(host.stage_timeout, told(step, call, result, context))
-            if result.status == "denied" and isinstance(verdict, Answer | Abort):
-                raise TypeError(f"a hook said {type(verdict).__name__} to a denied call, which stays denied")
-            match verdict:
-                case Answer(result=answer):
-                    result = await finished(spec, answer, context, host)
-                case Deny(message=message):
-                    result = _reworded(spec, message, result, meta)
-                case Abort(error=error):
-                    result = failed(spec.id, error, meta)
-                case Continue():
-                    pass
-    except BaseException as error:
-        if _leaves(error):
-            raise
-        if result.status != "denied":
-            return failed(spec.id, failure_of(spec, error), meta)
-        hidden(spec, error)
+    if not entry.after:
+        return result
+    call = ToolCall(tool=spec.id, payload_json=_as_it_came(data), meta=meta)
+    for step in entry.after:
+        try:
+            result = await _after(step, spec, call, result, context, host)
+        except BaseException as error:
+            if _leaves(error):
+                raise
+            if result.status == "denied":
+                hidden(spec, error)
+            else:
+                result = failed(spec.id, failure_of(spec, error), meta)
     return result
+
+
+async def _after(
+    step: Step,
+    spec: ToolSpec[Any, Any],
+    call: ToolCall,
+    result: ToolResult,
+    context: ToolContext,
+    host: Host,
+) -> ToolResult:
+    """Return what one hook makes of a result.
+
+    Raises:
+        Exception: what the hook raises, or has in the place of the result and must not.
+    """
+    verdict = await limited(host.stage_timeout, told(step, call, result, context))
+    if result.status == "denied" and isinstance(verdict, Answer | Abort):
+        raise TypeError(f"a hook said {type(verdict).__name__} to a denied call, which stays denied")
+    match verdict:
+        case Answer(result=answer):
+            return await finished(spec, answer, context, host)
+        case Deny(message=message):
+            return _reworded(spec, message, result, context.meta)
+        case Abort(error=error):
+            return failed(spec.id, error, context.meta)
+        case Continue():
+            return result
+        case _:
+            assert_never(verdict)
+
+
+def _as_it_came(data: Arguments) -> bytes:
+    """Return the arguments for hooks after the call; nothing of a mapping that is not JSON."""
+    try:
+        return as_document(data)
+    except ToolValidationError:
+        return b""
 
 
 def _reworded(spec: ToolSpec[Any, Any], message: str, result: ToolResult, meta: CallMeta) -> ToolResult:
@@ -326,8 +355,7 @@ async def ended(
         limit = host.limit_of(entry.spec)
         if limit is not None and result.status == "ok":
             result = await cut(entry.spec, result, limit, context, host)
-        if entry.after:
-            result = await after_hooks(entry, data, result, context, host)
+        result = await after_hooks(entry, data, result, context, host)
     except asyncio.CancelledError:
         _cancelled(entry, context, host)
         raise
