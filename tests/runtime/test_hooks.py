@@ -10,11 +10,13 @@ from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
 from toolgen.runtime import (
     Abort,
     Answer,
+    BoundTool,
     Continue,
     Deny,
     Hook,
     RegistrationError,
     Runtime,
+    StaticToolset,
     ToolCall,
     ToolContext,
     ToolError,
@@ -47,6 +49,11 @@ class Says(Hook):
         if isinstance(said, Exception):
             raise said
         return Continue() if said is None else said
+
+
+def named(id_: str) -> BoundTool:
+    """Return a tool of this id."""
+    return BoundTool(spec=spec(id=id_, name=id_.rpartition(".")[2]), execute=Listing().list_devices)
 
 
 async def failing(payload: Any, ctx: Any) -> Any:
@@ -128,8 +135,12 @@ async def test_a_hook_is_for_the_tools_that_it_names() -> None:
         tools = frozenset({"assistant.devices.set_state"})
 
     other = Other()
-    await runtime(Listing(), hooks=[other]).call(TOOL, SITE, META)
+    made = runtime(Listing(), hooks=[other])
+    made.register(StaticToolset(name="assistant.more", bound=(named("assistant.devices.set_state"),)))
+    assert (await made.call(TOOL, SITE, META)).status == "ok"
     assert other.heard == []
+    assert (await made.call("assistant.devices.set_state", SITE, META)).status == "ok"
+    assert other.heard == ["before", "after"]
 
 
 async def test_arguments_that_do_not_fit_reach_no_hook() -> None:

@@ -13,6 +13,7 @@ from toolgen.contract.naming import field_name
 
 from .calls import CallMeta, ToolCall
 from .codec import Codec, lacks_validator
+from .hook_tools import HookTools
 from .hooks import Hook, Step, steps
 from .specs import ToolSpec
 
@@ -36,6 +37,8 @@ class Surroundings:
 
     interceptors: tuple[Interceptor, ...] = ()
     hooks: tuple[Hook, ...] = ()
+    hook_tools: HookTools = field(default_factory=lambda: HookTools(()))
+    """Of the hooks; shared by all toolsets of the runtime."""
     capabilities: Mapping[str, Capability] = field(default_factory=dict)
     has_policy: bool = False
     timeout: float | None = None

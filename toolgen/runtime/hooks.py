@@ -6,7 +6,7 @@ in which the hooks were given. One that raises, or says nothing, fails the call 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Set
 from typing import Any, ClassVar, Final, TypeAlias
 
 from toolgen.contract.record import record
@@ -55,7 +55,10 @@ class Hook:
     """
 
     tools: ClassVar[frozenset[str] | None] = None
-    """Ids of the tools that it is for, such as those of a generated `ToolId`; None for all."""
+    """Ids of the tools that it is for, such as those of a generated `ToolId`; None for all.
+
+    The runtime refuses to serve with an id that no tool has.
+    """
 
     async def before_tool(self, call: ToolCall, payload: Any, ctx: ToolContext) -> Verdict:
         """Decide before anything runs; injected fields are not there yet."""
@@ -109,7 +112,7 @@ def checked_hook(hook: Hook) -> Hook:
     """Return the hook.
 
     Raises:
-        RegistrationError: it is a class, or no `Hook`.
+        RegistrationError: it is a class, or no `Hook`, or what it names are no ids.
     """
     if isinstance(hook, type):
         raise RegistrationError(
@@ -118,6 +121,14 @@ def checked_hook(hook: Hook) -> Hook:
     if not isinstance(hook, Hook):
         raise RegistrationError(
             f"{type(hook).__name__} is no Hook", hint="derive its class from toolgen.runtime.Hook"
+        )
+    named: object = hook.tools
+    if named is not None and not (
+        isinstance(named, Set) and named and all(isinstance(one, str) for one in named)
+    ):
+        raise RegistrationError(
+            f"{type(hook).__name__}.tools is {named!r}, not a frozenset of ids of tools",
+            hint='write tools = frozenset({"service.toolset.tool"}), or None for all',
         )
     return hook
 

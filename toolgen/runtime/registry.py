@@ -71,7 +71,9 @@ class Registry:
         Raises:
             RegistrationError: an id is taken; then none is taken up.
         """
-        self.directory.add(_entries(prepared))
+        entries = _entries(prepared)
+        self.directory.add(entries)
+        self.around.hook_tools.add(entry.spec.id for entry in entries)
         for registration, listed in prepared:
             self._toolsets.add_static(listed)
             self._served[registration.name] = registration

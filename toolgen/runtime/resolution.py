@@ -24,6 +24,7 @@ from .toolsets import (
     as_toolset,
     listed,
     manager_of,
+    tool_ids_of,
 )
 
 _MOST_STALE: Final = 1_000
@@ -89,6 +90,11 @@ class Toolsets:
             raise RegistrationError(f"toolset {name!r} is registered already")
         manager = manager_of(dynamic)
         owned = self.managers.of(name, manager) if manager is not None else None
+        known = tool_ids_of(dynamic)
+        if known is None:
+            self._around.hook_tools.add_silent(name)
+        else:
+            self._around.hook_tools.add(known)
         self._added[name] = _Added(
             toolset=dynamic, on_error=on_error, timeout=timeout, owned=owned, last=OrderedDict()
         )
@@ -124,7 +130,7 @@ class Toolsets:
 
         Raises:
             SnapshotError: a toolset cannot list its tools, and its policy says that this is an error; or
-                two tools have one name.
+                two tools have one name; or a hook names a tool that its toolset does not list.
         """
         listing = (self._listed(added, context) for added in self._added.values())
         lists = [*self._static]
@@ -132,6 +138,10 @@ class Toolsets:
             if isinstance(found, BaseException):
                 raise found
             lists.append(found)
+        ids = {one.toolset: [entry.spec.id for entry in one.entries] for one in lists}
+        if problem := self._around.hook_tools.missing(ids):
+            hint = "correct the id, or let the toolset say in `tool_ids` what it may list"
+            raise SnapshotError(problem, hint=hint)
         former = previous.directory.names if previous is not None else ()
         snapshot = Snapshot(caller, lists, former)
         for name in snapshot.dropped:

@@ -20,6 +20,7 @@ from .entry import Interceptor, Surroundings
 from .errors import RegistrationError, UnknownToolError
 from .execution import Execution
 from .failures import Arguments, log
+from .hook_tools import HookTools
 from .hooks import Hook, checked_hook
 from .host import Host
 from .policy import Policy
@@ -93,9 +94,12 @@ class Runtime:
         by_name = {capability.name: capability for capability in provided}
         if len(by_name) < len(provided):
             raise RegistrationError("two capabilities have one name: " + ", ".join(by_name))
+        checked_hooks = tuple(map(checked_hook, hooks))
+        self._hook_tools = HookTools(checked_hooks)
         self._around = Surroundings(
             interceptors=tuple(map(checked, interceptors)),
-            hooks=tuple(map(checked_hook, hooks)),
+            hooks=checked_hooks,
+            hook_tools=self._hook_tools,
             capabilities=by_name,
             has_policy=policy is not None,
             timeout=tool_timeout,
@@ -157,8 +161,11 @@ class Runtime:
         `previous` is the snapshot of the request before it, in the same run.
 
         Raises:
-            SnapshotError: a toolset cannot list its tools, or two tools have one name.
+            SnapshotError: a toolset cannot list its tools, or two tools have one name, or a hook names a
+                tool that its toolset does not list.
+            RegistrationError: as `call`.
         """
+        self._hook_tools.settle()
         return await self._toolsets.snapshot(self, context or ReadonlyContext(), previous)
 
     async def call(
@@ -176,7 +183,12 @@ class Runtime:
         `tool` is an id, or a wire name that one registered tool has. `arguments` are the model's words:
         JSON text, or a mapping of JSON values. A fresh `trace` gets the steps of the call. `values` are
         those that the turn shares. `within` is the snapshot that advertised the tool.
+
+        Raises:
+            RegistrationError: a hook names a tool that is not there; no call is served then.
         """
+        if not self._hook_tools.is_settled:
+            self._hook_tools.settle()
         batch = Batch(self._host.capabilities, values)
         directory = self._directory if within is None else within.directory
         entry = directory.find(tool)
@@ -198,7 +210,11 @@ class Runtime:
         """Return the results of calls made at once, in the order of the calls.
 
         A failure of one leaves the others alone. What they did to shared state is settled in their order.
+
+        Raises:
+            RegistrationError: as `call`.
         """
+        self._hook_tools.settle()
         batch = Batch(self._host.capabilities, values)
         in_place = self._host.execution.in_place
         directory = self._directory if within is None else within.directory
@@ -220,7 +236,9 @@ class Runtime:
 
         Raises:
             SuspensionError: the token or the answer is not good; its class says why, and nothing ran.
+            RegistrationError: as `call`.
         """
+        self._hook_tools.settle()
         waited = None
         if self._agents is not None:
             result, waited = await self._agents.deliver(token, answer, session_id, within)
@@ -271,6 +289,8 @@ class Runtime:
         self._host.execution.close()
 
     async def __aenter__(self) -> Self:
+        if self._toolsets.names:  # some register what they serve once it is open
+            self._hook_tools.settle()
         await self._toolsets.open()
         if self._agents is not None:
             await self._agents.open()  # which closes all of them when one does not open

@@ -7,7 +7,7 @@ one; it may be an asynchronous context manager, which the runtime then opens and
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -47,7 +47,8 @@ class DynamicToolset(Protocol):
     """Tools that come and go.
 
     It may have `instructions`, a text that the model is told with them, and a tuple of `native` tools. One
-    that is given to an agent may have `on_error`, what happens when it cannot list its tools.
+    that is given to an agent may have `on_error`, what happens when it cannot list its tools. `tool_ids` are
+    the ids of all that it may ever list: with it, hooks may name tools that a request does not have.
     """
 
     @property
@@ -66,6 +67,10 @@ class StaticToolset:
     bound: tuple[BoundTool, ...]
     instructions: str = ""
     native: tuple[NativeTool, ...] = ()
+
+    @property
+    def tool_ids(self) -> frozenset[str]:
+        return frozenset(tool.spec.id for tool in self.bound)
 
     async def tools(self, context: ReadonlyContext) -> Sequence[BoundTool]:
         return self.bound
@@ -125,6 +130,23 @@ def instructions_of(toolset: object) -> str:
 def native_of(toolset: object) -> tuple[NativeTool, ...]:
     found = getattr(toolset, "native", ())
     return tuple(found) if isinstance(found, list | tuple) else ()
+
+
+def tool_ids_of(toolset: object) -> frozenset[str] | None:
+    """Return the ids that the toolset, or the one that it is a view of, may list; None if it does not say.
+
+    Raises:
+        RegistrationError: they are no set of texts.
+    """
+    while (inner := getattr(toolset, "inner", None)) is not None:
+        toolset = inner
+    found: object = getattr(toolset, "tool_ids", None)
+    if found is None:
+        return None
+    if not isinstance(found, Set) or not all(isinstance(one, str) for one in found):
+        name = getattr(toolset, "name", "")
+        raise RegistrationError(f"tool_ids of toolset {name!r} is {found!r}, not a frozenset of ids")
+    return frozenset(found)
 
 
 def on_error_of(toolset: object) -> OnError:

@@ -107,7 +107,8 @@ class AgentClient:
 
         Raises:
             SessionError: the session has no id or is over, or another run of it is not over.
-            RegistrationError: an agent whose tools it calls is not registered.
+            RegistrationError: an agent whose tools it calls is not registered, or a hook names a tool that is
+                not there.
         """
         if not session_id:
             raise SessionError("a turn belongs to a session, and this one has no id", hint="use one_shot(…)")

@@ -64,6 +64,7 @@ class AgentHost:
         self.sessions = sessions
         self.tools = tools
         self.hooks: Sequence[Hook] = around.hooks
+        self.hook_tools = around.hook_tools
         self.clock: Callable[[], float] = time.time
         self.agents: dict[str, Agent] = {}
         self.caller = caller

@@ -79,6 +79,7 @@ class Runs:
     ) -> RunHandle:
         """Start a run and return it; as `AgentClient.start`."""
         host = self._host
+        host.hook_tools.settle()
         run_id = run_id or f"run_{uuid.uuid4().hex}"
         turn_id = f"turn_{uuid.uuid5(uuid.NAMESPACE_URL, run_id).hex}"
         self._check(agent)
