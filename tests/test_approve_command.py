@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
+import sys
 
 import pytest
 
-from .conftest import ProjectFolder
+from .conftest import ProjectFolder, surroundings
 
 DESIGN = '''\
 """A database, for a test."""
@@ -96,3 +100,86 @@ def test_a_trace_and_an_example_cannot_either(database: ProjectFolder) -> None:
     assert done.code == 1
     assert is_printable(done.out)
     assert r"\u001b[2J" in done.out
+
+
+HIDDEN = "select 1 -- " + " " * 200 + "; drop table users"
+
+
+def test_all_that_will_run_is_shown_before_it_runs(database: ProjectFolder) -> None:
+    token, said = asked(database, HIDDEN)
+    assert "Run select 1 -- " in said
+    assert "… [30 more characters] on staging?" in said
+    assert "this shows only a part of the arguments; all of them:" in said
+    listed = database.run("approve")
+    assert json.dumps({"query": HIDDEN, "database": "staging"}) in listed.out
+    assert "toolgen approve s_…" in listed.err
+    done = database.run("approve", token)
+    assert f'  "query": {json.dumps(HIDDEN)}\n  "database": "staging"\n' in done.err
+    assert (done.code, (database.path / "ran").read_text("utf-8")) == (0, HIDDEN)
+
+
+def test_what_an_answer_may_hold_is_told(database: ProjectFolder) -> None:
+    _, said = asked(database, "select 1")
+    assert (
+        'answer: {"approved": boolean, "message": string (may be left out), '
+        '"payload": {"backup": boolean (may be left out)} (may be left out)}\n'
+    ) in said
+
+
+@pytest.mark.parametrize(
+    ("options", "typed", "ran", "says"),
+    [
+        ([], b"y\n", True, '{"rows":"of \\u202eselect 1"}'),
+        ([], b"\n", False, "nothing was answered"),
+        ([], b"no\n", False, "nothing was answered"),
+        (["--payload", '{"backup": false}'], b"n\n", False, "nothing was answered"),
+        (["--yes"], b"", True, '{"rows":"of \\u202eselect 1"}'),
+        (["--deny"], b"", False, '"code":"denied"'),
+        (["--answer", '{"approved": true}'], b"", True, '{"rows":"of \\u202eselect 1"}'),
+    ],
+)
+def test_a_person_at_a_terminal_is_asked_once_more(
+    database: ProjectFolder, options: list[str], typed: bytes, ran: bool, says: str
+) -> None:
+    token, _ = asked(database, "select 1")
+    said = at_a_terminal(database, ["approve", token, *options], typed)
+    assert '"query": "select 1"' in said
+    assert ("run it? [y/N]" in said) == bool(typed)
+    assert says in said
+    assert (database.path / "ran").exists() == ran
+    assert len(database.run("approve").out.splitlines()) == (2 if "nothing was answered" in said else 0)
+
+
+def at_a_terminal(database: ProjectFolder, arguments: list[str], typed: bytes) -> str:
+    """Return all that a command says to a terminal where this is typed."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "toolgen", *arguments],
+        cwd=database.path,
+        env=surroundings(),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    ):
+        os.close(theirs)
+        os.write(ours, typed)
+        said = b""
+        try:
+            while data := os.read(ours, 65536):
+                said += data
+        except OSError:  # how Linux says that the terminal is closed
+            pass
+        finally:
+            os.close(ours)
+    return said.decode()
+
+
+def test_what_is_no_approval_says_so(database: ProjectFolder) -> None:
+    token, _ = asked(database, "select 1")
+    wrong = database.run("approve", token[:-1])
+    assert wrong.code == 2
+    assert wrong.err.endswith("nothing waits under this token\n  hint: copy the whole token, from s_ on\n")
+    assert database.run("approve", token, "--deny").code == 0
+    other = database.run("approve", token)
+    assert other.code == 2
+    assert other.err.endswith("error: this was answered already, and differently\n")

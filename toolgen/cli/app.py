@@ -137,16 +137,17 @@ def approve(
     answer: Annotated[
         str, typer.Option(help="The whole answer to a question, or a result, as JSON.", metavar="JSON")
     ] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Approve without being asked at the terminal.")] = False,
     session: Session = "",
     config: Config = None,
 ) -> None:
-    """Approve a call that waits for a person, or answer what it asked, and run it."""
-    from toolgen.cli.approve import answer_call, approval, show_waiting
+    """Show a call that waits for a person with all its arguments, approve or answer it, and run it."""
+    from toolgen.cli.approve import answer_call, answer_of, show_waiting
 
     project = find_project(config)
     if token is None:
         raise typer.Exit(asyncio.run(show_waiting(project, session or None)))
-    given = approval(deny, message, payload, answer)
+    given = answer_of(deny=deny, message=message, payload=payload, answer=answer, is_sure=yes)
     raise typer.Exit(asyncio.run(answer_call(project, token, given, session or None)))
 
 

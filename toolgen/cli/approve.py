@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import sys
+from dataclasses import dataclass
 
 from toolgen.cli.call import waiting
 from toolgen.cli.config import Project
 from toolgen.cli.runtime import load_runtime
 from toolgen.cli.terminal import show_document
+from toolgen.cli.waiting import described, line_of
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.fields import Json
-from toolgen.contract.printable import printable
-from toolgen.runtime import Suspended
 
 
-async def answer_call(project: Project, token: str, answer: Json, session: str | None) -> int:
-    """Print the JSON that the model gets after the answer; return 1 when the call failed.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the options say."""
+
+    value: Json
+    is_whole: bool = False
+    """It is given as a whole, for whatever kind of question; otherwise it is for a confirmation."""
+    is_sure: bool = False
+    """Nobody at a terminal has to say it again."""
+
+
+async def answer_call(project: Project, token: str, answer: Answer, session: str | None) -> int:
+    """Show what waits, take the answer, print the JSON that the model gets; return 1 when the call failed.
+
+    A person at a terminal, who has seen all that will run, is asked once more before it does.
 
     Raises:
         ToolgenError: the token or the answer is not good; nothing ran.
     """
     runtime = await load_runtime(project)
     async with runtime:
-        result = await runtime.deliver(token, answer, session_id=session)
+        suspended = await runtime.suspension(token, session_id=session)
+        print(described(suspended), file=sys.stderr)
+        if suspended.kind != "confirmation" and not answer.is_whole:
+            raise ToolgenError("this waits for an answer, not for an approval", hint="add --answer JSON")
+        if not answer.is_sure and not _agrees():
+            print("nothing was answered; --deny denies the call", file=sys.stderr)
+            return 1
+        result = await runtime.deliver(token, answer.value, session_id=session)
     if result.suspension is not None:
         print(waiting(result.suspension), file=sys.stderr)
     if result.json:
@@ -32,25 +51,27 @@ async def answer_call(project: Project, token: str, answer: Json, session: str |
     return 0 if result.status in ("ok", "denied", "pending", "suspended") else 1
 
 
+def _agrees() -> bool:
+    """Return whether the person at the terminal wants it to run; without one the command says so itself."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return True
+    print("run it? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 async def show_waiting(project: Project, session: str | None) -> int:
     """Print what waits for an answer, oldest first; tokens are held by those who were asked."""
     runtime = await load_runtime(project)
     async with runtime:
-        waiting = await runtime.suspended(session)
-    for suspended in waiting:
-        print(_line(suspended))
-    if not waiting:
-        print("nothing waits for an answer", file=sys.stderr)
+        found = await runtime.suspended(session)
+    for suspended in found:
+        print(line_of(suspended))
+    hint = "answer one with the token that its caller got: toolgen approve s_…"
+    print(hint if found else "nothing waits for an answer", file=sys.stderr)
     return 0
 
 
-def _line(suspended: Suspended) -> str:
-    until = dt.datetime.fromtimestamp(suspended.expires_at, dt.UTC).isoformat(timespec="minutes")
-    text = suspended.question or suspended.preview or suspended.handle
-    return printable(f"{suspended.id}  {suspended.kind}  {suspended.tool}  until {until}  {text}")
-
-
-def approval(deny: bool, message: str, payload: str, answer: str) -> Json:
+def answer_of(*, deny: bool, message: str, payload: str, answer: str, is_sure: bool = False) -> Answer:
     """Return the answer that the options spell.
 
     Raises:
@@ -61,13 +82,13 @@ def approval(deny: bool, message: str, payload: str, answer: str) -> Json:
             raise ToolgenError(
                 "--answer is the whole answer", hint="leave out --deny, --message and --payload"
             )
-        return _json("--answer", answer)
+        return Answer(value=_json("--answer", answer), is_whole=True, is_sure=True)
     given: dict[str, Json] = {"approved": not deny}
     if message:
         given["message"] = message
     if payload:
         given["payload"] = _json("--payload", payload)
-    return given
+    return Answer(value=given, is_sure=deny or is_sure)
 
 
 def _json(option: str, text: str) -> Json:

@@ -8,6 +8,7 @@ from typing import assert_never
 from toolgen.cli.config import Project
 from toolgen.cli.runtime import load_runtime, require_facts
 from toolgen.cli.terminal import show_document
+from toolgen.cli.waiting import described
 from toolgen.contract.printable import printable
 from toolgen.runtime import (
     Artifact,
@@ -46,10 +47,8 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
 
 def waiting(suspended: Suspended) -> str:
     """Return what a call waits for, and the command that answers it."""
-    asked = printable(suspended.question or f"{suspended.tool} goes on as {suspended.handle!r}")
-    preview = f"\n{printable(suspended.preview)}" if suspended.preview else ""
     option = " --answer JSON" if suspended.kind != "confirmation" else ""
-    return f"{asked}{preview}\nanswer it with: toolgen approve {suspended.token}{option}"
+    return f"{described(suspended)}\nanswer it with: toolgen approve {suspended.token}{option}"
 
 
 def _build_codecs(runtime: Runtime, tool: str) -> None:

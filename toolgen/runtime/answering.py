@@ -97,6 +97,9 @@ class Answering:
         if report is not None:
             report(fraction=fraction, message=message, value=value)
 
+    async def shown(self, token: str, session_id: str | None) -> Suspended:
+        return await self._suspensions().shown(token, session_id)
+
     async def waiting(self, session_id: str | None) -> tuple[Suspended, ...]:
         return await self._suspensions().open_suspensions(session_id)
 

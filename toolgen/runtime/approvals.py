@@ -65,7 +65,8 @@ class Suspensions:
         payload_json: bytes,
         meta: CallMeta,
         question: str,
-        preview: str,
+        preview: str = "",
+        is_shortened: bool = False,
         answer_schema: Mapping[str, Any],
         handle: str = "",
         request: Mapping[str, Json] | None = None,
@@ -83,6 +84,7 @@ class Suspensions:
             meta=meta,
             question=question,
             preview=preview,
+            is_shortened=is_shortened,
             answer_schema=answer_schema,
             created_at=now,
             expires_at=now + self._lifetime_s,
@@ -91,6 +93,16 @@ class Suspensions:
             answers=answers,
         ).sealed(token)
         await self.store.put(_hash(token), suspension)
+        return _shown(suspension, token)
+
+    async def shown(self, token: str, session_id: str | None = None) -> Suspended:
+        """Return what its client holds of a suspension, answered or not.
+
+        Raises:
+            SuspensionError: as `seen`, and `ForeignAnswerError` where it belongs to another session.
+        """
+        suspension = await self.seen(token)
+        _refuse_foreign(suspension, session_id)
         return _shown(suspension, token)
 
     async def seen(self, token: str) -> Suspension:
@@ -148,8 +160,7 @@ class Suspensions:
         """
         stored = await self._stored(token)
         suspension = stored.suspension
-        if session_id is not None and session_id != suspension.meta.session_id:
-            raise ForeignAnswerError("this call waits in another session", hint="answer it there")
+        _refuse_foreign(suspension, session_id)
         answer = without_nulls(suspension, answer)
         if stored.answer_hash:
             return _again(stored, answer)
@@ -194,7 +205,9 @@ class Suspensions:
         except ValueError as error:
             raise TamperedSuspensionError("the store holds no suspension under this token") from error
         if stored is None:
-            raise UnknownSuspensionError("nothing waits under this token", hint="take it as it was given")
+            raise UnknownSuspensionError(
+                "nothing waits under this token", hint="copy the whole token, from s_ on"
+            )
         if not stored.suspension.is_whole(token):
             raise TamperedSuspensionError("the store does not hold what was frozen", hint="deny the call")
         return stored
@@ -218,8 +231,13 @@ def _again(stored: Stored, answer: Json) -> Claim:
     return Claim(suspension=stored.suspension, answer=answer, outcome=stored.outcome)
 
 
+def _refuse_foreign(suspension: Suspension, session_id: str | None) -> None:
+    if session_id is not None and session_id != suspension.meta.session_id:
+        raise ForeignAnswerError("this call waits in another session", hint="answer it there")
+
+
 def _conflicting() -> ConflictingAnswerError:
-    return ConflictingAnswerError("this was answered already, otherwise")
+    return ConflictingAnswerError("this was answered already, and differently")
 
 
 def _shown(suspension: Suspension, token: str) -> Suspended:
@@ -230,6 +248,8 @@ def _shown(suspension: Suspension, token: str) -> Suspended:
         tool=suspension.tool,
         question=suspension.question,
         preview=suspension.preview,
+        is_shortened=suspension.is_shortened,
+        arguments=json.loads(suspension.payload_json),
         answer_schema=suspension.answer_schema,
         expires_at=suspension.expires_at,
         handle=suspension.handle,

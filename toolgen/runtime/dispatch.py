@@ -156,7 +156,7 @@ async def _attempt(
                 tool=spec.id, status="suspended", tool_call_id=meta.tool_call_id, delegated=returned
             )
         if isinstance(returned, Unfinished):
-            frozen = call or ToolCall(tool=spec.id, payload_json=spec.payload.encode(payload), meta=meta)
+            frozen = call.payload_json if call is not None and entry.stands_guarded else _frozen(spec, data)
             return await suspend(
                 spec, returned, frozen, context, host, resumption.answers if resumption else ()
             )
@@ -178,6 +178,11 @@ def _without_words(spec: ToolSpec[Any, Any]) -> Any:
         return spec.payload.decode(NO_ARGUMENTS)
     except ToolValidationError as missing:
         return missing
+
+
+def _frozen(spec: ToolSpec[Any, Any], data: Arguments) -> bytes:
+    """Return the canonical bytes of arguments as they came; an executor may have changed its payload."""
+    return spec.payload.encode(spec.payload.decode(as_document(data)))
 
 
 async def _before(

@@ -128,6 +128,8 @@ class EventReports(Reports):
                 tool=suspended.tool,
                 question=suspended.question,
                 preview=suspended.preview,
+                is_shortened=suspended.is_shortened,
+                arguments=suspended.arguments,
                 answer_schema=suspended.answer_schema,
                 expires_at=suspended.expires_at,
             )
@@ -138,6 +140,7 @@ class EventReports(Reports):
             tool=suspended.tool,
             kind=suspended.kind,
             question=suspended.question,
+            arguments=suspended.arguments,
             answer_schema=suspended.answer_schema,
             expires_at=suspended.expires_at,
         )

@@ -171,6 +171,10 @@ class AwaitConfirmation(Head):
     tool: str
     question: str
     preview: str = ""
+    is_shortened: bool = False
+    """The question or the preview shows only a part of a value; the arguments have all of it."""
+    arguments: Any = None
+    """All that will run, as it was frozen."""
     answer_schema: Mapping[str, Any]
     """JSON Schema."""
     expires_at: float
@@ -186,6 +190,8 @@ class AwaitInput(Head):
     tool: str
     kind: Literal["input", "credential"]
     question: str
+    arguments: Any = None
+    """Of the call that asks, as they were frozen."""
     answer_schema: Mapping[str, Any]
     """JSON Schema."""
     expires_at: float

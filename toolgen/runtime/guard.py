@@ -14,7 +14,7 @@ from .calls import ToolCall
 from .entry import Entry
 from .execution import limited
 from .failures import denied
-from .hints import filled
+from .hints import filled, shortens
 from .hooks import Deny
 from .host import Host
 from .policy import Allow, Ask
@@ -36,6 +36,7 @@ async def guard(entry: Entry, call: ToolCall, host: Host) -> ToolResult | None:
     preview = await limited(host.stage_timeout, _preview(entry, frozen, arguments))
     question = ""
     must_ask = False
+    is_shortened = entry.preview is None and shortens(spec.call_hint, arguments)
     if host.policy is not None:
         looked_at = replace(call, payload=spec.payload.decode(frozen))  # what was frozen stays as it is
         decision = await limited(host.stage_timeout, host.policy.decide(looked_at, spec, preview))
@@ -53,7 +54,9 @@ async def guard(entry: Entry, call: ToolCall, host: Host) -> ToolResult | None:
                 )
     if spec.confirm is not None and _applies(spec.confirm, arguments):
         must_ask = True
-        question = question or filled(spec.confirm.hint, arguments)
+        if not question:
+            question = filled(spec.confirm.hint, arguments)
+            is_shortened = is_shortened or shortens(spec.confirm.hint, arguments)
     if not must_ask:
         return None
     if host.suspensions is None or not host.is_interactive:
@@ -67,6 +70,7 @@ async def guard(entry: Entry, call: ToolCall, host: Host) -> ToolResult | None:
         meta=call.meta,
         question=question or f"Run {spec.title}?",
         preview=preview,
+        is_shortened=is_shortened,
         answer_schema=approval_schema(spec),
     )
     host.reports.asked(suspended, call.meta)

@@ -15,7 +15,7 @@ _LONGEST: Final = 200
 def filled(template: str, values: Mapping[str, Any], *, longest: int | None = _LONGEST) -> str:
     """Return the template with the values in place; a doubled brace is one, an absent value nothing.
 
-    Of each value `longest` characters are shown; None for all.
+    Of each value `longest` characters are shown, and how many more there are; None for all.
     """
 
     def part(found: re.Match[str]) -> str:
@@ -24,8 +24,20 @@ def filled(template: str, values: Mapping[str, Any], *, longest: int | None = _L
     return _PART.sub(part, template)
 
 
+def shortens(template: str, values: Mapping[str, Any]) -> bool:
+    """Return whether the filled template shows only a part of a value."""
+    names = [found[1] for found in _PART.finditer(template) if found[1] is not None]
+    return any(len(_whole(values.get(name))) > _LONGEST for name in names)
+
+
 def _text(value: Any, longest: int | None) -> str:
+    text = _whole(value)
+    if longest is None or len(text) <= longest:
+        return text
+    return f"{text[:longest]}… [{len(text) - longest:,} more characters]"
+
+
+def _whole(value: Any) -> str:
     if value is None:
         return ""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if longest is None or len(text) <= longest else f"{text[: longest - 1]}…"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

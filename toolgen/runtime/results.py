@@ -185,6 +185,10 @@ class Suspended:
     question: str
     preview: str
     """What would happen, for the person."""
+    is_shortened: bool = False
+    """The question or the preview shows only a part of a value; the arguments have all of it."""
+    arguments: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    """All that will run, as it was frozen; never with injected values."""
     answer_schema: Mapping[str, Any]
     """JSON Schema of the answer."""
     expires_at: float

@@ -277,6 +277,14 @@ class Runtime:
         """
         await self._answering.progress(token, fraction, message, value, self._directory.by_id)
 
+    async def suspension(self, token: str, *, session_id: str | None = None) -> Suspended:
+        """Return what a token answers, so that a person sees all of it before; answered or not.
+
+        Raises:
+            SuspensionError: nothing waits under the token, or it belongs to another session.
+        """
+        return await self._answering.shown(token, session_id)
+
     async def suspended(self, session_id: str | None = None) -> tuple[Suspended, ...]:
         """Return what waits for an answer, oldest first; without tokens, which only their clients hold."""
         return await self._answering.waiting(session_id)

@@ -7,7 +7,6 @@ from typing import Any, Final
 from toolgen.contract.fields import Json
 
 from .answers import checked_schema
-from .calls import ToolCall
 from .context import ToolContext
 from .errors import MalformedResultError
 from .failures import denied
@@ -27,7 +26,7 @@ _CREDENTIAL: Final[dict[str, Json]] = {
 async def suspend(
     spec: ToolSpec[Any, Any],
     unfinished: Unfinished,
-    call: ToolCall,
+    frozen: bytes,
     context: ToolContext,
     host: Host,
     answers: tuple[Json, ...],
@@ -53,10 +52,9 @@ async def suspend(
     suspended = await host.suspensions.open(
         kind=unfinished.kind,
         spec=spec,
-        payload_json=call.payload_json,
+        payload_json=frozen,
         meta=context.meta,
         question=unfinished.question,
-        preview="",
         answer_schema=_schema(spec, unfinished),
         handle=unfinished.handle,
         request=unfinished.request,

@@ -6,12 +6,15 @@ import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from toolgen.contract.fields import Json
 
 from .calls import CallMeta
 from .results import SuspensionKind
+
+_LATER: Final = ("is_shortened",)
+"""Fields that stores of older versions do not have; left out where they say nothing, so that seals hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,8 @@ class Suspension:
     request: Mapping[str, Json] | None = None
     answers: tuple[Json, ...] = ()
     """What was answered to this call before."""
+    is_shortened: bool = False
+    """The question or the preview shows only a part of a value."""
     seal: str = ""
     """HMAC-SHA-256 of everything above, in hex; its key is the token, which the store never sees."""
 
@@ -53,6 +58,9 @@ class Suspension:
         facts["payload_json"] = self.payload_json.decode()
         facts["request"] = None if self.request is None else dict(self.request)
         facts["answer_schema"] = dict(self.answer_schema)
+        for name in _LATER:
+            if not facts[name]:
+                del facts[name]
         return json.dumps(facts, ensure_ascii=False, sort_keys=True)
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from toolgen.contract.fields import Json
@@ -31,6 +31,10 @@ class Awaiting:
     """Of a tool's suspension; no log should show it."""
     tool: str = ""
     preview: str = ""
+    is_shortened: bool = False
+    """The question or the preview shows only a part of a value; the arguments have all of it."""
+    arguments: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    """Of the call that waits, all that will run; nothing of a planner's question."""
     expires_at: float | None = None
     """Seconds since 1970."""
 
@@ -110,12 +114,8 @@ def output_of(status: RunStatus, awaiting: Iterable[Awaiting] = ()) -> RunOutput
 def awaiting_of(run_id: str, about: Json) -> Awaiting:
     """Return what a run waits for, of what its status says."""
     facts: Any = about
-    known = {
-        name: facts[name]
-        for name in ("id", "kind", "question", "answer_schema", "token", "tool", "preview", "expires_at")
-        if name in facts
-    }
-    return Awaiting(run_id=run_id, **known)
+    known = {one.name: facts[one.name] for one in fields(Awaiting) if one.name in facts}
+    return Awaiting(**{**known, "run_id": run_id})
 
 
 def telemetry_of(usage: Iterable[Mapping[str, Any]]) -> Telemetry:

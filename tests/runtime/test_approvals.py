@@ -1,0 +1,220 @@
+"""What a person approves: whoever asks them holds the whole frozen arguments, and says what is not shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gen.assistant.toolsets import devices
+from tests.runtime.run_tools import agent, calling, first_answer, running
+from tests.runtime.tools import META, SITE, Listing, nothing, runtime
+from toolgen.runtime import (
+    CallMeta,
+    ConfirmSpec,
+    LongRunningSpec,
+    Runtime,
+    ToolContext,
+    ToolOutcome,
+    Unfinished,
+)
+from toolgen.runtime.agents import RunOutput, ScriptedPlanner
+from toolgen.runtime.event_hub import Events
+from toolgen.runtime.events import AwaitConfirmation, AwaitInput, Event
+from toolgen.runtime.functions import func_tool, function_toolset
+from toolgen.runtime.hints import filled, shortens
+from toolgen.runtime.suspension import Suspension
+from toolgen.runtime.suspension_errors import ForeignAnswerError, UnknownSuspensionError
+from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
+
+HIDDEN = "select 1 -- " + " " * 200 + "; drop table users"
+
+
+class Database:
+    """A tool that asks first, and what it ran."""
+
+    def __init__(self, hint: str = "Run {query} on {database}?", call_hint: str = "") -> None:
+        self.ran: list[str] = []
+        confirm = ConfirmSpec(hint=hint)
+        self.tool = func_tool(self.run_query, toolset="x.sql", confirm=confirm, call_hint=call_hint)
+        self.toolset = function_toolset("x.sql", [self.tool])
+
+    async def run_query(self, query: str, database: str = "staging") -> str:
+        """Run a query."""
+        self.ran.append(query)
+        return "done"
+
+    def runtime(self, path: Path, **host: Any) -> Runtime:
+        made = Runtime(suspensions=SqliteSuspensionStore(path / "s.db"), **host)
+        made.register(self.toolset)
+        return made
+
+
+async def test_the_client_gets_all_that_will_run(tmp_path: Path) -> None:
+    database = Database()
+    made = database.runtime(tmp_path)
+    waiting = (await made.call("run_query", {"query": HIDDEN}, META)).suspension
+    assert waiting is not None
+    assert waiting.arguments == {"query": HIDDEN, "database": "staging"}
+    assert waiting.question == f"Run {HIDDEN[:200]}… [30 more characters] on staging?"
+    assert waiting.is_shortened
+    assert "drop table" not in repr(waiting)  # a log shows it in short
+    (listed,) = await made.suspended("s")
+    assert (listed.arguments, listed.is_shortened) == (waiting.arguments, True)
+    await database.runtime(tmp_path).deliver(waiting.token, {"approved": True})
+    assert database.ran == [waiting.arguments["query"]]
+
+
+async def test_a_question_that_shows_everything_says_nothing_of_a_cut(tmp_path: Path) -> None:
+    waiting = (await Database().runtime(tmp_path).call("run_query", {"query": "x" * 200}, META)).suspension
+    assert waiting is not None
+    assert not waiting.is_shortened
+    assert waiting.question == f"Run {'x' * 200} on staging?"
+
+
+async def test_a_preview_that_shows_a_part_says_so_too(tmp_path: Path) -> None:
+    database = Database("Sure?", call_hint="Running {query}")
+    waiting = (await database.runtime(tmp_path).call("run_query", {"query": HIDDEN}, META)).suspension
+    assert waiting is not None
+    assert (waiting.question, waiting.is_shortened) == ("Sure?", True)
+    assert waiting.preview.endswith("… [30 more characters]")
+
+
+async def test_a_token_shows_what_it_answers(tmp_path: Path) -> None:
+    made = Database().runtime(tmp_path)
+    waiting = (await made.call("run_query", {"query": HIDDEN}, META)).suspension
+    assert waiting is not None
+    assert await made.suspension(waiting.token) == waiting
+    assert await made.suspension(waiting.token, session_id="s") == waiting
+    with pytest.raises(ForeignAnswerError):
+        await made.suspension(waiting.token, session_id="another")
+    with pytest.raises(UnknownSuspensionError):
+        await made.suspension(waiting.id)
+    await made.deliver(waiting.token, {"approved": False})
+    assert (await made.suspension(waiting.token)).arguments == waiting.arguments  # of what was answered, too
+
+
+async def told(made: Runtime, events: Events) -> list[Event]:
+    """Return the events of one call."""
+    async with events.subscribe() as subscription:
+        await made.call("run_query", {"query": HIDDEN}, CallMeta(session_id="s", run_id="r"))
+        events.close()
+        return [event async for event in subscription]
+
+
+async def test_an_event_has_all_that_will_run(tmp_path: Path) -> None:
+    events = Events()
+    made = Database().runtime(tmp_path, events=events)
+    (event,) = [event for event in await told(made, events) if isinstance(event, AwaitConfirmation)]
+    assert (event.arguments, event.is_shortened) == ({"query": HIDDEN, "database": "staging"}, True)
+
+
+async def test_so_has_what_a_run_waits_for(tmp_path: Path) -> None:
+    database = Database()
+    planner = ScriptedPlanner([calling(("run_query", {"query": HIDDEN})), first_answer])
+    store = SqliteSuspensionStore(tmp_path / "s.db")
+    async with running(agent("x.agent", planner, database.toolset), suspensions=store) as (made, _):
+        handle = await made.agent("x.agent").start("Go.", session_id="s")
+        (awaiting,) = (await handle.settled()).awaiting
+        assert (awaiting.arguments, awaiting.is_shortened) == ({"query": HIDDEN, "database": "staging"}, True)
+        assert "drop table" not in repr(awaiting)
+        await handle.answer(awaiting, {"approved": True})
+        assert (await handle.result()).text == '"done"'
+        log = await made.list_run_events(handle.run_id)
+    (event,) = [event for event in log if isinstance(event, AwaitConfirmation)]
+    assert event.arguments == awaiting.arguments
+
+
+async def test_work_that_goes_on_has_the_arguments_that_began_it(tmp_path: Path) -> None:
+    def work(job: str) -> str | Unfinished:
+        """Work."""
+        return ToolOutcome.pending(f"handle of {job}", "begun")
+
+    ack = func_tool(work, toolset="x.work").spec.result
+    tool = func_tool(work, toolset="x.work", long_running=LongRunningSpec(ack=ack))
+    planner = ScriptedPlanner([calling(("work", {"job": "a"})), "done"])
+    store = SqliteSuspensionStore(tmp_path / "s.db")
+    toolset = function_toolset("x.work", [tool])
+    async with running(agent("x.agent", planner, toolset), suspensions=store) as (made, _):
+        output: RunOutput = await made.agent("x.agent").run("Go.", session_id="s")
+    (pending,) = output.pending
+    assert (pending.kind, pending.arguments) == ("pending", {"job": "a"})
+
+
+async def test_a_tool_that_asks_is_run_again_with_what_the_model_said(tmp_path: Path) -> None:
+    """Whatever it did to its payload before it asked, and with whatever white space they came."""
+    heard: list[list[str]] = []
+
+    async def send(to: list[str], ctx: ToolContext) -> str | Unfinished:
+        """Send a mail."""
+        heard.append(list(to))
+        to.clear()
+        return "sent" if ctx.answer else ToolOutcome.ask("Sure?")
+
+    events = Events()
+    made = Runtime(suspensions=SqliteSuspensionStore(tmp_path / "s.db"), events=events)
+    made.register(function_toolset("x.mail", [send]))
+    async with events.subscribe() as subscription:
+        waiting = (await made.call("send", b' {"to":  ["a@x.example"] } ', META)).suspension
+        assert waiting is not None
+        assert waiting.arguments == {"to": ["a@x.example"]}
+        assert (await made.deliver(waiting.token, "yes")).status == "ok"
+        events.close()
+        seen = [event async for event in subscription]
+    assert heard == [["a@x.example"], ["a@x.example"]]
+    assert [event.arguments for event in seen if isinstance(event, AwaitInput)] == [waiting.arguments]
+
+
+async def test_arguments_of_a_question_have_no_injected_value(tmp_path: Path) -> None:
+    async def asks(payload: Any, ctx: Any) -> Any:
+        heard.append(payload.session_id)
+        return nothing() if ctx.answer else ToolOutcome.ask("Sure?")
+
+    heard: list[str] = []
+    made = runtime(Listing(asks), devices.LIST_DEVICES, suspensions=SqliteSuspensionStore(tmp_path / "s.db"))
+    waiting = (await made.call(devices.LIST_DEVICES.id, SITE, META)).suspension
+    assert waiting is not None
+    assert (waiting.arguments, heard) == ({"site_id": "s1", "limit": 20}, ["s"])
+
+
+@pytest.mark.parametrize(
+    ("template", "values", "text", "is_shortened"),
+    [
+        ("{a}", {"a": "x" * 200}, "x" * 200, False),
+        ("{a}", {"a": "x" * 201}, "x" * 200 + "… [1 more characters]", True),
+        ("{a}{b}", {"a": 1, "b": "y" * 1500}, "1" + "y" * 200 + "… [1,300 more characters]", True),
+        ("{a}", {"a": list(range(100))}, None, True),
+        ("{{a}} {b}", {"a": "x" * 900}, "{a} ", False),
+        ("", {"a": "x" * 900}, "", False),
+    ],
+)
+def test_a_cut_is_counted(
+    template: str, values: dict[str, Any], text: str | None, is_shortened: bool
+) -> None:
+    assert shortens(template, values) == is_shortened
+    assert text is None or filled(template, values) == text
+
+
+def test_what_an_older_version_kept_is_still_whole() -> None:
+    """Its records have no field that came later, and its seal covers what it had."""
+    kept = Suspension(
+        id="1",
+        kind="confirmation",
+        tool="x.sql.run_query",
+        spec_digest="d",
+        payload_json=b'{"query":"select 1"}',
+        meta=META,
+        question="Run?",
+        preview="",
+        answer_schema={},
+        created_at=1.0,
+        expires_at=2.0,
+    ).sealed("s_token")
+    document = json.loads(kept.as_json())
+    assert sorted(document) == sorted(
+        "id kind tool spec_digest payload_json meta question preview answer_schema created_at expires_at "
+        "handle request answers seal".split()
+    )
+    assert Suspension.from_json(kept.as_json()).is_whole("s_token")
