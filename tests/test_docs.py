@@ -52,7 +52,8 @@ def test_the_python_runs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     names: dict[str, object] = {"__name__": "document"}
     for line, text in blocks(file, "python"):
-        code = compile("\n" * line + text, name_of(file), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        source, flags = "\n" * line + text, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        code = compile(source, name_of(file), "exec", flags, dont_inherit=True)
         result = eval(code, names)
         if inspect.iscoroutine(result):
             asyncio.run(result)

@@ -106,6 +106,15 @@ def test_a_reset_asked_for_in_one_process_is_approved_and_done_in_another(
     assert settings(connection, "h09") == {}
 
 
+def test_an_approval_may_say_what_stays(project: Path, connection: sqlite3.Connection) -> None:
+    before = settings(connection, "h09")
+    assert isinstance(before, dict)
+    token = run(project, "-c", ASKING).strip()
+    answer = json.loads(run(project, "-m", "toolgen", "approve", token, "--payload", '{"keep_on": true}'))
+    assert answer["lost"] == {name: value for name, value in before.items() if name != "on"}
+    assert settings(connection, "h09") == {"on": before["on"]}
+
+
 def test_a_reset_denied_in_another_process_never_runs(project: Path, connection: sqlite3.Connection) -> None:
     before = settings(connection, "h09")
     token = run(project, "-c", ASKING).strip()

@@ -36,7 +36,12 @@ maintenance = Toolset(
             Attribute("name", String, "Name of the device.", required=True),
             Attribute("lost", MapOf(String, Any), "The settings it had.", required=True),
         ),
-        Confirm(hint="Reset {device_id} to factory settings? Its settings are lost."),
+        Confirm(
+            hint="Reset {device_id} to factory settings? Its settings are lost.",
+            payload=Object(
+                Attribute("keep_on", Boolean, "Whether it stays on or off, as it is.", default=False),
+            ),
+        ),
         Inject("user_id"),
         Annotations(destructive=True),
         CallHint("Resetting {device_id}"),

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from gen.assistant.toolsets import devices
-from toolgen.runtime import CallMeta, Runtime, ToolsetRegistration, ToolSpec
+from toolgen.runtime import CallMeta, Runtime, Suspended, ToolResult, ToolsetRegistration, ToolSpec
 
 META = CallMeta(run_id="r", session_id="s", turn_id="t", tool_call_id="c1")
 SITE = b'{"site_id": "s1"}'
@@ -16,6 +16,12 @@ EMPTY: dict[str, Any] = {"devices": [], "returned": 0, "truncated": False}
 def spec(**facts: Any) -> ToolSpec[Any, Any]:
     """Return the spec of list_devices with other facts; it asks for no injected field then."""
     return dataclasses.replace(devices.LIST_DEVICES, injected=(), **facts)
+
+
+def waiting(result: ToolResult) -> Suspended:
+    """Return what a call waits for."""
+    assert result.suspension is not None, result.json
+    return result.suspension
 
 
 def nothing() -> devices.ListDevicesResult:

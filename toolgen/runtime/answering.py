@@ -15,13 +15,14 @@ from .answers import cancel_reason
 from .batch import Batch
 from .calls import CallMeta
 from .context import ToolContext
-from .dispatch import Resumption, dispatch, ended
+from .dispatch import dispatch, ended
 from .entry import Entry
 from .errors import ToolError
 from .failures import denied, failed, failure_of
 from .finishing import finish
 from .host import Host
 from .results import Delegated, Suspended, ToolResult
+from .resumption import Resumption, answer_document
 from .specs import ToolSpec
 
 if TYPE_CHECKING:
@@ -111,9 +112,7 @@ class Answering:
         result = self._without_running(spec, claim)
         if result is not None:
             return await ended(entry, suspension.payload_json, result, context, self._host)
-        answers = (*suspension.answers, {"kind": suspension.kind, "answer": answer})
-        is_approved = any(isinstance(one, dict) and one.get("kind") == "confirmation" for one in answers)
-        resumption = Resumption(answers=answers, is_approved=is_approved)
+        resumption = Resumption(answers=(*suspension.answers, answer_document(suspension, answer)))
         return await dispatch(entry, suspension.payload_json, context, self._host, None, resumption)
 
     def _without_running(self, spec: ToolSpec[Any, Any], claim: Claim) -> ToolResult | None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import operator
+from collections.abc import Callable, Collection, Mapping
+from decimal import Decimal
 from typing import Any, Final
 
-from pydantic_core import to_json
+from pydantic_core import SchemaValidator, core_schema, to_json
 
 from toolgen.contract.fields import Json
+from toolgen.contract.forms import FORM_NAMES
 from toolgen.contract.issues import Constraint, FieldIssue, Keys, json_type
+from toolgen.contract.patterns import PatternError, to_rust
 
 from .codec import Codec
 from .errors import MalformedResultError, ToolValidationError
@@ -24,9 +28,18 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 }
 """JSON types of the fields of a question; the subset that MCP's elicitation has."""
 _KEYWORDS: Final = frozenset(
-    "type title description default enum enumNames format minLength maxLength minimum maximum "
-    "properties required additionalProperties".split()
+    "type title description default enum enumNames const format pattern minLength maxLength minimum maximum "
+    "exclusiveMinimum exclusiveMaximum multipleOf properties required additionalProperties".split()
 )
+_FORMS: Final = {name: (form, example) for form, (name, example) in FORM_NAMES.items()}
+"""By the name of a format, how a text of it is written; other formats say nothing."""
+_BOUNDS: Final[dict[str, tuple[Callable[[Any, Any], bool], str]]] = {
+    "minimum": (operator.ge, "at least"),
+    "maximum": (operator.le, "at most"),
+    "exclusiveMinimum": (operator.gt, "more than"),
+    "exclusiveMaximum": (operator.lt, "less than"),
+    "multipleOf": (lambda value, step: Decimal(str(value)) % Decimal(str(step)) == 0, "a multiple of"),
+}
 
 
 CANCELED: Final = "toolgen.canceled"
@@ -129,18 +142,29 @@ def checked_schema(schema: Any) -> Any:
             boolean, or a flat object of them (MCP, elicitation).
     """
     known = isinstance(schema, Mapping) and set(schema) <= _KEYWORDS
-    kind = schema.get("type", "object") if known else None
     properties = schema.get("properties", {}) if known else {}
-    if kind == "object" and isinstance(properties, Mapping):
-        good = all(isinstance(one, Mapping) and one.get("type") in _TYPES for one in properties.values())
-        good = good and all(set(one) <= _KEYWORDS for one in properties.values())
+    if known and schema.get("type", "object") == "object" and isinstance(properties, Mapping):
+        good = isinstance(schema.get("additionalProperties", False), bool)
+        good = good and all(map(_is_scalar, properties.values()))
     else:
-        good = isinstance(kind, str) and kind in _TYPES
+        good = _is_scalar(schema)
     if not good:
         raise MalformedResultError(
             "the schema of a question is one string, number or boolean, or a flat object of them"
         )
     return schema
+
+
+def _is_scalar(schema: Any) -> bool:
+    """Return whether it asks for one string, number or boolean, in words that are checked here."""
+    if not isinstance(schema, Mapping) or not set(schema) <= _KEYWORDS:
+        return False
+    try:
+        to_rust(schema.get("pattern", ""))
+    except (PatternError, TypeError):
+        return False
+    kind = schema.get("type")
+    return isinstance(kind, str) and kind in _TYPES
 
 
 def _issues(schema: Any, value: Json, keys: Keys = ()) -> list[FieldIssue]:
@@ -174,16 +198,31 @@ def _fault(schema: Any, value: Any) -> tuple[Constraint, str] | None:
     is_of_type = isinstance(value, _TYPES[kind]) or (kind == "integer" and is_whole)
     if not is_of_type or (isinstance(value, bool) and kind != "boolean"):
         return "invalid_type", f"must be of type {kind}, not {json_type(value)}"
-    if "enum" in schema and value not in schema["enum"]:
-        return "invalid_enum_value", f"must be one of {', '.join(map(str, schema['enum']))}"
+    allowed = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    if allowed is not None and value not in allowed:
+        return "invalid_enum_value", f"must be one of {', '.join(map(str, allowed))}"
     if isinstance(value, str):
-        if len(value) < schema.get("minLength", 0):
-            return "invalid_length", f"must have at least {schema['minLength']} characters"
-        if len(value) > schema.get("maxLength", len(value)):
-            return "invalid_length", f"must have at most {schema['maxLength']} characters"
-    elif kind != "boolean":
-        if value < schema.get("minimum", value):
-            return "invalid_range", f"must be at least {schema['minimum']}"
-        if value > schema.get("maximum", value):
-            return "invalid_range", f"must be at most {schema['maximum']}"
+        return _text_fault(schema, value)
+    for keyword, (holds, words) in _BOUNDS.items():
+        if kind != "boolean" and keyword in schema and not holds(value, schema[keyword]):
+            return "invalid_range", f"must be {words} {schema[keyword]}"
     return None
+
+
+def _text_fault(schema: Any, text: str) -> tuple[Constraint, str] | None:
+    """Return what is wrong with a text."""
+    if len(text) < schema.get("minLength", 0):
+        return "invalid_length", f"must have at least {schema['minLength']} characters"
+    if len(text) > schema.get("maxLength", len(text)):
+        return "invalid_length", f"must have at most {schema['maxLength']} characters"
+    form, example = _FORMS.get(schema.get("format"), ("", ""))
+    if form and not _matches(form, text):
+        return "invalid_format", f"must be written as {schema['format']}, such as {example}"
+    if "pattern" in schema and not _matches(to_rust(schema["pattern"]), text):
+        return "invalid_pattern", f"must match {schema['pattern']}"
+    return None
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """Return whether a pattern of Rust's dialect is found in the text, in linear time."""
+    return SchemaValidator(core_schema.str_schema(pattern=pattern)).isinstance_python(text)

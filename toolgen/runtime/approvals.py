@@ -71,6 +71,7 @@ class Suspensions:
         handle: str = "",
         request: Mapping[str, Json] | None = None,
         answers: tuple[Json, ...] = (),
+        is_asked_by_tool: bool = False,
     ) -> Suspended:
         """Freeze a call and return what its client holds of it."""
         now = self._clock()
@@ -91,6 +92,7 @@ class Suspensions:
             handle=handle,
             request=request,
             answers=answers,
+            is_asked_by_tool=is_asked_by_tool,
         ).sealed(token)
         await self.store.put(_hash(token), suspension)
         return _shown(suspension, token)

@@ -14,6 +14,7 @@ from .results import Actions
 
 if TYPE_CHECKING:
     from .batch import Batch
+    from .resumption import Resumption
     from .specs import ToolSpec
 
 T = TypeVar("T")
@@ -62,7 +63,7 @@ class ToolContext:
     """The call that is running. Capabilities of the host are attributes of it: `ctx.state`."""
 
     answer: Json = None
-    """What a person answered to `ToolOutcome.ask`, or with an approval; None before."""
+    """What a person answered last, as it was given; None before. `answered` has it typed."""
     deadline: float | None = None
     """On the clock of the running loop, `loop.time()`; None without a timeout."""
     report: Callable[..., None] | None = None
@@ -72,6 +73,7 @@ class ToolContext:
     _actions: Actions | None = None
     _key: str = ""
     _opened: dict[str, Any] | None = None
+    _resumption: Resumption | None = None
 
     def __init__(
         self,
@@ -116,6 +118,20 @@ class ToolContext:
             raise RuntimeError("this context was made by hand, outside a runtime; it shares no values")
         return self._batch.values
 
+    def answered(self, type_: type[T], question: str | None = None) -> T | None:
+        """Return what a person answered to a question of this type, the newest such answer; None before.
+
+        It is what was asked for with `ToolOutcome.ask(question, type_)`, or what was added to the approval of
+        a `Confirm(payload=…)`, with its defaults. `question` tells apart several questions of one type.
+        """
+        if self._resumption is None:
+            return None
+        return self._resumption.answered(type_, question, self.spec)
+
+    def approved(self, question: str) -> bool:
+        """Return whether a person has approved this very question, asked with `ToolOutcome.approval`."""
+        return self._resumption is not None and self._resumption.approved(question)
+
     def progress(self, fraction: float | None = None, message: str = "", value: Any = None) -> None:
         """Say how far the work is, from 0 to 1; `value` fits the design's `LongRunning(progress=)`."""
         if self.report is not None:
@@ -146,6 +162,12 @@ class ToolContext:
         """Ask to be looked at when the call has its result."""
         if self._batch is not None:
             self._batch.touched.append(self)
+
+
+def resume(context: ToolContext, resumption: Resumption) -> None:
+    """Give the call what was answered to it."""
+    context.answer = resumption.answer
+    context._resumption = resumption
 
 
 def actions_of(context: ToolContext) -> Actions | None:

@@ -10,12 +10,10 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, assert_never
 
-from toolgen.contract.fields import Json
 from toolgen.contract.model import ToolModel
-from toolgen.contract.record import record
 
 from .calls import CallMeta, ToolCall
-from .context import ToolContext
+from .context import ToolContext, resume
 from .entry import Entry
 from .errors import MalformedResultError, ToolError, ToolValidationError
 from .execution import limited
@@ -35,24 +33,10 @@ from .guard import guard
 from .hooks import Abort, Answer, Continue, Deny, Step, told
 from .host import Host
 from .results import Delegated, Telemetry, ToolOutcome, ToolResult, Unfinished
+from .resumption import Resumption
 from .specs import ToolSpec
 from .suspending import suspend
 from .trace import Trace
-
-
-@record
-class Resumption:
-    """What a call that was suspended goes on with."""
-
-    answers: tuple[Json, ...]
-    """Everything that was answered to this call, the newest last."""
-    is_approved: bool
-
-    @property
-    def answer(self) -> Json:
-        """The newest answer, as it was given."""
-        newest = self.answers[-1]
-        return newest["answer"] if isinstance(newest, dict) else newest
 
 
 def dispatch(
@@ -70,7 +54,7 @@ def dispatch(
         KeyboardInterrupt: never kept from the process.
     """
     if resumption is not None:
-        context.answer = resumption.answer
+        resume(context, resumption)
     if host.reports.is_idle and host.spans is None and not entry.after:
         return _attempt(entry, data, context, host, trace, resumption)
     return _watched(entry, data, context, host, trace, resumption)
@@ -206,7 +190,7 @@ async def _before(
     frozen = replace(call, payload_json=spec.payload.encode(call.payload))
     if not entry.may_be_asked or (resumption is not None and resumption.is_approved):
         return None, frozen
-    return await guard(entry, frozen, host), frozen
+    return await guard(entry, frozen, host, resumption.answers if resumption else ()), frozen
 
 
 def _replaced(entry: Entry, call: ToolCall, payload: Any) -> ToolCall:

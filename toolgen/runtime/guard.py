@@ -25,8 +25,12 @@ UNAVAILABLE: Final = "approval_unavailable"
 """Code of a call that was denied because there is nobody to ask."""
 
 
-async def guard(entry: Entry, call: ToolCall, host: Host) -> ToolResult | None:
+async def guard(
+    entry: Entry, call: ToolCall, host: Host, answers: tuple[Json, ...] = ()
+) -> ToolResult | None:
     """Return the result of a call that must not run now; None when it may.
+
+    `answers` are those that were given to it before.
 
     Raises:
         Exception: what the policy, the preview or the store raises; the call has failed then.
@@ -72,6 +76,7 @@ async def guard(entry: Entry, call: ToolCall, host: Host) -> ToolResult | None:
         preview=preview,
         is_shortened=is_shortened,
         answer_schema=approval_schema(spec),
+        answers=answers,
     )
     host.reports.asked(suspended, call.meta)
     return ToolResult(

@@ -124,12 +124,23 @@ class ToolOutcome(Generic[R_co]):
         return Unfinished(kind="pending", handle=handle, ack=ack)
 
     @staticmethod
-    def ask(question: str, schema: Mapping[str, Any] | None = None) -> Unfinished:
-        """Return that a person has to answer first; the tool runs again, with `ctx.answer`.
+    def ask(question: str, schema: type[Any] | Mapping[str, Any] | None = None) -> Unfinished:
+        """Return that a person has to answer first; the tool then runs again from its first line.
 
-        `schema` is the JSON Schema of the answer; a text by default.
+        `schema` is the type of the answer, which `ctx.answered(type)` then has; or its JSON Schema, for an
+        answer that `ctx.answer` has as it was given. It is one string, number or boolean, or a flat object
+        of them; a text where nothing is said.
         """
         return Unfinished(kind="input", question=question, schema=schema)
+
+    @staticmethod
+    def approval(question: str) -> Unfinished:
+        """Return that a person has to approve the call first, as with `Confirm`.
+
+        After a no it is denied, and the tool does not run again. After a yes it runs again from its first
+        line, and `ctx.approved(question)` is true for this very question.
+        """
+        return Unfinished(kind="confirmation", question=question)
 
     @staticmethod
     def need_credential(request: Mapping[str, Json], question: str = "") -> Unfinished:
@@ -146,7 +157,7 @@ class Unfinished:
 
     kind: SuspensionKind
     question: str = ""
-    schema: Mapping[str, Any] | None = None
+    schema: type[Any] | Mapping[str, Any] | None = None
     request: Mapping[str, Json] | None = None
     handle: str = ""
     ack: Any = None

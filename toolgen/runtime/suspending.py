@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, assert_never
 
 from toolgen.contract.fields import Json
 
@@ -10,7 +11,7 @@ from .answers import checked_schema
 from .context import ToolContext
 from .errors import MalformedResultError
 from .failures import denied
-from .guard import UNAVAILABLE
+from .guard import UNAVAILABLE, approval_schema
 from .host import Host
 from .results import ToolResult, Unfinished
 from .specs import ToolSpec
@@ -59,6 +60,7 @@ async def suspend(
         handle=unfinished.handle,
         request=unfinished.request,
         answers=answers,
+        is_asked_by_tool=unfinished.kind == "confirmation",
     )
     host.reports.asked(suspended, context.meta)
     return ToolResult(
@@ -86,5 +88,25 @@ def _schema(spec: ToolSpec[Any, Any], unfinished: Unfinished) -> Any:
             return spec.result.schema
         case "credential":
             return _CREDENTIAL
+        case "confirmation":
+            return approval_schema(spec)
+        case "input":
+            return _question_schema(unfinished.schema)
         case _:
-            return {"type": "string"} if unfinished.schema is None else checked_schema(unfinished.schema)
+            assert_never(unfinished.kind)
+
+
+def _question_schema(answer: type[Any] | Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return the JSON Schema of an answer.
+
+    Raises:
+        MalformedResultError: no client can ask for it.
+    """
+    if answer is None:
+        return {"type": "string"}
+    if isinstance(answer, Mapping):
+        checked: Mapping[str, Any] = checked_schema(answer)
+        return checked
+    from .questions import question_schema  # only a typed question needs the codecs of types
+
+    return question_schema(answer)

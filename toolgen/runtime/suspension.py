@@ -13,7 +13,7 @@ from toolgen.contract.fields import Json
 from .calls import CallMeta
 from .results import SuspensionKind
 
-_LATER: Final = ("is_shortened",)
+_LATER: Final = ("is_shortened", "is_asked_by_tool")
 """Fields that stores of older versions do not have; left out where they say nothing, so that seals hold."""
 
 
@@ -40,6 +40,8 @@ class Suspension:
     """What was answered to this call before."""
     is_shortened: bool = False
     """The question or the preview shows only a part of a value."""
+    is_asked_by_tool: bool = False
+    """The executor wants the approval, and neither the design nor the policy."""
     seal: str = ""
     """HMAC-SHA-256 of everything above, in hex; its key is the token, which the store never sees."""
 

@@ -21,9 +21,16 @@ class Maintenance(maintenance.MaintenanceExecutor):
     ) -> ToolReturn[maintenance.FactoryResetResult]:
         """Put a device back to factory settings; what was set on it is lost."""
         row = self._find(payload.user_id, payload.device_id)
+        approval = ctx.answered(maintenance.FactoryResetApproval)
+        keeps_on = approval is not None and approval.keep_on
+        before = json.loads(row["settings"])
+        kept = {name: value for name, value in before.items() if name == "on" and keeps_on}
         with self._database:
-            self._database.execute("update device set settings = '{}' where id = ?", [payload.device_id])
-        return maintenance.FactoryResetResult(name=row["name"], lost=json.loads(row["settings"]))
+            self._database.execute(
+                "update device set settings = ? where id = ?", [json.dumps(kept), payload.device_id]
+            )
+        lost = {name: value for name, value in before.items() if name not in kept}
+        return maintenance.FactoryResetResult(name=row["name"], lost=lost)
 
     async def update_firmware(
         self, payload: maintenance.UpdateFirmwarePayload, ctx: ToolContext

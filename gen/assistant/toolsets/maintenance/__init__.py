@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .types import (
         DrawReadingsPayload,
         DrawReadingsResult,
+        FactoryResetApproval,
         FactoryResetPayload,
         FactoryResetResult,
         SignInPayload,
@@ -32,6 +33,7 @@ __all__ = [
     "UPDATE_FIRMWARE",
     "DrawReadingsPayload",
     "DrawReadingsResult",
+    "FactoryResetApproval",
     "FactoryResetPayload",
     "FactoryResetResult",
     "MaintenanceExecutor",

@@ -19,6 +19,9 @@ FACTORY_RESET_PAYLOAD: Codec[types.FactoryResetPayload] = codec(
 FACTORY_RESET_RESULT: Codec[types.FactoryResetResult] = codec(
     '{"type":"object","title":"FactoryResetResult","properties":{"name":{"type":"string","title":"Name","description":"Name of the device."},"lost":{"type":"object","additionalProperties":{},"title":"Lost","description":"The settings it had."}},"required":["name","lost"],"additionalProperties":false}'
 )
+FACTORY_RESET_APPROVAL: Codec[types.FactoryResetApproval] = codec(
+    '{"type":"object","title":"FactoryResetApproval","description":"Approval of factory_reset.","properties":{"keep_on":{"type":"boolean","title":"Keep on","description":"Whether it stays on or off, as it is.","default":false}},"additionalProperties":false}'
+)
 UPDATE_FIRMWARE_PAYLOAD: Codec[types.UpdateFirmwarePayload] = codec(
     '{"type":"object","title":"UpdateFirmwarePayload","properties":{"device_id":{"type":"string","title":"Device id","description":"Device to update."},"version":{"type":"string","pattern":"^[0-9]+\\\\.[0-9]+\\\\.[0-9]+$","title":"Version","description":"Such as 2.4.0."}},"required":["device_id","version"],"additionalProperties":false}'
 )

@@ -28,7 +28,10 @@ FACTORY_RESET: ToolSpec[types.FactoryResetPayload, types.FactoryResetResult] = T
     injected=("user_id",),
     tags=("write",),
     annotations={"destructive": True},
-    confirm=ConfirmSpec(hint="Reset {device_id} to factory settings? Its settings are lost."),
+    confirm=ConfirmSpec(
+        hint="Reset {device_id} to factory settings? Its settings are lost.",
+        payload=codecs.FACTORY_RESET_APPROVAL,
+    ),
     call_hint="Resetting {device_id}",
     result_hint="{name} is as it left the factory",
 )

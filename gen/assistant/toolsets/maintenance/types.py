@@ -29,6 +29,12 @@ class FactoryResetResult(ToolModel):
     lost: Annotated[dict[str, AnyJson], Field(description="The settings it had.")]
 
 
+class FactoryResetApproval(ToolModel):
+    """Approval of factory_reset."""
+
+    keep_on: Annotated[bool, Field(description="Whether it stays on or off, as it is.")] = False
+
+
 class UpdateFirmwarePayload(ToolModel):
     """Arguments of update_firmware."""
 

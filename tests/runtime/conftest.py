@@ -1,0 +1,25 @@
+"""Runtimes of functions that can ask a person; each over the same file, as after a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolgen.runtime import Runtime
+from toolgen.runtime.functions import function_toolset
+from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Callable[..., Runtime]:
+    """Return what makes a runtime that serves functions, with any other arguments of `Runtime`."""
+
+    def made(*functions: Any, **host: Any) -> Runtime:
+        runtime = Runtime(suspensions=SqliteSuspensionStore(tmp_path / "s.db"), **host)
+        runtime.register(function_toolset("x.tools", functions))
+        return runtime
+
+    return made
