@@ -17,6 +17,7 @@ import pytest
 from gen.assistant.toolsets import devices
 from tests.conftest import surroundings
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec
+from toolgen.contract.names import Hint
 from toolgen.runtime import (
     Ask,
     BoundTool,
@@ -203,6 +204,48 @@ async def test_a_tool_that_changed_is_asked_about_again(store: SuspensionStore) 
     changed = replace(CONFIRMED, payload=devices.GET_TIME_SERIES.payload)
     with pytest.raises(ChangedToolError):
         await runtime(Listing(), changed, suspensions=store).deliver(waiting.token, YES)
+
+
+DESTRUCTIVE: dict[Hint, bool] = {"destructive": True, "read_only": False}
+
+
+async def test_a_tool_that_became_destructive_is_asked_about_again(store: SuspensionStore) -> None:
+    """Whoever approved it, or the policy that asked, took it for another one."""
+    reads = replace(CONFIRMED, annotations={"read_only": True})
+    waiting = await ask(runtime(Listing(), reads, suspensions=store))
+    executor = Listing()
+    changed = runtime(executor, replace(reads, annotations=DESTRUCTIVE), suspensions=store)
+    with pytest.raises(ChangedToolError):
+        await changed.deliver(waiting.token, YES)
+    assert (await changed.cancel(waiting.token)).status == "denied"
+    assert executor.calls == []
+
+
+async def test_a_question_of_a_tool_that_became_destructive_is_asked_again(store: SuspensionStore) -> None:
+    async def asks(payload: Any, ctx: Any) -> Any:
+        return nothing() if ctx.answer else ToolOutcome.ask("Why?")
+
+    waiting = await ask(runtime(Listing(asks), suspensions=store))
+    with pytest.raises(ChangedToolError):
+        await runtime(Listing(asks), spec(annotations=DESTRUCTIVE), suspensions=store).deliver(
+            waiting.token, "because"
+        )
+
+
+async def test_work_that_goes_on_is_delivered_whatever_its_tool_has_become(store: SuspensionStore) -> None:
+    async def starts(payload: Any, ctx: Any) -> Any:
+        return ToolOutcome.pending("job-7", nothing())
+
+    result = await runtime(Listing(starts), LONG, suspensions=store).call(TOOL, SITE, META)
+    assert result.suspension is not None
+    changed = runtime(Listing(starts), replace(LONG, annotations=DESTRUCTIVE), suspensions=store)
+    assert (await changed.deliver(result.suspension.token, EMPTY)).status == "ok"
+
+
+async def test_another_wording_changes_no_approval(store: SuspensionStore) -> None:
+    waiting = await ask(runtime(Listing(), CONFIRMED, suspensions=store))
+    reworded = replace(CONFIRMED, description="List them.", confirm=ConfirmSpec(hint="All of {site_id}?"))
+    assert (await runtime(Listing(), reworded, suspensions=store).deliver(waiting.token, YES)).status == "ok"
 
 
 @pytest.mark.parametrize(

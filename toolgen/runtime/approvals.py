@@ -80,7 +80,7 @@ class Suspensions:
             id=secrets.token_hex(8),
             kind=kind,
             tool=spec.id,
-            spec_digest=spec.digest,
+            spec_digest=_digest(spec, kind),
             payload_json=payload_json,
             meta=meta,
             question=question,
@@ -169,7 +169,7 @@ class Suspensions:
         self._refuse_late(suspension)
         spec = spec_of(suspension.tool)
         runs = cancel_reason(answer) is None
-        if spec is None or (runs and spec.digest != suspension.spec_digest):
+        if spec is None or (runs and _digest(spec, suspension.kind) != suspension.spec_digest):
             raise ChangedToolError(
                 f"{suspension.tool} is not what it was when this was asked",
                 hint="let the model call it again",
@@ -231,6 +231,11 @@ def _again(stored: Stored, answer: Json) -> Claim:
     if stored.outcome is None:
         raise ReplayedAnswerError("this was answered already, and what came of it is not known yet")
     return Claim(suspension=stored.suspension, answer=answer, outcome=stored.outcome)
+
+
+def _digest(spec: ToolSpec[Any, Any], kind: SuspensionKind) -> str:
+    """Return what must be the same when the answer comes; after pending work nothing runs again."""
+    return spec.digest if kind == "pending" else spec.approval_digest
 
 
 def _refuse_foreign(suspension: Suspension, session_id: str | None) -> None:

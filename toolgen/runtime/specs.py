@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -131,6 +132,15 @@ class ToolSpec(Generic[P, R]):
         parts = [self.id, self.payload.schema_json, self.result.schema_json, approval, *self.injected]
         text = "\n".join(parts)
         return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def approval_digest(self) -> str:
+        """Changes when `digest` or a behaviour hint does: what policies and people decide by; SHA-256 in hex.
+
+        Not with texts for people, nor with the confirmation: agents and views ask in words of their own.
+        """
+        hints = json.dumps(sorted(self.hints.items()))
+        return hashlib.sha256(f"{self.digest}\n{hints}".encode()).hexdigest()
 
     @property
     def hints(self) -> dict[Hint, bool]:

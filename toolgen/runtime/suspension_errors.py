@@ -42,7 +42,7 @@ class ConflictingAnswerError(SuspensionError):
 
 
 class ChangedToolError(SuspensionError):
-    """The tool has another contract than the one that was asked about, or is gone."""
+    """The tool is gone, or has another contract or other behaviour hints than when it was asked about."""
 
 
 class TamperedSuspensionError(SuspensionError):
