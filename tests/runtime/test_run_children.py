@@ -158,7 +158,9 @@ async def test_a_canceled_parent_cancels_its_children() -> None:
             if event.type == "agent_run_started":
                 break
         await handle.cancel("enough")
-        child = await runtime.agent("x.low").handle(f"{handle.run_id}/child:call_0_0").result()
+        child = (
+            await runtime.agent("x.low").handle(f"{handle.run_id}/child:call_0_0", session_id="s").result()
+        )
         output = await handle.result()
         check_log(output, await runtime.list_run_events(handle.run_id))
     assert (output.status, child.status, child.error) == ("canceled", "canceled", "enough")

@@ -277,5 +277,7 @@ async def test_work_with_an_acknowledgement_opens_a_turn_when_it_is_done() -> No
         assert (work.kind, work.tool) == ("pending", "x.jobs.update")
         result = await runtime.deliver(work.token, "2.4.0")
         assert result.json == b'"2.4.0"'
-        after = await runtime.agent("x.agent").handle(f"{output.run_id}/done:call_0_0").result()
+        after = (
+            await runtime.agent("x.agent").handle(f"{output.run_id}/done:call_0_0", session_id="s").result()
+        )
     assert after.text.endswith('[The work of update (call_0_0) is done: "2.4.0"]')

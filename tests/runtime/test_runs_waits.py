@@ -258,7 +258,7 @@ async def test_work_that_fails_later_opens_a_turn_too_and_runs_nothing_again() -
         assert failed.status == "error"
         again = await runtime.deliver(work.token, {"error": "no power"})
         assert again.json == failed.json
-        after = runtime.agent("x.agent").handle(f"{handle.run_id}/done:call_0_0")
+        after = runtime.agent("x.agent").handle(f"{handle.run_id}/done:call_0_0", session_id="s")
         said = await after.result()
         assert said.text.endswith('[The work of update (call_0_0) is done: {"error":"no power"}]')
         assert len(await runtime.sessions.transcript("s")) == 2
@@ -281,7 +281,7 @@ async def test_work_that_is_done_in_the_middle_of_a_turn_waits_for_its_own() -> 
         assert (await second.result()).text == "soon"
         await asyncio.sleep(0.01)
         turns = await runtime.sessions.transcript("s")
-        after = await runtime.agent("x.agent").handle(turns[-1].turn.run_id).result()
+        after = await runtime.agent("x.agent").handle(turns[-1].turn.run_id, session_id="s").result()
         assert after.run_id == f"{handle.run_id}/done:call_0_0"
         assert after.text.endswith('[soon] [The work of update (call_0_0) is done: "2.4.0"]')
 

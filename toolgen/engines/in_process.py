@@ -15,7 +15,7 @@ from toolgen.runtime.agents.engine import (
     OnEvent,
     RunState,
     RunStatus,
-    UnknownRunError,
+    unknown_run,
 )
 
 from .journal import Journal, MemoryJournal, RunRecord, SignalRecord
@@ -160,9 +160,7 @@ class InProcessEngine:
     def _record(self, run_id: str) -> RunRecord:
         record = self._journal.find(run_id)
         if record is None:
-            raise UnknownRunError(
-                f"no run has the id {run_id!r}", hint="it may be over for long and forgotten"
-            )
+            raise unknown_run(run_id)
         return record
 
     def _live(self, record: RunRecord) -> Run:

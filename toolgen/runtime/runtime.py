@@ -377,12 +377,12 @@ class Runtime:
         return await self.agents.events(run_id, after)
 
     async def run_snapshot(self, run_id: str) -> RunOutput:
-        """Return where a run stands.
+        """Return where a run stands; without tokens, which only the handle of its client gives out.
 
         Raises:
             UnknownRunError: no run has the id.
         """
-        return await self.agents.runs.output(run_id)
+        return await self.agents.snapshot(run_id)
 
     def list_toolsets(self) -> tuple[str, ...]:
         """Return the names of the registered toolsets, `service.toolset`, in the order of registration."""

@@ -24,7 +24,7 @@ from ..suspension_errors import ConflictingAnswerError
 from .client import AgentClient
 from .engine import Engine, RunState
 from .host import AgentHost
-from .output import RunOutput
+from .output import RunOutput, without_tokens
 from .registration import AgentRegistration
 from .runs import Runs
 from .sessions import SessionStore
@@ -123,8 +123,12 @@ class Agents:
         return tuple([event async for event in self._runs.events(run_id, after=after, follow=False)])
 
     async def list_runs(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunOutput, ...]:
-        """Return runs, the newest first."""
+        """Return runs, the newest first, without the tokens of what they wait for."""
         return await self._runs.list(state=state, limit=limit)
+
+    async def snapshot(self, run_id: str) -> RunOutput:
+        """Return where a run stands, without the tokens of what it waits for."""
+        return without_tokens(await self._runs.output(run_id))
 
     async def delegated(
         self, entry: Entry, arguments: Arguments, delegated: Delegated, meta: CallMeta
@@ -189,9 +193,9 @@ class Agents:
         for agent in reversed(self._host.agents.values()):
             await agent.toolsets.close()
 
-    async def _answer(self, token: str, answer: Json) -> None:
+    async def _answer(self, token: str, answer: Json, session_id: str) -> None:
         caller: Any = self._host.caller
-        await caller.deliver(token, answer)
+        await caller.deliver(token, answer, session_id=session_id)
 
     def _known(self, agent: str) -> None:
         if agent not in self._host.agents:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from toolgen.contract.fields import Json
@@ -10,6 +11,7 @@ from toolgen.contract.policy import RunPolicy
 
 from ..events import Event
 from .output import Awaiting, RunOutput
+from .owner import Owner
 from .sessions import SessionError
 
 if TYPE_CHECKING:
@@ -17,40 +19,53 @@ if TYPE_CHECKING:
 
 
 class RunHandle:
-    """One run."""
+    """One run of one agent, in one session.
 
-    __slots__ = ("_runs", "run_id")
+    Each method raises `UnknownRunError` where there is no such run, or it is another agent's or session's.
+    """
 
-    def __init__(self, runs: Runs, run_id: str) -> None:
+    __slots__ = ("_owner", "_runs", "run_id")
+
+    def __init__(self, runs: Runs, run_id: str, owner: Owner) -> None:
         self._runs = runs
+        self._owner = owner
         self.run_id = run_id
 
     async def output(self) -> RunOutput:
         """Return where the run stands now."""
+        await self._own()
         return await self._runs.output(self.run_id)
 
     async def settled(self) -> RunOutput:
         """Return where the run stands when it is over, or waits for somebody."""
+        await self._own()
         return await self._runs.settled(self.run_id)
 
     async def result(self) -> RunOutput:
         """Return how the run ended, when it is over."""
+        await self._own()
         return await self._runs.result(self.run_id)
 
-    def events(self, *, after: int = 0) -> AsyncIterator[Event]:
+    async def events(self, *, after: int = 0) -> AsyncIterator[Event]:
         """Yield the events of the run after this `seq`, to its `run_stream_end`; as often as wanted."""
-        return self._runs.events(self.run_id, after=after)
+        await self._own()
+        async with aclosing(self._runs.events(self.run_id, after=after)) as events:
+            async for event in events:
+                yield event
 
     async def answer(self, awaiting: Awaiting, answer: Json) -> None:
         """Answer what the run, or a child of it, waits for.
 
         Raises:
             SuspensionError: the answer is not taken; the class says why.
+            UnknownRunError: another run waits for it.
         """
-        await self._runs.answer(awaiting, answer)
+        await self._own()
+        await self._runs.answer(self.run_id, awaiting, answer, self._owner.session_id)
 
     async def cancel(self, reason: str = "") -> None:
         """Cancel the run and its children; one that is over is left alone."""
+        await self._own()
         await self._runs.cancel(self.run_id, reason)
 
     async def interrupt(self, text: str) -> None:
@@ -59,15 +74,23 @@ class RunHandle:
         Raises:
             InterruptsNotAllowedError: the policy of its agent says so, or the run is over.
         """
-        await self._runs.interrupt(self.run_id, "message", text)
+        await self._interrupt("message", text)
 
     async def pause(self) -> None:
         """Let the run stand still before its next planning; raises as `interrupt`."""
-        await self._runs.interrupt(self.run_id, "pause", "")
+        await self._interrupt("pause", "")
 
     async def resume(self, text: str = "") -> None:
         """Let a paused run go on, with something said; raises as `interrupt`."""
-        await self._runs.interrupt(self.run_id, "resume", text)
+        await self._interrupt("resume", text)
+
+    async def _interrupt(self, kind: str, text: str) -> None:
+        await self._own()
+        await self._runs.interrupt(self.run_id, kind, text)
+
+    async def _own(self) -> None:
+        """Raise where the run is not the owner's; an id alone opens nothing."""
+        await self._runs.require(self.run_id, self._owner)
 
 
 class AgentClient:
@@ -107,6 +130,7 @@ class AgentClient:
 
         Raises:
             SessionError: the session has no id or is over, or another run of it is not over.
+            UnknownRunError: the run id is that of another agent's or session's run.
             RegistrationError: an agent whose tools it calls is not registered, or a hook names a tool that is
                 not there.
         """
@@ -177,6 +201,6 @@ class AgentClient:
         )
         return await handle.settled()
 
-    def handle(self, run_id: str) -> RunHandle:
-        """Return a run by id."""
-        return RunHandle(self._runs, run_id)
+    def handle(self, run_id: str, *, session_id: str = "") -> RunHandle:
+        """Return a run of this agent by its id and its session; `one_shot` has no session."""
+        return RunHandle(self._runs, run_id, Owner(agent=self.agent, session_id=session_id))

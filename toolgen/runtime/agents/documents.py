@@ -60,6 +60,8 @@ class RunFacts(TypedDict):
     """Of agents that called one another; 0 for a run that nobody called."""
     in_conversation: bool
     """The run sees the session, and is a part of it."""
+    client: NotRequired[str]
+    """Agent whose client started the run, where another one answers in its place."""
     heard: NotRequired[list[str]]
     """Without a session, the runs that had the conversation before this one, oldest first."""
 

@@ -45,7 +45,12 @@ class EngineError(ToolgenError):
 
 
 class UnknownRunError(EngineError):
-    """No run has this id."""
+    """No run has this id, or none that the caller may know of."""
+
+
+def unknown_run(run_id: str) -> UnknownRunError:
+    """Return the error; in the same words for a run that is not there and for one of somebody else."""
+    return UnknownRunError(f"no run has the id {run_id!r}", hint="it may be over for long and forgotten")
 
 
 class DuplicateOperationError(EngineError):

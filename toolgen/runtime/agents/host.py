@@ -58,7 +58,7 @@ class AgentHost:
         engine: Engine,
         sessions: SessionStore,
         hub: Events | None = None,
-        deliver: Callable[[str, Json], Awaitable[None]],
+        deliver: Callable[[str, Json, str], Awaitable[None]],
     ) -> None:
         self.engine = engine
         self.sessions = sessions
@@ -69,7 +69,7 @@ class AgentHost:
         self.agents: dict[str, Agent] = {}
         self.caller = caller
         self.deliver = deliver
-        """Answers the suspension of a token, as `Runtime.deliver`."""
+        """Answers the suspension of a token for a session, as `Runtime.deliver`."""
         self._directory = directory
         self._around = around
         self._hub = hub
@@ -237,6 +237,7 @@ class AgentHost:
             "depth": facts["depth"] + 1,
             "restrict_to_tool": "",
         }
+        own.pop("client", None)
         return {"facts": own, "message": message, "source": "agent"}
 
     def policy_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from toolgen.contract.fields import Json
@@ -108,6 +108,15 @@ def output_of(status: RunStatus, awaiting: Iterable[Awaiting] = ()) -> RunOutput
         children_count=document["children"],
         pending=tuple(awaiting_of(status.run_id, about) for about in document["pending"]),
         artifacts=tuple(RunArtifact(**artifact) for artifact in document["artifacts"]),
+    )
+
+
+def without_tokens(output: RunOutput) -> RunOutput:
+    """Return the output for whoever knows the id of the run only: nothing in it answers anything."""
+    return replace(
+        output,
+        awaiting=tuple(replace(one, token="") for one in output.awaiting),
+        pending=tuple(replace(one, token="") for one in output.pending),
     )
 
 

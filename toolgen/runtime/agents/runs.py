@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -26,11 +26,12 @@ from ..suspension_errors import BadAnswerError, LateAnswerError
 from .client import RunHandle
 from .direct import DirectCalls
 from .documents import Parent
-from .engine import RunState, RunStatus, UnknownRunError
+from .engine import RunState, RunStatus, UnknownRunError, unknown_run
 from .host import AgentHost, new_facts
 from .log import event_of
 from .messages import UserMessage
-from .output import Awaiting, RunOutput, awaiting_of, output_of
+from .output import Awaiting, RunOutput, awaiting_of, output_of, without_tokens
+from .owner import Owner, is_within
 from .recording import place_of
 from .sessions import SessionError, Turn
 from .taking_back import open_calls, take_back
@@ -83,8 +84,10 @@ class Runs:
         run_id = run_id or f"run_{uuid.uuid4().hex}"
         turn_id = f"turn_{uuid.uuid5(uuid.NAMESPACE_URL, run_id).hex}"
         self._check(agent)
-        if await self._is_there(run_id, session_id):
-            return RunHandle(self, run_id)
+        owner = Owner(agent=agent, session_id=session_id)
+        handle = RunHandle(self, run_id, owner)
+        if await self._is_there(run_id, owner):
+            return handle
         async with self._turns.setdefault(session_id, asyncio.Lock()) if session_id else nullcontext():
             if session_id:
                 agent = await self._take_turn(agent, session_id, run_id, turn_id, labels)
@@ -101,25 +104,31 @@ class Runs:
                 denied_tags=denied_tags,
                 restrict_to_tool=restrict_to_tool,
             )
+            if agent != owner.agent:
+                facts["client"] = owner.agent
             await host.start({"facts": facts, "message": message, "source": source}, run_id)
-        return RunHandle(self, run_id)
+        return handle
 
-    async def _is_there(self, run_id: str, session_id: str) -> bool:
+    async def _is_there(self, run_id: str, owner: Owner) -> bool:
         """Return whether the run was started before.
 
         Raises:
-            SessionError: it was, in another session.
+            UnknownRunError: it was, by another agent or in another session.
         """
         try:
-            given: Any = (await self._engine.status(run_id)).input
+            status = await self._engine.status(run_id)
         except UnknownRunError:
             return False
-        if given["facts"]["session_id"] != session_id:
-            raise SessionError(
-                f"the run {run_id!r} belongs to another session than {session_id!r}",
-                hint="give each run an id of its own",
-            )
+        owner.require(status)
         return True
+
+    async def require(self, run_id: str, owner: Owner) -> None:
+        """Raise where a run is not the owner's.
+
+        Raises:
+            UnknownRunError: as said, or no run has the id.
+        """
+        owner.require(await self._engine.status(run_id))
 
     def _check(self, agent: str) -> None:
         """Raise when the agent, or one whose tools it calls, is not registered.
@@ -214,7 +223,9 @@ class Runs:
                 found += await self._awaiting(below)
         return found
 
-    async def events(self, run_id: str, *, after: int = 0, follow: bool = True) -> AsyncIterator[Event]:
+    async def events(
+        self, run_id: str, *, after: int = 0, follow: bool = True
+    ) -> AsyncGenerator[Event, None]:
         """Yield the events of a run after this `seq`."""
         given: Any = (await self._engine.status(run_id)).input
         async for offset, event in self._engine.events(run_id, after=after, follow=follow):
@@ -227,7 +238,7 @@ class Runs:
         most = limit
         while True:
             found = await self._engine.list_runs(state=asked, limit=most)
-            outputs = [await self._output(status) for status in found]
+            outputs = [without_tokens(await self._output(status)) for status in found]
             outputs = [output for output in outputs if state in (None, output.status)]
             if len(outputs) >= limit or len(found) < most:
                 return tuple(outputs[:limit])
@@ -235,10 +246,12 @@ class Runs:
 
     # Answers.
 
-    async def answer(self, awaiting: Awaiting, answer: Json) -> None:
-        """Answer what a run waits for; as `RunHandle.answer`."""
+    async def answer(self, run_id: str, awaiting: Awaiting, answer: Json, session_id: str) -> None:
+        """Answer what a run or a child of it waits for; as `RunHandle.answer`."""
+        if not await is_within(self._engine, run_id, awaiting.run_id):
+            raise unknown_run(awaiting.run_id)
         if awaiting.token:
-            await self._host.deliver(awaiting.token, answer)
+            await self._host.deliver(awaiting.token, answer, session_id)
             return
         if awaiting.kind == "pause":
             raise BadAnswerError("the run is paused and asks nothing; handle.resume(…) lets it go on")
