@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import sysconfig
@@ -15,6 +16,7 @@ import pytest
 
 from toolgen.cli import main
 
+from .golden import read
 from .test_docs import BLOCK, FOLLOWED
 
 
@@ -116,7 +118,7 @@ def test_its_code_is_clean(reader: Reader) -> None:
     assert reader.shell(check).stdout == "All checks passed!\n"
     form = "ruff format --isolated --no-cache --diff --line-length 100 notes tests"
     assert reader.shell(form).returncode == 0
-    types = reader.shell(f"mypy --strict --python-executable {sys.executable} notes tests")
+    types = reader.shell(f"mypy --strict --python-executable {shlex.quote(sys.executable)} notes tests")
     assert types.returncode == 0, types.stdout
 
 
@@ -194,5 +196,6 @@ def test_the_project_asks_for_the_toolgen_that_made_it(
     assert main(["init", "shop"]) == 0
     assert (elsewhere / "shop/requirements.txt").read_text() == f"{requirement}\n"
     assert (elsewhere / "shop/shop/gen/tool_schemas.json").exists()
-    written = [file.read_text("utf-8") for file in elsewhere.rglob("*") if file.is_file()]
-    assert not [text for text in written if "@NAME@" in text or "@SETTING@" in text]
+    written = read(elsewhere)
+    assert "shop/shop/app.py" in written
+    assert not [name for name, text in written.items() if "@NAME@" in text or "@SETTING@" in text]
