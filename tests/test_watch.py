@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import queue
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from .conftest import DESIGN, ProjectFolder, surroundings
 
@@ -18,55 +16,66 @@ UP_TO_DATE = "app/gen: up to date"
 
 
 class Watch:
-    """What the process says, line by line."""
+    """What the process says, line by line; how long it takes is left to whoever runs the tests."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
-        self._lines: queue.Queue[str] = queue.Queue()
-        self.reader: threading.Thread = threading.Thread(target=self._read)
-        self.reader.start()
+        assert process.stdout is not None
+        self._lines = iter(process.stdout)
 
     def until(self, end: str) -> list[str]:
         """Return the next lines up to the one that ends so."""
         lines: list[str] = []
-        while not lines or not lines[-1].endswith(end):
-            lines.append(self._lines.get(timeout=30))
-        return lines
+        for line in self._lines:
+            lines.append(line.rstrip("\n"))
+            if lines[-1].endswith(end):
+                return lines
+        raise AssertionError(f"it ended before it said {end!r}: {lines}")
+
+    def interrupt(self) -> None:
+        """Press Ctrl-C, which reaches the whole group."""
+        os.killpg(self.process.pid, signal.SIGINT)
 
     def stop(self) -> list[str]:
-        """Press Ctrl-C, which reaches the whole group, and return the lines that were left."""
-        os.killpg(self.process.pid, signal.SIGINT)
-        assert self.process.wait(timeout=10) == 0
-        lines: list[str] = []
-        while (line := self._lines.get(timeout=10)) != "(end)":
-            lines.append(line)
-        return lines
+        """Press Ctrl-C and return the lines that were left."""
+        self.interrupt()
+        return self.rest()
 
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self._lines.put(line.rstrip("\n"))
-        self._lines.put("(end)")
+    def rest(self) -> list[str]:
+        """Return the lines up to the end, which is a success."""
+        lines = [line.rstrip("\n") for line in self._lines]
+        assert self.process.wait() == 0
+        return lines
 
 
 @contextmanager
 def watching(project: ProjectFolder, *arguments: str) -> Iterator[Watch]:
-    command = [sys.executable, "-m", "toolgen", "gen", "--watch", *arguments]
-    with subprocess.Popen(
-        command,
-        cwd=project.path,
-        env=surroundings(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        watch = Watch(process)
+    with interruptible():
+        process = subprocess.Popen(
+            [sys.executable, "-m", "toolgen", "gen", "--watch", *arguments],
+            cwd=project.path,
+            env=surroundings(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+    with process:
         try:
-            yield watch
+            yield Watch(process)
         finally:
-            process.kill()
-            watch.reader.join()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let processes that start here notice Ctrl-C, also where the tests run in the background of a shell."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def test_a_change_of_the_design_is_generated_and_only_what_changed_is_said(project: ProjectFolder) -> None:
@@ -134,11 +143,26 @@ def test_what_the_design_imports_and_reads_is_watched(project: ProjectFolder) ->
 
 
 def test_ctrl_c_lets_a_round_end(project: ProjectFolder) -> None:
-    project.write("app/design.py", f"import time\nprint('here', flush=True)\ntime.sleep(1)\n{DESIGN}")
+    gate = project.path / "gate"
+    os.mkfifo(gate)
+    project.write("app/design.py", f"print('here', flush=True)\nopen('gate').read()\n{DESIGN}")
     with watching(project) as watch:
         watch.until("here")
-        assert watch.stop() == []
+        watch.interrupt()
+        gate.write_text("go on")
+        assert set(watch.rest()) <= {"waiting for the design; Ctrl-C again ends it"}
+    project.write("app/design.py", DESIGN)
     assert project.run("gen", "--check").code == 0
+
+
+def test_a_second_ctrl_c_ends_a_design_that_hangs(project: ProjectFolder) -> None:
+    os.mkfifo(project.path / "gate")
+    project.write("app/design.py", f"print('here', flush=True)\nopen('gate').read()\n{DESIGN}")
+    with watching(project) as watch:
+        watch.until("here")
+        watch.interrupt()
+        watch.until("Ctrl-C again ends it")
+        assert watch.stop() == []
 
 
 def test_a_round_says_its_problems_as_asked(project: ProjectFolder) -> None:

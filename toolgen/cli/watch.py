@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -29,11 +30,14 @@ _POLL_S: Final = 0.1
 _PATIENCE_S: Final = 10.0
 """How long a round may take before a change ends it."""
 _GRACE_S: Final = 3.0
-"""How long a process may live after its outcome, or after Ctrl-C."""
+"""How long a process may live after its outcome, and how long Ctrl-C waits for one in silence."""
 
 
 def watch_project(file: Path, format: Format) -> int:
-    """Generate the project of a pyproject.toml until Ctrl-C, which is success."""
+    """Generate the project of a pyproject.toml until Ctrl-C, which is success.
+
+    A round that Ctrl-C meets ends what it does; a second Ctrl-C ends it at once.
+    """
     last: Outcome | None = None
     with suppress(KeyboardInterrupt):
         while True:
@@ -91,13 +95,22 @@ def _process(file: Path, format: Format) -> Iterator[Connection]:
         signal.signal(signal.SIGINT, handler)
     theirs.close()
     try:
-        yield messages
-    finally:
         try:
-            process.join(_GRACE_S)
-        finally:
-            process.kill()
-            process.join()
+            yield messages
+        except KeyboardInterrupt:
+            _wait_for_end(process)
+            raise
+        process.join(_GRACE_S)
+    finally:
+        process.kill()
+        process.join()
+
+
+def _wait_for_end(process: BaseProcess) -> None:
+    process.join(_GRACE_S)
+    if process.is_alive():
+        print("waiting for the design; Ctrl-C again ends it", file=sys.stderr)
+        process.join()
 
 
 def _wait_for_change(reads: Mapping[str, Mark]) -> None:
