@@ -12,12 +12,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from toolgen.codegen.write import STAGING, Edit, Report, compare, write
+from toolgen.codegen.write import STAGING, Edit, Report, compare, sweep, write
 from toolgen.contract.errors import ToolgenError
 
 from .conftest import DESIGN, ProjectFolder, in_a_process, surroundings
@@ -188,14 +189,57 @@ def test_a_read_only_output_changes_nothing() -> None:
         assert tree(project) != old
 
 
-def test_the_next_run_removes_what_a_killed_one_left(project: ProjectFolder) -> None:
-    left = [project.path / f"{folder}/{STAGING}abc" for folder in (".", "app")]
-    for folder in left:
+def test_the_next_run_removes_what_a_killed_one_left(before: Path) -> None:
+    for at, project in copies(before):
+        end = stopped(at, kill, partial(run, project, NEW))
+        left = list(project.glob(f"{STAGING}*"))
+        sweep(project / "stubs", project)
+        assert list(project.glob(f"{STAGING}*")) == left
+        sweep(project / "gen", project)
+        # The kill may come before there is a marker.
+        assert not [folder for folder in project.glob(f"{STAGING}*") if any(folder.iterdir())], at
+        if end == 0:
+            return
+
+
+def test_a_folder_called_like_those_of_runs_is_left_alone(project: ProjectFolder) -> None:
+    mine = [project.path / f"{folder}/{STAGING}mine" for folder in (".", "app")]
+    for folder in mine:
         (folder / "tree").mkdir(parents=True)
-    project.run("gen", "--check")
-    assert all(folder.exists() for folder in left)
-    project.run("gen")
-    assert not any(folder.exists() for folder in left)
+        (folder / "notes.txt").write_text("mine")
+    elsewhere = project.path / f"elsewhere/{STAGING}other"
+    elsewhere.mkdir(parents=True)
+    (elsewhere / ".toolgen-staging").write_text(f"{project.path / 'app/gen'}")
+    (project.path / f"{STAGING}link").symlink_to(elsewhere)
+    (project.path / f"{STAGING}file").write_text("mine")
+    before = project.files()
+    assert project.run("gen").code == 0
+    assert {path: file for path, file in project.files().items() if STAGING in path} == {
+        path: file for path, file in before.items() if STAGING in path
+    }
+    assert (project.path / f"{STAGING}link").is_symlink()
+
+
+def test_a_folder_that_becomes_a_link_while_a_run_moves_files_is_not_followed(before: Path) -> None:
+    """Whatever the run does then, nothing reaches the folder that the link leads to."""
+    mine = before.parent / "mine"
+    mine.mkdir()
+    for name in ("types.py", "gone.py", "also.json"):
+        (mine / name).write_text("mine")
+    held = tree(mine)
+    for at, project in copies(before):
+
+        def swap(project: Path = project) -> None:
+            for name in ("a", "b"):
+                with suppress(OSError):
+                    (project / f"gen/{name}").rename(project / f"moved-{name}")
+                    (project / f"gen/{name}").symlink_to(mine)
+
+        end = stopped(at, swap, partial(run, project, NEW))
+        assert end in (0, 1, 3), at
+        assert tree(mine) == held, at
+        if end == 0:
+            return
 
 
 def toolgen(project: ProjectFolder, *arguments: str) -> subprocess.Popen[str]:
@@ -210,7 +254,7 @@ def toolgen(project: ProjectFolder, *arguments: str) -> subprocess.Popen[str]:
 
 def test_runs_at_the_same_time_come_one_after_the_other(project: ProjectFolder) -> None:
     runs = [toolgen(project) for _ in range(4)]
-    said = [run.communicate(timeout=60)[1].splitlines()[-1] for run in runs]
+    said = [run.communicate()[1].splitlines()[-1] for run in runs]
     assert [run.returncode for run in runs] == [0] * 4
     assert sorted(line == "app/gen: up to date" for line in said) == [False, True, True, True]
     assert project.run("gen", "--check").code == 0
@@ -228,13 +272,13 @@ def test_a_run_waits_for_one_that_writes_and_says_so(
     assert waiting.stderr.readline() == f"waiting for another toolgen in {project.path}\n"
     assert waiting.poll() is None
     os.close(folder)
-    assert waiting.communicate(timeout=60)[1] == "app/gen: up to date\n"
+    assert waiting.communicate()[1] == "app/gen: up to date\n"
     assert waiting.returncode == 0
 
 
 def test_a_killed_run_keeps_nobody_waiting(project: ProjectFolder) -> None:
     project.write(
-        "app/design.py", f"import sys, time\nprint('here', file=sys.stderr)\ntime.sleep(60)\n{DESIGN}"
+        "app/design.py", f"import signal, sys\nprint('here', file=sys.stderr)\nsignal.pause()\n{DESIGN}"
     )
     hanging = toolgen(project)
     assert hanging.stderr is not None

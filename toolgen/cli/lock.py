@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from toolgen.cli.config import Project
-from toolgen.codegen.write import STAGING
+from toolgen.codegen.write import sweep
 
 
 @contextmanager
@@ -25,7 +24,7 @@ def writing(project: Project) -> Iterator[None]:
     """Keep all other runs out of the project, and remove what a killed one left."""
     with _locked(project.directory, shared=False) as alone:
         if alone:
-            _sweep(project)
+            sweep(project.directory / project.out, project.directory)
         yield
 
 
@@ -54,10 +53,3 @@ def _lock(folder: int, directory: Path, *, shared: bool) -> bool:
     except OSError:
         return False
     return True
-
-
-def _sweep(project: Project) -> None:
-    out = project.directory / project.out
-    for folder in (parent for parent in out.parents if parent.is_relative_to(project.directory)):
-        for left in folder.glob(f"{STAGING}*"):
-            shutil.rmtree(left, ignore_errors=True)

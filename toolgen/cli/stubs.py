@@ -17,6 +17,7 @@ from toolgen.cli.terminal import has_colours
 from toolgen.codegen import stub
 from toolgen.codegen.stubs import Finding, State, Stub, read_stub, stub_path
 from toolgen.codegen.write import Edit
+from toolgen.codegen.write.places import read_file
 from toolgen.contract.errors import ToolgenError
 from toolgen.dsl import build
 from toolgen.expr import render
@@ -104,7 +105,7 @@ def _packages(project: Project, folder: Path, file: Path) -> Iterator[Path]:
 
 def _read(file: Path, toolset: Toolset, project: Project) -> Stub:
     try:
-        return read_stub(file.read_bytes(), toolset, project.package)
+        return read_stub(read_file(file), toolset, project.package)
     except OSError as error:
         raise ToolgenError(f"cannot read {file}: {error.strerror}", hint="make it a readable file") from error
 

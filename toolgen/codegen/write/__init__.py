@@ -2,11 +2,12 @@
 
 Everything is staged, formatted by one ruff call, and then moved file by file between two manifests. An
 exception puts the old files back; what a kill leaves is repaired by the next run, whatever it generates.
+Links and special files are neither followed nor opened.
 """
 
 from .comparison import Comparison, compare
 from .moves import Edit
 from .output import Change, Report, preview, write
-from .staging import STAGING
+from .staging import STAGING, sweep
 
-__all__ = ["STAGING", "Change", "Comparison", "Edit", "Report", "compare", "preview", "write"]
+__all__ = ["STAGING", "Change", "Comparison", "Edit", "Report", "compare", "preview", "sweep", "write"]

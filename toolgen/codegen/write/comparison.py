@@ -6,16 +6,19 @@ import os
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from toolgen.codegen.manifest import MANIFEST, Manifest, Written, digest, read_manifest
 from toolgen.contract.errors import ToolgenError
 
+from .places import Place, kind
 from .refusal import refusal
 
 CACHES: Final = frozenset(["__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".DS_Store"])
 """What other programs leave in a folder that is ours."""
+
+_MOST_NAMES: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,15 +49,18 @@ def compare(out: Path, texts: Mapping[str, str]) -> Comparison:
     """Return how the folder differs from the planned texts.
 
     Raises:
-        ToolgenError: the folder holds files that are not ours, or its manifest is of no use.
+        ToolgenError: the folder holds files that are not ours, links or special files, or its manifest is
+            of no use.
     """
+    manifest = Manifest()
     try:
         found = _digests(out)
+        recorded = Place(root=out, path=PurePosixPath(MANIFEST)).read() if MANIFEST in found else None
     except OSError as error:
         raise refusal("read", error, out) from error
-    manifest = Manifest()
-    if found.pop(MANIFEST, None) is not None:
-        manifest = read_manifest((out / MANIFEST).read_text("utf-8", "replace"), str(out / MANIFEST))
+    if recorded is not None:
+        del found[MANIFEST]
+        manifest = read_manifest(recorded.decode("utf-8", "replace"), str(out / MANIFEST))
         strange = [path for path in found if path not in texts and path not in manifest.files]
     else:
         strange = list(found)
@@ -73,10 +79,14 @@ def compare(out: Path, texts: Mapping[str, str]) -> Comparison:
 
 
 def foreign(out: Path, paths: list[str]) -> ToolgenError:
-    shown = "".join(f"\n  {out / path}" for path in paths[:10])
-    more = f"\n  and {len(paths) - 10} more" if len(paths) > 10 else ""
+    return _refused(out, "files that toolgen did not write", [str(out / path) for path in paths])
+
+
+def _refused(out: Path, what: str, names: list[str]) -> ToolgenError:
+    shown = "".join(f"\n  {name}" for name in names[:_MOST_NAMES])
+    more = f"\n  and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return ToolgenError(
-        f"{out} holds files that toolgen did not write; nothing was changed:{shown}{more}",
+        f"{out} holds {what}; nothing was changed:{shown}{more}",
         hint="move them elsewhere, or set 'out' in [tool.toolgen] to a folder of its own",
     )
 
@@ -92,18 +102,33 @@ def _group(found: str | None, file: Written | None, source: str) -> str | None:
 
 
 def _digests(out: Path) -> dict[str, str]:
-    """Return the digest of every file in the folder but caches, by path, sorted."""
+    """Return the digest of every file in the folder but caches, by path, sorted.
+
+    The folder itself may be a link, which its author has made; what is in it may not.
+
+    Raises:
+        ToolgenError: it is no folder, or it holds a link or a special file; none is followed or opened.
+        OSError: something cannot be read.
+    """
     if not out.is_dir():
-        if out.exists():
-            raise ToolgenError(
-                f"{out} is not a folder", hint="move it away, or correct 'out' in [tool.toolgen]"
-            )
+        if os.path.lexists(out):
+            what = "is a link to no folder" if out.is_symlink() else "is not a folder"
+            raise ToolgenError(f"{out} {what}", hint="move it away, or correct 'out' in [tool.toolgen]")
         return {}
     digests: dict[str, str] = {}
-    for folder, folders, files in os.walk(out):
-        folders[:] = [name for name in folders if name not in CACHES]
-        for name in files:
-            if name not in CACHES:
-                file = Path(folder, name)
-                digests[file.relative_to(out).as_posix()] = digest(file.read_bytes())
+    special: list[str] = []
+    folders = [PurePosixPath()]
+    while folders:
+        folder = folders.pop()
+        with os.scandir(out / folder) as entries:
+            for entry in (entry for entry in entries if entry.name not in CACHES):
+                path = folder / entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(path)
+                elif entry.is_file(follow_symlinks=False):
+                    digests[str(path)] = digest(Place(root=out, path=path).read())
+                else:
+                    special.append(f"{out / path} ({kind(entry.stat(follow_symlinks=False).st_mode)})")
+    if special:
+        raise _refused(out, "links or special files, which are not followed", sorted(special))
     return dict(sorted(digests.items()))

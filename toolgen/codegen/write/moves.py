@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-import shutil
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from toolgen.contract.errors import ToolgenError
 
 from .comparison import CACHES
+from .places import Place, read_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,15 +28,18 @@ class Moves:
     """Moves that can be taken back."""
 
     attic: Path
-    saved: list[tuple[Path, Path | None]] = field(default_factory=list)
+    saved: list[tuple[Place, Path | None]] = field(default_factory=list)
     """Each place that was changed, with the copy of what it held."""
-    folders: list[Path] = field(default_factory=list)
+    folders: list[Place] = field(default_factory=list)
     """Folders that were made on the way."""
 
-    def put(self, file: Path, target: Path) -> None:
-        self._make_folder(target.parent)
+    def put(self, file: Path, target: Place) -> None:
+        self._make_root(target.root)
+        for folder in target.parents:
+            if folder.status() is None:
+                self._make(folder)
         with self._noted(target):
-            os.replace(file, target)
+            target.put(file)
 
     def put_new(self, file: Path, target: Path) -> None:
         """Put a file where nothing stands.
@@ -45,7 +49,7 @@ class Moves:
         """
         if os.path.lexists(target):
             raise _changed(target)
-        self.put(file, target)
+        self.put(file, Place.of(target))
 
     def put_edit(self, file: Path, target: Path, edit: Edit) -> None:
         """Put what a file of the author becomes in its place; a link stays one.
@@ -53,13 +57,13 @@ class Moves:
         Raises:
             ToolgenError: it does not hold any more what was read.
         """
-        if target.read_bytes() != edit.old:
+        if read_file(target) != edit.old:
             raise _changed(target)
-        self.put(file, Path(os.path.realpath(target)))
+        self.put(file, Place.of(Path(os.path.realpath(target))))
 
-    def take(self, target: Path) -> None:
+    def take(self, target: Place) -> None:
         with self._noted(target):
-            target.unlink()
+            target.remove()
 
     def undo(self) -> None:
         """Put everything back.
@@ -70,12 +74,9 @@ class Moves:
         try:
             for target, copy in reversed(self.saved):
                 if copy is not None:
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    os.replace(copy, target)
-                elif target.is_dir():
-                    shutil.rmtree(target)
-                else:
-                    target.unlink(missing_ok=True)
+                    self._restore(copy, target)
+                elif status := target.status():
+                    (target.remove_tree if stat.S_ISDIR(status.st_mode) else target.remove)()
         except OSError as error:
             raise ToolgenError(
                 f"cannot put back {error.filename2 or error.filename}: {error.strerror}",
@@ -83,10 +84,10 @@ class Moves:
             ) from error
         for folder in reversed(self.folders):
             with suppress(OSError):
-                folder.rmdir()
+                folder.remove_folder()
 
     @contextmanager
-    def _noted(self, target: Path) -> Iterator[None]:
+    def _noted(self, target: Place) -> Iterator[None]:
         """Note the change before it happens, so that no signal comes between, but not one that is refused."""
         self.saved.append((target, self._copy(target)))
         try:
@@ -95,25 +96,42 @@ class Moves:
             self.saved.pop()
             raise
 
-    def _copy(self, target: Path) -> Path | None:
-        if not target.is_file():
+    def _copy(self, target: Place) -> Path | None:
+        status = target.status()
+        if status is None or not stat.S_ISREG(status.st_mode):
             return None
         self.attic.mkdir(exist_ok=True)
-        return Path(shutil.copy2(target, self.attic / str(len(self.saved))))
+        copy = self.attic / str(len(self.saved))
+        copy.write_bytes(target.read())
+        copy.chmod(stat.S_IMODE(status.st_mode))
+        os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))
+        return copy
 
-    def _make_folder(self, folder: Path) -> None:
+    def _restore(self, copy: Path, target: Place) -> None:
+        """Put a copy back, in folders that may have been removed since."""
+        for folder in target.parents:
+            if folder.status() is None:
+                folder.make_folder()
+        target.put(copy)
+
+    def _make_root(self, folder: Path) -> None:
         if not folder.exists():
-            self._make_folder(folder.parent)
-            folder.mkdir()
-            self.folders.append(folder)
+            self._make_root(folder.parent)
+            self._make(Place.of(folder))
+
+    def _make(self, folder: Place) -> None:
+        folder.make_folder()
+        self.folders.append(folder)
 
 
 def remove_empty(out: Path, deleted: Iterable[str]) -> None:
     """Remove the folders, deepest first, in which deleting left nothing but caches."""
-    parents = {parent for path in deleted for parent in (out / path).parents if out in parent.parents}
-    for folder in sorted(parents, key=lambda path: len(path.parts), reverse=True):
-        if folder.is_dir() and all(child.name in CACHES for child in folder.iterdir()):
-            shutil.rmtree(folder, ignore_errors=True)
+    parents = {parent for path in deleted for parent in PurePosixPath(path).parents[:-1]}
+    for path in sorted(parents, key=lambda path: len(path.parts), reverse=True):
+        folder = Place(root=out, path=path)
+        with suppress(OSError):
+            if all(name in CACHES for name in folder.names()):
+                folder.remove_tree(ignore_errors=True)
 
 
 def _changed(target: Path) -> ToolgenError:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from toolgen.codegen.manifest import MANIFEST, Manifest, Written, digest
 
 from .comparison import Comparison, compare, foreign
 from .moves import Edit, Moves, remove_empty
+from .places import Place
 from .refusal import refusal
-from .staging import STAGING, stage, stage_edits
+from .staging import stage, stage_edits, staging
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +71,10 @@ def write(
     if before.is_current and before.manifest.design == design and not beside and not edits:
         return Report()
     try:
-        with tempfile.TemporaryDirectory(
-            prefix=STAGING, dir=_room(out), ignore_cleanup_errors=True
-        ) as folder:
-            run = _stage(Path(folder), out, texts, before, design, beside)
-            stage_edits(Path(folder), edits)
-            _move_all(out, Path(folder), run, beside, edits)
+        with staging(out) as folder:
+            run = _stage(folder, out, texts, before, design, beside)
+            stage_edits(folder, edits)
+            _move_all(out, folder, run, beside, edits)
     except OSError as error:
         raise refusal("write", error, out) from error
     edited = tuple(path for path in before.edited if path in run.new)
@@ -98,7 +96,7 @@ def preview(
     beside, edits = beside or {}, edits or {}
     before = compare(out, texts)
     try:
-        with tempfile.TemporaryDirectory(prefix=STAGING) as folder:
+        with tempfile.TemporaryDirectory() as folder:
             run = _stage(Path(folder), out, texts, before, before.manifest.design, beside)
             return list(_changes(out, Path(folder), run, beside, edits))
     except OSError as error:
@@ -109,19 +107,14 @@ def _changes(
     out: Path, folder: Path, run: _Run, beside: Mapping[Path, str], edits: Mapping[Path, Edit]
 ) -> Iterator[Change]:
     for path in run.new:
-        old = (out / path).read_bytes() if path in run.before.found else None
+        old = _place(out, path).read() if path in run.before.found else None
         yield Change(file=out / path, old=old, new=(folder / "tree" / path).read_bytes())
     for path in run.deleted:
-        yield Change(file=out / path, old=(out / path).read_bytes())
+        yield Change(file=out / path, old=_place(out, path).read())
     for number, target in enumerate(beside):
         yield Change(file=target, new=(folder / f"beside/{number}.py").read_bytes())
     for target, edit in edits.items():
         yield Change(file=target, old=edit.old, new=edit.new)
-
-
-def _room(out: Path) -> Path:
-    """Return the nearest folder above `out`: on its file system, and not in the way of its readers."""
-    return next(parent for parent in Path(os.path.abspath(out)).parents if parent.is_dir())
 
 
 def _stage(
@@ -173,17 +166,21 @@ def _move_tree(out: Path, folder: Path, run: _Run, moves: Moves) -> None:
     tree = folder / "tree"
     (tree / MANIFEST).write_text(run.manifest.text(), "utf-8")
     if not out.exists():
-        moves.put(tree, out)
+        moves.put(tree, Place.of(out))
         return
     if run.new or run.deleted:
         (folder / MANIFEST).write_text(_under_way(run).text(), "utf-8")
-        moves.put(folder / MANIFEST, out / MANIFEST)
+        moves.put(folder / MANIFEST, _place(out, MANIFEST))
     for path in run.deleted:
-        moves.take(out / path)
+        moves.take(_place(out, path))
     for path in run.new:
-        moves.put(tree / path, out / path)
+        moves.put(tree / path, _place(out, path))
     remove_empty(out, run.before.stale)
-    moves.put(tree / MANIFEST, out / MANIFEST)
+    moves.put(tree / MANIFEST, _place(out, MANIFEST))
+
+
+def _place(out: Path, path: str) -> Place:
+    return Place(root=out, path=PurePosixPath(path))
 
 
 def _under_way(run: _Run) -> Manifest:

@@ -1,24 +1,60 @@
-"""New files before they stand in their places: written into one folder and formatted there."""
+"""New files before they stand in their places: written into one folder and formatted there.
+
+A file in the folder says whose it is: the next run removes what a killed one left, and nothing else.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
-from collections.abc import Mapping
-from pathlib import Path
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 
 from .moves import Edit
+from .places import Place
 
 STAGING: Final = ".toolgen-staging-"
 """How the names of the folders begin in which runs prepare their files."""
+
+_MARKER: Final = PurePosixPath(".toolgen-staging")
+"""The file that says which output a staging folder is for."""
 
 _RUFF_ARGUMENTS: Final = (
     "format --isolated --no-cache --no-respect-gitignore "
     "--config line-length=100 --config exclude=[] --target-version py311 ."
 ).split()
+
+
+@contextmanager
+def staging(out: Path) -> Iterator[Path]:
+    """Yield an empty folder on the file system of `out`, above it and so not in the way of its readers."""
+    real = Path(os.path.realpath(out))
+    room = next(parent for parent in real.parents if parent.is_dir())
+    with tempfile.TemporaryDirectory(prefix=STAGING, dir=room, ignore_cleanup_errors=True) as folder:
+        (Path(folder) / _MARKER).write_bytes(_claim(out))
+        yield Path(folder)
+
+
+def sweep(out: Path, project: Path) -> None:
+    """Remove what killed runs left that prepared files of `out`, a folder inside the project."""
+    rooms = {parent for parent in out.parents if parent.is_relative_to(project)}
+    for room in (*rooms, Path(os.path.realpath(out)).parent):
+        for left in room.glob(f"{STAGING}*"):
+            with suppress(OSError):
+                if Place(root=room, path=PurePosixPath(left.name) / _MARKER).read() == _claim(out):
+                    shutil.rmtree(left, ignore_errors=True)
+
+
+def _claim(out: Path) -> bytes:
+    """Return what the marker of a staging folder for `out` says."""
+    text = b"toolgen gen prepares files here, and its next run removes them. They are for:\n"
+    return text + os.fsencode(os.path.realpath(out)) + b"\n"
 
 
 def stage(folder: Path, texts: Mapping[str, str], beside: Mapping[Path, str]) -> None:
