@@ -16,6 +16,7 @@ from .codec import document
 from .errors import MalformedResultError, ToolError, ToolValidationError
 from .results import RetryHint, RetryReason, ToolResult
 from .specs import ToolSpec
+from .unimplemented import find_unimplemented, unavailable
 
 Arguments = bytes | str | Mapping[str, object]
 
@@ -97,6 +98,8 @@ def failure_of(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
     """Return what the model may know of an exception; one that was not meant for it goes to the log."""
     if isinstance(error, ToolError):
         return error
+    if found := find_unimplemented(spec, error):
+        return unavailable(spec, found)
     return hidden(spec, error, "malformed_response" if isinstance(error, MalformedResultError) else None)
 
 
