@@ -172,6 +172,10 @@ def test_a_round_says_its_problems_as_asked(project: ProjectFolder) -> None:
             "::error file=app/design.py,line=12,col=13,"
         )
         watch.until("Ctrl-C stops")
+        project.write("app/design.py", DESIGN.replace("Args(", "Argz("))
+        (said,) = watch.until("hint: write Args")
+        assert said.startswith("::error file=app/design.py,line=11,col=9,title=python-error::NameError: ")
+        assert watch.until("  hint: write Args")[0] == "error: the module 'app.design' does not import:"
         assert watch.stop() == []
 
 

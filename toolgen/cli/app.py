@@ -66,16 +66,15 @@ def gen(
 ) -> None:
     """Generate the code of the project's design."""
     from toolgen.cli.gen import check_output, diff_output, generate_output
-    from toolgen.cli.outcome import show
+    from toolgen.cli.outcome import failures_shown, show
     from toolgen.cli.watch import watch_project
 
     if watch and (check or diff):
         raise typer.BadParameter("--watch writes; --check and --diff do not")
-    project = find_project(config)
-    if watch:
-        raise typer.Exit(watch_project(project.file, format))
     run = diff_output if diff else check_output if check else generate_output
-    raise typer.Exit(show(run(project, format)))
+    with failures_shown(format):
+        project = find_project(config)
+        raise typer.Exit(watch_project(project.file, format) if watch else show(run(project, format)))
 
 
 @app.command()
@@ -83,13 +82,15 @@ def stubs(
     check: Annotated[
         bool, typer.Option("--check", help="Print only what is open; exit 1 if anything is.")
     ] = False,
+    format: OutputFormat = "text",
     config: Config = None,
 ) -> None:
     """Show which methods of your executors are implemented, open, changed or left over."""
-    from toolgen.cli.outcome import show
+    from toolgen.cli.outcome import failures_shown, show
     from toolgen.cli.stubs import show_stubs
 
-    raise typer.Exit(show(show_stubs(find_project(config), check=check)))
+    with failures_shown(format):
+        raise typer.Exit(show(show_stubs(find_project(config), check=check, format=format)))
 
 
 @app.command()
@@ -226,7 +227,7 @@ def import_(
 ) -> None:
     """Write a design of tools that somebody else described; it is yours from then on."""
     from toolgen.cli.importing import Request, import_tools
-    from toolgen.cli.outcome import show
+    from toolgen.cli.outcome import failures_shown, show
 
     request = Request(
         kind=kind,
@@ -238,4 +239,5 @@ def import_(
         is_forced=force,
         format=format,
     )
-    raise typer.Exit(show(import_tools(request)))
+    with failures_shown(format):
+        raise typer.Exit(show(import_tools(request)))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
-from toolgen.cli.load import authors_code
+from toolgen.cli.python_errors import authors_code
 from toolgen.contract.errors import ToolgenError
 
 _HINT = "name them as module, module:function, path/file.py or path/file.py:function"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,14 +11,14 @@ from toolgen.cli.config import Project
 from toolgen.cli.findings import findings, kept, render_findings
 from toolgen.cli.load import load_design
 from toolgen.cli.lock import reading, writing
-from toolgen.cli.outcome import Outcome
+from toolgen.cli.outcome import Outcome, problems, rendered, wrong_design
 from toolgen.cli.patch import patch
 from toolgen.cli.stubs import StubPlan, plan_stubs
 from toolgen.cli.terminal import has_colours
 from toolgen.codegen import generate
 from toolgen.codegen.write import Report, compare, preview, write
 from toolgen.dsl import build
-from toolgen.expr import Diagnostic, Format, render
+from toolgen.expr import Diagnostic, Format
 
 _MOST_NAMES: Final = 3
 """New stubs that the summary names; of more it only gives the number."""
@@ -46,7 +45,7 @@ def generate_output(project: Project, format: Format = "text") -> Outcome:
         report = write(
             plan.out, plan.texts, design=project.design, beside=plan.stubs.new, edits=plan.stubs.edits
         )
-        warnings = _rendered(plan.warnings, format)
+        warnings = rendered(plan.warnings, format)
         notes = [warnings] if warnings and format == "text" else []
         output = "" if format == "text" else warnings
         notes += [f"{plan.out / path}: was edited; written again" for path in report.edited]
@@ -70,7 +69,7 @@ def check_output(project: Project, format: Format = "text") -> Outcome:
         repair = (
             "run: toolgen gen" if any(one.is_repaired_by_gen for one in found) else "delete what was kept"
         )
-        return _problems(render_findings(found, format), format, f"to bring it up to date, {repair}")
+        return problems(render_findings(found, format), format, f"to bring it up to date, {repair}")
 
 
 def diff_output(project: Project, format: Format = "text") -> Outcome:
@@ -110,20 +109,7 @@ def _plan(project: Project, format: Format) -> _Plan | Outcome:
 
 def _wrong(diagnostics: tuple[Diagnostic, ...], format: Format) -> Outcome:
     errors = sum(not diagnostic.is_warning for diagnostic in diagnostics)
-    return _problems(
-        _rendered(diagnostics, format), format, f"{_count(errors, 'error')}; nothing was generated"
-    )
-
-
-def _rendered(diagnostics: tuple[Diagnostic, ...], format: Format) -> str:
-    return render(diagnostics, format, os.getcwd(), has_colours(sys.stderr))
-
-
-def _problems(text: str, format: Format, summary: str) -> Outcome:
-    """Return an outcome of code 1; the text goes to people or to programs, as its format says."""
-    if format == "text":
-        return Outcome(code=1, notes=(text,), summary=summary)
-    return Outcome(code=1, output=text, summary=summary)
+    return wrong_design(diagnostics, format, f"{_count(errors, 'error')}; nothing was generated")
 
 
 def _done(plan: _Plan, report: Report) -> list[str]:

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
-import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from types import ModuleType
-from typing import Final
 
 from toolgen.cli.config import Project
+from toolgen.cli.python_errors import authors_code
 from toolgen.contract.errors import ToolgenError
 from toolgen.dsl import Design
-
-_NOT_THE_AUTHORS: Final = (
-    str(Path(__file__).parents[1]) + os.sep,
-    str(Path(importlib.__file__).parent) + os.sep,
-    "<frozen importlib",
-)
-"""Starts of the files whose frames say nothing to the author: toolgen's and the import system's."""
 
 
 def load_design(project: Project) -> Design:
@@ -64,33 +52,6 @@ def load_module(project: Project, name: str, key: str) -> ModuleType:
                 f"there is no module {error.name!r} in {directory}",
                 hint=f"correct {key!r} in [tool.toolgen], or add the module",
             ) from error
-
-
-@contextmanager
-def authors_code(problem: str) -> Iterator[None]:
-    """Turn what the author's code raises into a `ToolgenError` with the author's part of the traceback."""
-    try:
-        yield
-    except ToolgenError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise ToolgenError(f"{problem}:\n\n{_own_traceback(error)}") from error
-
-
-def _own_traceback(error: BaseException) -> str:
-    """Return the traceback without the frames of toolgen and of the import system."""
-    report = traceback.TracebackException.from_exception(error)
-    _strip(report)
-    text = "".join(report.format()).rstrip()
-    return text if report.stack else text.removeprefix("Traceback (most recent call last):\n")
-
-
-def _strip(report: traceback.TracebackException) -> None:
-    frames = [frame for frame in report.stack if not frame.filename.startswith(_NOT_THE_AUTHORS)]
-    report.stack = traceback.StackSummary.from_list(frames)
-    for earlier in (report.__cause__, report.__context__):
-        if earlier is not None:
-            _strip(earlier)
 
 
 def _a(noun: str) -> str:

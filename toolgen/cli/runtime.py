@@ -6,7 +6,8 @@ import inspect
 from functools import reduce
 
 from toolgen.cli.config import Project
-from toolgen.cli.load import authors_code, load_module
+from toolgen.cli.load import load_module
+from toolgen.cli.python_errors import authors_code
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.runtime import CallMeta, Runtime, UnknownToolError

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path, PurePosixPath
 from typing import Final, get_args
 
 from toolgen.cli.config import Project
 from toolgen.cli.load import load_design
-from toolgen.cli.outcome import Outcome
-from toolgen.cli.terminal import has_colours
+from toolgen.cli.outcome import Outcome, wrong_design
+from toolgen.cli.records import Record, render_records
 from toolgen.codegen import stub
 from toolgen.codegen.stubs import Finding, State, Stub, read_stub, stub_path
 from toolgen.codegen.write import Edit
 from toolgen.codegen.write.places import read_file
 from toolgen.contract.errors import ToolgenError
 from toolgen.dsl import build
-from toolgen.expr import render
+from toolgen.expr import Format
 from toolgen.expr.tree import Design, Toolset
 
 _OPEN: Final = frozenset[State](["missing", "unimplemented"])
@@ -59,15 +59,17 @@ def plan_stubs(project: Project, design: Design, folder: Path) -> StubPlan:
     return StubPlan(new=new, edits=edits, notes=tuple(notes))
 
 
-def show_stubs(project: Project, *, check: bool) -> Outcome:
-    """Show how the methods of all tools stand; with `check` only what is open, and code 1 if anything is."""
+def show_stubs(project: Project, *, check: bool, format: Format = "text") -> Outcome:
+    """Show how the methods of all tools stand; with `check` only what is open, and code 1 if anything is.
+
+    For programs there is a record of each that is not as the design has it, or only of what is open.
+    """
     evaluation = build(load_design(project))
     if evaluation.design is None:
-        text = render(evaluation.diagnostics, "text", os.getcwd(), has_colours(sys.stderr))
-        return Outcome(code=1, notes=(text,), summary="the design has errors")
+        return wrong_design(evaluation.diagnostics, format, "the design has errors")
     folder = project.shown(project.stubs)
     lines: list[str] = []
-    is_open: list[str] = []
+    found: list[tuple[Path, Finding]] = []
     total: Counter[str] = Counter()
     for toolset in toolsets(evaluation.design):
         file = folder / stub_path(toolset)
@@ -77,11 +79,33 @@ def show_stubs(project: Project, *, check: bool) -> Outcome:
         total += counts
         lines += [f"{toolset.service}.{toolset.name}: {_counts(counts)}"]
         lines += [f"{file}:{finding.line}: {finding.text}" for finding in findings]
-        is_open += [f"{file}:{one.line}: {one.text}" for one in findings if one.state in _OPEN]
+        found += [(file, finding) for finding in findings]
+    is_open = [(file, finding) for file, finding in found if finding.state in _OPEN]
+    code = 1 if check and is_open else 0
     summary = f"{folder}: {_counts(total)}"
+    if format != "text":
+        records = starmap(_record, is_open if check else found)
+        return Outcome(code=code, output=render_records(filter(None, records), format), summary=summary)
     if check:
-        return Outcome(code=1 if is_open else 0, notes=tuple(is_open), summary=summary)
-    return Outcome(code=0, output="\n".join(lines), summary=summary)
+        notes = tuple(f"{file}:{finding.line}: {finding.text}" for file, finding in is_open)
+        return Outcome(code=code, notes=notes, summary=summary)
+    return Outcome(code=code, output="\n".join(lines), summary=summary)
+
+
+def _record(file: Path, finding: Finding) -> Record | None:
+    """Return the record of what is not as the design has it."""
+    if finding.state == "implemented":
+        return None
+    return Record(
+        code=f"stub-{finding.state}",
+        message=finding.text,
+        severity="error" if finding.state in _OPEN else "warning",
+        file=str(file),
+        line=finding.line,
+        column=1,
+        end_line=finding.line,
+        end_column=1,
+    )
 
 
 def _counts(counts: Counter[str]) -> str:

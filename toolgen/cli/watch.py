@@ -21,7 +21,7 @@ from typing import Final
 
 from toolgen.cli.config import read_project
 from toolgen.cli.gen import generate_output
-from toolgen.cli.outcome import Outcome, show
+from toolgen.cli.outcome import Outcome, failure, show
 from toolgen.cli.reads import Mark, mark, report_reads
 from toolgen.contract.errors import ToolgenError
 from toolgen.expr import Format
@@ -140,5 +140,5 @@ def _generate(file: Path, format: Format, messages: Connection) -> None:
         report_reads(project, report)
         outcome = generate_output(project, format)
     except ToolgenError as error:
-        outcome = Outcome(code=2, summary=f"error: {error}")
+        outcome = failure(error, format)
     messages.send(outcome)

@@ -74,7 +74,7 @@ def _span(source: Source, root: str) -> dict[str, object]:
     file, line, column = source.place
     end_line, end_column = source.end
     return {
-        "file": _shown(file, root),
+        "file": shown(file, root),
         "line": line,
         "column": column,
         "end": {"line": end_line, "column": end_column},
@@ -83,7 +83,7 @@ def _span(source: Source, root: str) -> dict[str, object]:
 
 def _github(diagnostic: Diagnostic, root: str) -> str:
     file, line, column = diagnostic.source.place
-    properties = {"file": _shown(file, root), "line": line, "col": column, "title": diagnostic.code}
+    properties = {"file": shown(file, root), "line": line, "col": column, "title": diagnostic.code}
     lines = [diagnostic.message]
     lines += [f"{_place(related.source, root)}: {related.message}" for related in diagnostic.related]
     lines += [f"hint: {diagnostic.hint}"] if diagnostic.hint else []
@@ -102,10 +102,10 @@ def _severity(diagnostic: Diagnostic) -> Severity:
 
 def _place(source: Source, root: str) -> str:
     file, line, column = source.place
-    return f"{_shown(file, root)}:{line}:{column}"
+    return f"{shown(file, root)}:{line}:{column}"
 
 
-def _shown(file: str, root: str) -> str:
+def shown(file: str, root: str) -> str:
     """Return the path relative to the root where the file stands below it."""
     path = os.path.relpath(file, root) if os.path.isabs(file) else file
     return file if path.startswith(os.pardir) else path

@@ -1,0 +1,208 @@
+"""Mistakes in a design that Python finds: said with their place and their fix, to people and to programs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .conftest import DESIGN, ProjectFolder
+
+CASES = {
+    # What is planted, the line and the column where it is, what Python says, what to do.
+    "a misspelt name": (
+        DESIGN.replace("        Args(", "        Argz("),
+        (11, 9),
+        "NameError: name 'Argz' is not defined. Did you mean: 'Args'?",
+        "write Args",
+    ),
+    "a forgotten import": (
+        DESIGN.replace(", Toolset", ""),
+        (5, 10),
+        "NameError: name 'Toolset' is not defined",
+        "add the import: from toolgen.dsl import Toolset",
+    ),
+    "a misspelt name that is not imported": (
+        DESIGN.replace('Inject("session_id")', 'Injekt("session_id")').replace("Inject, ", ""),
+        (16, 9),
+        "NameError: name 'Injekt' is not defined",
+        "write Inject, and add: from toolgen.dsl import Inject",
+    ),
+    "a name of nothing": (
+        DESIGN.replace("max_length=40", "max_length=LONGEST_PERSON"),
+        (12, 83),
+        "NameError: name 'LONGEST_PERSON' is not defined",
+        "define it above, or import it",
+    ),
+    "a misspelt import": (
+        DESIGN.replace("import Args", "import Argss"),
+        (3, 1),
+        "ImportError: cannot import name 'Argss' from 'toolgen.dsl' (",
+        "did you mean 'Args'?",
+    ),
+    "a misspelt keyword": (
+        DESIGN.replace("required=True, max", "requierd=True, max"),
+        (12, 13),
+        "TypeError: Attribute.__init__() got an unexpected keyword argument 'requierd'",
+        "did you mean 'required'?",
+    ),
+    "a keyword of another clause": (
+        DESIGN.replace('Inject("session_id"),', 'Inject("session_id"), read_only=True,'),
+        (8, 5),
+        "TypeError: Tool.__init__() got an unexpected keyword argument 'read_only'",
+        "'read_only' belongs to Annotations; write Tool(name, description, …, title=…)",
+    ),
+    "a missing argument": (
+        DESIGN.replace(', "Whom to greet."', ""),
+        (12, 13),
+        "TypeError: Attribute.__init__() missing 1 required positional argument: 'description'",
+        "write Attribute(name, type, description, required=…, default=…, enum=…, …)",
+    ),
+    "a missing comma between texts": (
+        DESIGN.replace('String, "Whom', '"Name" "Whom'),
+        (12, 13),
+        "TypeError: Attribute.__init__() missing 1 required positional argument: 'description'",
+        """a comma may be missing between "Name" and "Whom to greet.\"""",
+    ),
+    "one argument too many": (
+        DESIGN.replace('"Whom to greet."', '"Whom to greet.", True'),
+        (12, 13),
+        "TypeError: Attribute.__init__() takes 4 positional arguments but 5 ",
+        "write Attribute(name, type, description, required=…, default=…, enum=…, …)",
+    ),
+    "an argument of a type that has none": (
+        DESIGN.replace("String, Tool,", "Boolean, String, Tool,").replace(
+            '"name", String,', '"name", Boolean(minimum=1),'
+        ),
+        (12, 31),
+        "TypeError: ScalarWord.__call__() got an unexpected keyword argument 'minimum'",
+        "'minimum' belongs to Attribute, Float, Int; write the type without arguments",
+    ),
+    "a missing comma before a bracket": (
+        DESIGN.replace(
+            'required=True)),\n        Inject("session_id"),', "required=True))\n        (Inject,),"
+        ),
+        (15, 9),
+        "TypeError: 'Return' object is not callable",
+        "a comma may be missing before the '('",
+    ),
+    "a missing comma that Python sees": (
+        DESIGN.replace('"Greet a person.",', '"Greet a person."'),
+        (10, 9),
+        "SyntaxError: invalid syntax. Perhaps you forgot a comma?",
+        "",
+    ),
+    "a bracket too many": (f"{DESIGN})\n", (20, 1), "SyntaxError: unmatched ')'", ""),
+    "a package that is not there": (
+        f"import nowhere\n{DESIGN}",
+        (1, 1),
+        "ModuleNotFoundError: No module named 'nowhere'",
+        "correct the name, or install the module where toolgen runs, in ",
+    ),
+    "a mistake of no word": (
+        DESIGN.replace("max_length=40", "max_length=1 // 0"),
+        (12, 83),
+        "ZeroDivisionError: integer division or modulo by zero",
+        "",
+    ),
+    "an exit": (f"import sys\nsys.exit(3)\n{DESIGN}", (2, 1), "SystemExit: 3", ""),
+}
+
+
+Planted = tuple[str, tuple[int, int], str, str]
+
+
+@pytest.fixture(params=list(CASES.values()), ids=list(CASES))
+def planted(request: pytest.FixtureRequest, project: ProjectFolder) -> Planted:
+    case: Planted = request.param
+    project.write("app/design.py", case[0])
+    return case
+
+
+@pytest.mark.parametrize("command", [("gen",), ("gen", "--check"), ("gen", "--diff"), ("stubs",)])
+def test_programs_get_one_record(project: ProjectFolder, planted: Planted, command: tuple[str, ...]) -> None:
+    _, (line, column), message, hint = planted
+    before = project.files()
+    done = project.run(*command, "--format", "json")
+    assert done.code == 2
+    (record,) = map(json.loads, done.out.splitlines())
+    assert (record["severity"], record["code"]) == ("error", "python-error")
+    assert record["message"].startswith(message)
+    assert (record["file"], record["line"], record["column"]) == ("app/design.py", line, column)
+    assert (record["end"]["line"], record["end"]["column"]) >= (line, column)
+    assert record["hint"].startswith(hint)
+    assert bool(record["hint"]) == bool(hint)
+    assert project.files() == before
+
+
+def test_github_gets_one_command(project: ProjectFolder, planted: Planted) -> None:
+    _, (line, column), message, _ = planted
+    done = project.run("gen", "--format", "github")
+    assert done.code == 2
+    (command,) = done.out.splitlines()
+    assert command.startswith(
+        f"::error file=app/design.py,line={line},col={column},title=python-error::{message}"
+    )
+
+
+def test_people_get_the_traceback_and_the_hint(project: ProjectFolder, planted: Planted) -> None:
+    _, (line, _), message, hint = planted
+    done = project.run("gen")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: the module 'app.design' does not import:\n\n")
+    assert f'app/design.py", line {line}' in done.err
+    assert f"\n{message}" in done.err
+    assert ("\n  hint: " in done.err) == bool(hint)
+    assert f"\n  hint: {hint}" in done.err or not hint
+
+
+def test_the_place_is_in_the_project_and_the_file_may_be_another(project: ProjectFolder) -> None:
+    """The error comes out of the standard library, which a function of the project called."""
+    project.write("app/design.py", "from app.texts import texts\n")
+    project.write(
+        "app/texts.py", "import json\n\ndef read(text):\n    return json.loads(text)\n\ntexts = read('{')\n"
+    )
+    done = project.run("gen", "--format", "json")
+    record = json.loads(done.out)
+    assert (record["file"], record["line"], record["column"]) == ("app/texts.py", 4, 12)
+    assert record["message"].startswith("json.decoder.JSONDecodeError: Expecting property name")
+    assert 'texts.py", line 6, in <module>' in done.err
+
+
+def test_a_chain_of_errors_is_shown_whole_and_recorded_by_its_last(project: ProjectFolder) -> None:
+    project.write(
+        "app/design.py",
+        "try:\n    Argz\nexcept NameError as error:\n    raise ValueError('no design') from error\n",
+    )
+    done = project.run("gen", "--format", "json")
+    assert json.loads(done.out)["message"] == "ValueError: no design"
+    assert "NameError: name 'Argz' is not defined" in done.err
+
+
+@pytest.mark.parametrize(
+    ("design", "message"),
+    [
+        ("x = 1", "the module 'app.design' has no name 'design'"),
+        ("design = 1", "'design' in the module 'app.design' is an int, not a Design"),
+    ],
+)
+def test_every_error_of_the_environment_is_a_record(
+    project: ProjectFolder, design: str, message: str
+) -> None:
+    project.write("app/design.py", design)
+    done = project.run("gen", "--format", "json")
+    assert done.code == 2
+    record = json.loads(done.out)
+    assert record["hint"]
+    assert (record["code"], record["message"]) == ("environment", message)
+    assert project.run("gen", "--format", "github").out.startswith(f"::error title=environment::{message}")
+    assert project.run("gen").out == ""
+
+
+def test_the_source_of_an_import_is_the_authors_code_too(project: ProjectFolder) -> None:
+    project.write("tools.py", "def search(query: Texd) -> str: ...\n")
+    done = project.run("import", "python", "tools.py", "--format", "json")
+    assert done.code == 2
+    record = json.loads(done.out)
+    assert (record["file"], record["line"]) == ("tools.py", 1)
+    assert record["message"] == "NameError: name 'Texd' is not defined"

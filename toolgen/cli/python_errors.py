@@ -1,0 +1,130 @@
+"""What an author's code raises: the author's part of the traceback for people, one record for programs."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import sys
+import sysconfig
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from toolgen.cli.python_hints import hint_for
+from toolgen.cli.records import Record, RecordedError, record_at
+from toolgen.contract.errors import ToolgenError
+from toolgen.expr.rendering import shown
+from toolgen.expr.source import Source
+
+_TOOLGEN: Final = str(Path(__file__).parents[1]) + os.sep
+_IMPORTING: Final = (str(Path(importlib.__file__).parent) + os.sep, "<frozen importlib")
+_NOT_THE_AUTHORS: Final = (_TOOLGEN, *_IMPORTING)
+"""Starts of the files whose frames say nothing to the author: toolgen's and the import system's."""
+_INSTALLED: Final = tuple(
+    folder + os.sep
+    for key, folder in sysconfig.get_paths().items()
+    if key in ("stdlib", "platstdlib", "purelib", "platlib")
+)
+_CODE: Final = "python-error"
+
+
+@contextmanager
+def authors_code(problem: str) -> Iterator[None]:
+    """Turn what the author's code raises into an error with the author's part of the traceback.
+
+    Raises:
+        RecordedError: its record says what Python said, and where in the author's files.
+    """
+    try:
+        yield
+    except ToolgenError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise RecordedError(f"{problem}:\n\n{_own_traceback(error)}", record=_record(error)) from error
+
+
+def _record(error: BaseException) -> Record:
+    """Return what Python says, at the last place in the author's files, and what to do."""
+    message = _message(error)
+    if isinstance(error, SyntaxError) and error.filename and error.lineno and _is_own(error.filename):
+        return _of_syntax(error, error.filename, error.lineno, message)
+    last = _last_of_author(error.__traceback__)
+    if last is None:
+        return Record(code=_CODE, message=message, hint=hint_for(error, None, None))
+    source = Source(last.tb_frame.f_code, last.tb_lasti)
+    hint = hint_for(error, last.tb_frame, source)
+    return record_at(source, root=os.getcwd(), code=_CODE, message=message, hint=hint)
+
+
+def _of_syntax(error: SyntaxError, file: str, line: int, message: str) -> Record:
+    column, end_line = max(error.offset or 1, 1), max(error.end_lineno or line, line)
+    return Record(
+        code=_CODE,
+        message=message,
+        file=shown(file, os.getcwd()),
+        line=line,
+        column=column,
+        end_line=end_line,
+        end_column=max(error.end_offset or 1, column if end_line == line else 1),
+    )
+
+
+def _last_of_author(trace: TracebackType | None) -> TracebackType | None:
+    """Return the last part of a traceback that stands in a file of the author's."""
+    found = None
+    while trace is not None:
+        found = trace if _is_own(trace.tb_frame.f_code.co_filename) else found
+        trace = trace.tb_next
+    return found
+
+
+def _is_own(file: str) -> bool:
+    """Return whether it is a file of the author's: neither toolgen's nor installed nor made up."""
+    return not file.startswith((*_NOT_THE_AUTHORS, *_INSTALLED, "<"))
+
+
+def _message(error: BaseException) -> str:
+    """Return what Python says in its last line, without the notes that were added."""
+    text = str(error.msg) if isinstance(error, SyntaxError) else str(error)
+    kind = type(error).__qualname__
+    if type(error).__module__ not in ("builtins", "__main__"):
+        kind = f"{type(error).__module__}.{kind}"
+    return f"{kind}: {text}{_suggestion(error)}" if text else kind
+
+
+def _suggestion(error: BaseException) -> str:
+    """Return the "Did you mean" that Python adds to what it prints of an error."""
+    if sys.version_info >= (3, 12):
+        printed = "".join(traceback.TracebackException.from_exception(error).format_exception_only())
+    else:  # the module `traceback` does not know it yet, the interpreter does
+        stream = io.StringIO()
+        with redirect_stderr(stream):
+            sys.__excepthook__(type(error), error, error.__traceback__)
+        printed = stream.getvalue()
+    _, start, rest = printed.rpartition(f"{type(error).__name__}: {error}")
+    suggestion = rest.partition("\n")[0] if start else ""
+    return suggestion if suggestion.startswith(". Did you") else ""
+
+
+def _own_traceback(error: BaseException) -> str:
+    """Return the traceback without the frames of toolgen and of the import system."""
+    report = traceback.TracebackException.from_exception(error)
+    _strip(report)
+    text = "".join(report.format()).rstrip()
+    before, line, after = text.rpartition(f"{type(error).__name__}: {error}")
+    suggestion = _suggestion(error)
+    if line and not after.startswith(suggestion):
+        text = f"{before}{line}{suggestion}{after}"
+    return text if report.stack else text.removeprefix("Traceback (most recent call last):\n")
+
+
+def _strip(report: traceback.TracebackException) -> None:
+    frames = [frame for frame in report.stack if not frame.filename.startswith(_NOT_THE_AUTHORS)]
+    report.stack = traceback.StackSummary.from_list(frames)
+    for earlier in (report.__cause__, report.__context__):
+        if earlier is not None:
+            _strip(earlier)

@@ -1,0 +1,148 @@
+"""What to do about a mistake in a design that Python finds before toolgen can: a name, a call, an import."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import io
+import linecache
+import re
+import sys
+import tokenize
+from collections.abc import Iterator
+from types import FrameType
+from typing import Final
+
+from toolgen import dsl
+from toolgen.expr.source import Source
+
+_CALL: Final = re.compile(r"(\w+)\.__(?:init|call|new)__\(\) (.+)")
+_KEYWORD: Final = re.compile(r"got an unexpected keyword argument '(\w+)'")
+_IMPORTED: Final = re.compile(r"cannot import name '(\w+)' from 'toolgen\.dsl'")
+_MOST_KEYWORDS: Final = 3
+"""Keywords that a usage line shows."""
+_LONGEST_TEXT: Final = 40
+
+
+def hint_for(error: BaseException, frame: FrameType | None, source: Source | None) -> str:
+    """Return what to do; empty where nothing is known that Python does not say itself.
+
+    `frame` and `source` are the last place in the author's files that the error went through.
+    """
+    match error:
+        case ModuleNotFoundError():
+            return f"correct the name, or install the module where toolgen runs, in {sys.prefix}"
+        case ImportError():
+            found = _IMPORTED.match(str(error))
+            near = _near(found[1], dsl.__all__) if found else ""
+            return f"did you mean {near!r}?" if near else ""
+        case NameError(name=str(name)):
+            return _of_name(name, frame)
+        case TypeError():
+            return _of_call(str(error), source)
+        case _:
+            return ""
+
+
+def _of_name(name: str, frame: FrameType | None) -> str:
+    if name in dsl.__all__:
+        return f"add the import: from toolgen.dsl import {name}"
+    visible = {*frame.f_locals, *frame.f_globals} if frame else set[str]()
+    near = _near(name, [*sorted(visible), *dsl.__all__])
+    if not near:
+        return "define it above, or import it"
+    return f"write {near}" if near in visible else f"write {near}, and add: from toolgen.dsl import {near}"
+
+
+def _of_call(message: str, source: Source | None) -> str:
+    """Return what is wrong with the arguments of a clause; `message` is Python's."""
+    if message.endswith("object is not callable"):
+        return "a comma may be missing before the '('"
+    found = _CALL.match(message)
+    clause = _clause(found[1]) if found else None
+    if found is None or clause is None:
+        return ""
+    name, value = clause
+    if keyword := _KEYWORD.match(found[2]):
+        return _of_keyword(keyword[1], name, value)
+    if found[2].startswith("missing") and source is not None:
+        for first, second in _adjacent_texts(source):
+            return f"a comma may be missing between {first} and {second}"
+    return f"write {_usage(name, value)}"
+
+
+def _of_keyword(keyword: str, name: str, value: object) -> str:
+    own = _keywords(value)
+    if near := _near(keyword, own):
+        return f"did you mean {near!r}?"
+    owners = [other for other in dsl.__all__ if keyword in _keywords(getattr(dsl, other))]
+    if owners:
+        return f"{keyword!r} belongs to {', '.join(owners)}; write {_usage(name, value)}"
+    return f"write {_usage(name, value)}"
+
+
+def _clause(class_name: str) -> tuple[str, object] | None:
+    """Return a name of the design language by the name that Python gives to its class."""
+    for name in dsl.__all__:
+        value = getattr(dsl, name)
+        kind = value if isinstance(value, type) else type(value)
+        if kind.__name__ == class_name:
+            # `Boolean`, `Date` and others share a class, and take nothing.
+            return (name if _parameters(value) else "the type"), value
+    return None
+
+
+def _parameters(value: object) -> list[inspect.Parameter]:
+    return list(inspect.signature(value).parameters.values()) if callable(value) else []
+
+
+def _keywords(value: object) -> list[str]:
+    kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [one.name for one in _parameters(value) if one.kind in kinds]
+
+
+def _usage(name: str, value: object) -> str:
+    """Return how a clause is written: `Attribute(name, type, description, required=…, …)`."""
+    parts: list[str] = []
+    keywords: list[str] = []
+    for one in _parameters(value):
+        if one.kind is inspect.Parameter.VAR_POSITIONAL:
+            parts.append("…")
+        elif one.kind is inspect.Parameter.VAR_KEYWORD:
+            parts.append(f"name={one.name.removesuffix('s')}, …")
+        elif one.kind is inspect.Parameter.KEYWORD_ONLY or one.default is not inspect.Parameter.empty:
+            keywords.append(f"{one.name}=…")
+        else:
+            parts.append(one.name)
+    shown = keywords if len(keywords) <= _MOST_KEYWORDS + 1 else [*keywords[:_MOST_KEYWORDS], "…"]
+    return f"{name}({', '.join([*parts, *shown])})" if parts or shown else f"{name} without arguments"
+
+
+def _adjacent_texts(source: Source) -> Iterator[tuple[str, str]]:
+    """Yield texts that stand side by side in the call itself, which Python makes one of."""
+    _, line, column = source.place
+    end_line, end_column = source.end
+    lines = [linecache.getline(source.file, number) for number in range(line, end_line + 1)]
+    if not all(lines) or (line, column) == (end_line, end_column):
+        return
+    lines[-1] = lines[-1][: end_column - 1]
+    lines[0] = lines[0][column - 1 :]
+    depth, before = 0, None
+    try:
+        for token in tokenize.generate_tokens(io.StringIO("".join(lines)).readline):
+            if token.type in (tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT):
+                continue
+            if token.type == tokenize.STRING and before is not None:
+                yield _short(before), _short(token.string)
+            depth += (token.string in "([{") - (token.string in ")]}") if token.type == tokenize.OP else 0
+            before = token.string if token.type == tokenize.STRING and depth == 1 else None
+    except (tokenize.TokenError, IndentationError):
+        return
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+
+
+def _near(name: str, known: list[str]) -> str:
+    return next(iter(difflib.get_close_matches(name, known, n=1)), "")
