@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from .conftest import Done, ProjectFolder
+from .conftest import Done, ProjectFolder, in_a_process
 
 EXECUTOR = """\
 from app.gen.hall.toolsets import people
@@ -149,3 +149,28 @@ def test_the_runtime_may_be_made_by_a_coroutine(greeter: ProjectFolder) -> None:
         '[tool.toolgen]\ndesign = "app.design"\nout = "app/gen"\nruntime = "app.main:later"\n',
     )
     assert greeter.run("call", "greet", '{"name": "Ada"}', "--session", "s-9").code == 0
+
+
+STUB_LINE = "executors/hall/people.py:13: People.greet is not implemented (tool hall.people.greet)\n"
+
+
+@pytest.fixture
+def stub(greeter: ProjectFolder) -> ProjectFolder:
+    """A project whose tool is not implemented yet."""
+    (greeter.path / "executors/hall/people.py").unlink()
+    greeter.run("gen")
+    return greeter
+
+
+def test_a_tool_that_is_not_implemented_is_named_by_the_line_of_its_stub(stub: ProjectFolder) -> None:
+    done = stub.run("call", "greet", '{"name": "Ada"}', "--session", "s-9")
+    assert (done.code, done.out, done.err) == (1, '{"error":"greet is not implemented"}\n', STUB_LINE)
+    assert stub.run("stubs").out.splitlines()[-1] == STUB_LINE.rstrip()
+
+
+def test_a_process_says_it_once(stub: ProjectFolder) -> None:
+    """Python prints what nobody else logs; the command spares its reader that record."""
+    command = ["-m", "toolgen", "call", "greet", '{"name": "Ada"}', "--session", "s-9"]
+    done = in_a_process(stub.path, *command)
+    assert done.returncode == 1
+    assert (done.stdout, done.stderr) == ('{"error":"greet is not implemented"}\n', STUB_LINE)

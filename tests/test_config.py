@@ -23,7 +23,9 @@ def test_only_the_design_must_be_said(tmp_path: Path) -> None:
 
 def test_the_package_follows_from_the_folder(tmp_path: Path) -> None:
     file = write(
-        tmp_path, 'design = "d"\nout = "app/gen"\nstubs = "app/executors"\nruntime = "app.main:make"'
+        tmp_path,
+        'design = "d"\nout = "app/gen"\nstubs = "app/executors"\nruntime = "app.main:make"\n'
+        'test_runtime = "app.main:make_for_tests"',
     )
     assert find_project(file) == Project(
         file=file,
@@ -32,6 +34,7 @@ def test_the_package_follows_from_the_folder(tmp_path: Path) -> None:
         package="app.gen",
         stubs="app/executors",
         runtime="app.main:make",
+        test_runtime="app.main:make_for_tests",
     )
     assert find_project(write(tmp_path, 'design = "d"\nout = "my-gen"\npackage = "x.y"')).package == "x.y"
 
@@ -61,6 +64,7 @@ def test_the_nearest_file_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ('design = "d"\nout = "my-gen"', "out 'my-gen' has no import path\n  hint: say under which name"),
         ('design = "d"\nstubs = "gen/executors"', "into each other"),
         ('design = "d"\nruntime = "app.main.make"', "is not module:callable"),
+        ('design = "d"\ntest_runtime = "app.main.make"', "test_runtime 'app.main.make' is not module:call"),
         ("design = ", "is not TOML"),
     ],
 )

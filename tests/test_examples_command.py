@@ -1,7 +1,8 @@
-"""`toolgen test`: the examples of a design, run against what is registered."""
+"""`toolgen test`: the examples of a design, run on runtimes made for tests, and never on live data."""
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -59,7 +60,14 @@ def greeter(project: ProjectFolder) -> ProjectFolder:
     project.run("gen")
     project.write("executors/hall/people.py", EXECUTOR)
     project.write("app/main.py", MAIN)
+    with_test_runtime(project, "app.main:runtime")
     return project
+
+
+def with_test_runtime(project: ProjectFolder, function: str) -> None:
+    """Name the function that makes runtimes for tests."""
+    settings = (project.path / "pyproject.toml").read_text().partition("test_runtime")[0]
+    project.write("pyproject.toml", f'{settings}test_runtime = "{function}"\n')
 
 
 def test_examples_that_hold(greeter: ProjectFolder) -> None:
@@ -135,6 +143,41 @@ def test_a_design_that_went_ahead_of_the_generated_code(greeter: ProjectFolder) 
     assert done.code == 2
     assert done.err.startswith("error: an example of hall.people.greet does not fit the generated code: ")
     assert done.err.endswith("\n  hint: run: toolgen gen\n")
+
+
+def test_programs_get_a_record_of_each_failure(greeter: ProjectFolder) -> None:
+    greeter.write("app/design.py", with_examples(WRONG))
+    done = greeter.run("test", "--session", "s-9", "--format", "json")
+    assert (done.code, done.err) == (1, "3 examples: 2 failed\n")
+    first, second = map(json.loads, done.out.splitlines())
+    assert second == {
+        "severity": "error",
+        "code": "example-failed",
+        "message": 'hall.people.greet, example 2: failed: {\n  "error": "there is nobody"\n}',
+        "file": "app/design.py",
+        "line": 18,
+        "column": 9,
+        "end": {"line": 18, "column": 36},
+        "hint": "",
+    }
+    assert (first["line"], '+  "text": "Good day, Ada of s-9! ☀"' in first["message"]) == (17, True)
+    done = greeter.run("test", "--session", "s-9", "--format", "github")
+    place = "file=app/design.py,line=18,col=9,title=example-failed"
+    assert done.out.splitlines()[1].startswith(
+        f"::error {place}::hall.people.greet, example 2: failed: {{%0A"
+    )
+
+
+def test_a_method_that_is_a_stub_is_named(greeter: ProjectFolder) -> None:
+    (greeter.path / "executors/hall/people.py").unlink()
+    greeter.run("gen")
+    done = greeter.run("test", "--session", "s-9")
+    line = "executors/hall/people.py:13: People.greet is not implemented (tool hall.people.greet)"
+    assert (done.code, done.err) == (1, "2 examples: 2 failed\n")
+    assert done.out == (
+        f'hall.people.greet, example 1: {{"name": "Ada"}}\n{line}\n\n'
+        f'hall.people.greet, example 2: {{"name": "Bob"}}\n{line}\n\n'
+    )
 
 
 def test_the_examples_of_the_example_hold(

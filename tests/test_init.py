@@ -102,6 +102,27 @@ def test_the_project_passes_its_own_demo_and_test(reader: Reader) -> None:
     assert "Ran 4 tests in " in test.stderr
 
 
+@pytest.mark.parametrize(
+    ("removed", "said"),
+    [("nothing", "4 examples passed\n"), ("test_runtime", "4 examples: 2 passed, 2 not run\n")],
+)
+def test_the_notes_of_its_user_survive_the_examples(reader: Reader, removed: str, said: str) -> None:
+    """One of the examples deletes the first note, one adds another; the user has both that are there."""
+    settings = (reader.folder / "pyproject.toml").read_text("utf-8").splitlines(keepends=True)
+    kept = "".join(line for line in settings if not line.startswith(removed))
+    (reader.folder / "other.toml").write_text(kept, "utf-8")
+    precious = '{"title":"Precious","text":"mine"}'
+    added = reader.shell(f"rm -f notes.db; .venv/bin/toolgen call add_note '{precious}'")
+    assert added.stdout == '{"id":2}\n'
+    for _ in range(2):
+        done = reader.shell(".venv/bin/toolgen test --config other.toml")
+        assert (done.returncode, done.stdout) == (0, "")
+        assert said in done.stderr
+    assert reader.shell(".venv/bin/toolgen call read_note '{\"id\": 2}'").stdout == f"{precious}\n"
+    listed = json.loads(reader.shell(".venv/bin/toolgen call list_notes '{}'").stdout)
+    assert [note["title"] for note in listed["notes"]] == ["Precious", "Welcome"]
+
+
 def test_it_uses_an_environment_of_its_own(reader: Reader) -> None:
     installed = reader.shell(".venv/bin/python -c 'import toolgen; print(toolgen.__file__)'").stdout
     assert Path(installed).is_relative_to(reader.folder / ".venv")

@@ -119,7 +119,7 @@ def planted(request: pytest.FixtureRequest, project: ProjectFolder) -> Planted:
     return case
 
 
-@pytest.mark.parametrize("command", [("gen",), ("gen", "--check"), ("gen", "--diff"), ("stubs",)])
+@pytest.mark.parametrize("command", [("gen",), ("gen", "--check"), ("gen", "--diff"), ("stubs",), ("test",)])
 def test_programs_get_one_record(project: ProjectFolder, planted: Planted, command: tuple[str, ...]) -> None:
     _, (line, column), message, hint = planted
     before = project.files()

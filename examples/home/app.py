@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from gen.assistant.agents import chat, diagnostics
 from toolgen.runtime import Runtime
@@ -34,6 +37,15 @@ class Planners:
 def runtime(path: Path = DATABASE) -> Runtime:
     """Return the assistant over a database, which is built when it is missing."""
     return assistant(connect(path), path)
+
+
+@contextmanager
+def runtime_for_tests() -> Iterator[Runtime]:
+    """Give the assistant over a database of its own, which goes when it is not needed any more."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, DATABASE.name)
+        with closing(connect(path)) as database:
+            yield assistant(database, path)
 
 
 def assistant(database: sqlite3.Connection, path: Path, planners: Planners | None = None) -> Runtime:

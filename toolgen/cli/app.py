@@ -162,10 +162,15 @@ def examples(
     turn: Turn = "",
     tool_call: ToolCall = "",
     parent_tool_call: ParentToolCall = "",
+    format: OutputFormat = "text",
     config: Config = None,
 ) -> None:
-    """Run the examples of the design through the project's runtime and compare the results."""
+    """Run the examples of the design on a runtime made for tests and compare the results.
+
+    Without test_runtime in [tool.toolgen] only tools that read are run.
+    """
     from toolgen.cli.examples import run_examples
+    from toolgen.cli.outcome import failures_shown
     from toolgen.runtime import CallMeta
 
     meta = CallMeta(
@@ -175,7 +180,8 @@ def examples(
         tool_call_id=tool_call,
         parent_tool_call_id=parent_tool_call,
     )
-    raise typer.Exit(asyncio.run(run_examples(find_project(config), meta, tool)))
+    with failures_shown(format):
+        raise typer.Exit(asyncio.run(run_examples(find_project(config), meta, tool, format)))
 
 
 @app.command()

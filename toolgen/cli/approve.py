@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from toolgen.cli.call import waiting
 from toolgen.cli.config import Project
-from toolgen.cli.runtime import load_runtime
+from toolgen.cli.runtime import load_runtime, unimplemented_methods
 from toolgen.cli.terminal import show_document
 from toolgen.cli.waiting import described, line_of
 from toolgen.contract.errors import ToolgenError
@@ -43,7 +43,10 @@ async def answer_call(project: Project, token: str, answer: Answer, session: str
         if not answer.is_sure and not _agrees():
             print("nothing was answered; --deny denies the call", file=sys.stderr)
             return 1
-        result = await runtime.deliver(token, answer.value, session_id=session)
+        with unimplemented_methods() as unimplemented:
+            result = await runtime.deliver(token, answer.value, session_id=session)
+    for line in unimplemented:
+        print(line, file=sys.stderr)
     if result.suspension is not None:
         print(waiting(result.suspension), file=sys.stderr)
     if result.json:

@@ -6,7 +6,7 @@ import sys
 from typing import assert_never
 
 from toolgen.cli.config import Project
-from toolgen.cli.runtime import load_runtime, require_facts
+from toolgen.cli.runtime import load_runtime, require_facts, specs_of, unimplemented_methods
 from toolgen.cli.terminal import show_document
 from toolgen.cli.waiting import described
 from toolgen.contract.printable import printable
@@ -27,17 +27,20 @@ from toolgen.runtime import (
 async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *, trace: bool = False) -> int:
     """Print the JSON that the model would see; return 1 when the call failed."""
     runtime = await load_runtime(project)
-    require_facts(runtime, [tool], meta)
+    require_facts(specs_of(runtime, tool), meta)
     traced = None
     if trace:
         _build_codecs(runtime, tool)
         traced = Trace()
-    result = await runtime.call(tool, data, meta, trace=traced)
+    with unimplemented_methods() as unimplemented:
+        result = await runtime.call(tool, data, meta, trace=traced)
     if traced is not None:
         for line in _steps(traced, result):
             print(printable(line), file=sys.stderr)
     elif beside := "; ".join(_beside(result)):
         print(printable(beside), file=sys.stderr)
+    for line in unimplemented:
+        print(line, file=sys.stderr)
     if result.suspension is not None:
         print(waiting(result.suspension), file=sys.stderr)
     if result.json:

@@ -17,6 +17,7 @@ _EXAMPLES: Final = {
     "package": 'package = "home.gen"',
     "stubs": 'stubs = "executors"',
     "runtime": 'runtime = "home.app:runtime"',
+    "test_runtime": 'test_runtime = "home.app:runtime_for_tests"',
 }
 
 
@@ -36,6 +37,8 @@ class Project:
     """Folder of the executor stubs, relative to the project's."""
     runtime: str = ""
     """`module:callable` that returns a configured `Runtime`; empty when not set."""
+    test_runtime: str = ""
+    """`module:callable` that returns a new `Runtime` for each example, over data of its own."""
 
     @property
     def directory(self) -> Path:
@@ -108,8 +111,9 @@ def _project(file: Path, table: dict[str, object]) -> Project:
     for key in ("design", "package"):
         if not _is_dotted(values[key]):
             raise _wrong(file, key, values[key], "is not a dotted module name")
-    if "runtime" in values and not _is_reference(values["runtime"]):
-        raise _wrong(file, "runtime", values["runtime"], "is not module:callable")
+    for key in ("runtime", "test_runtime"):
+        if key in values and not _is_reference(values[key]):
+            raise _wrong(file, key, values[key], "is not module:callable")
     return Project(file=file, **values)
 
 

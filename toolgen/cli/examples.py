@@ -1,4 +1,7 @@
-"""`toolgen test`: the examples of the design, run through the runtime that the project configures."""
+"""`toolgen test`: the examples of the design, run on runtimes made for tests, never on live data.
+
+Without such a runtime only tools that read are executed; of the others the example is checked.
+"""
 
 from __future__ import annotations
 
@@ -6,85 +9,190 @@ import difflib
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from toolgen.cli.config import Project
-from toolgen.cli.load import load_design
-from toolgen.cli.runtime import load_runtime, require_facts
-from toolgen.cli.terminal import has_colours
+from toolgen.cli.load import load_design, load_module
+from toolgen.cli.outcome import print_output, show, wrong_design
+from toolgen.cli.records import Record, RecordedError, record_at, render_records
+from toolgen.cli.runtime import load_runtime, open_test_runtime, require_facts, unimplemented_methods
+from toolgen.codegen.layout import toolset_path
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable_lines
 from toolgen.dsl import build
-from toolgen.expr import render
-from toolgen.expr.tree import Design, Example, Tool
-from toolgen.runtime import CallMeta, Runtime, ToolValidationError
+from toolgen.expr import Format
+from toolgen.expr.tree import Design, Example, Tool, Toolset
+from toolgen.runtime import CallMeta, Codec, Runtime, ToolSpec, ToolValidationError
+
+_SETTING: Final = (
+    'set test_runtime = "module:function" in [tool.toolgen], a function that returns a Runtime made for tests'
+)
 
 
-async def run_examples(project: Project, meta: CallMeta, only: str) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """One example, and why it is not run; "" if it is."""
+
+    tool: Tool
+    spec: ToolSpec[Any, Any]
+    number: int
+    example: Example
+    not_run: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.tool.id}, example {self.number}"
+
+
+async def run_examples(project: Project, meta: CallMeta, only: str, format: Format = "text") -> int:
     """Run the examples in the order of the design, those of one tool if `only` names it.
 
     Print each that fails with the difference; return 1 when one does.
+
+    Raises:
+        ToolgenError: no tool is called `only`, a runtime is missing or of no use, or an example does not fit
+            the generated code.
     """
     evaluation = build(load_design(project))
     if evaluation.design is None:
-        text = render(evaluation.diagnostics, "text", os.getcwd(), has_colours(sys.stderr))
-        print(text, file=sys.stderr)
-        return 1
-    tools = _tools(evaluation.design, only)
-    runtime = await load_runtime(project)
-    require_facts(runtime, [tool.id for tool in tools if tool.examples], meta)
+        return show(wrong_design(evaluation.diagnostics, format, "the design has errors"))
+    cases = list(_cases(project, evaluation.design, only))
+    require_facts([case.spec for case in cases if not case.not_run], meta)
+    runtimes = _Runtimes(project)
     failures = 0
-    for tool in tools:
-        for number, example in enumerate(tool.examples, 1):
-            if problem := await _problem(runtime, tool, example, meta):
-                failures += 1
-                arguments = json.dumps(example.args, ensure_ascii=False)
-                text = f"{tool.id}, example {number}: {arguments}\n{problem}\n"
-                print(printable_lines(text), flush=True)
-    print(_summary(sum(len(tool.examples) for tool in tools), failures), file=sys.stderr)
+    for case in cases:
+        if case.not_run:
+            _check(case)
+            _show_not_run(case, format)
+            continue
+        async with runtimes.open() as runtime:
+            problem = await _problem(runtime, case, meta, is_live=runtimes.are_live)
+        if problem:
+            failures += 1
+            _show_failure(case, problem, format)
+    not_run = sum(bool(case.not_run) for case in cases)
+    print(_summary(len(cases), failures, not_run), file=sys.stderr)
     return 1 if failures else 0
 
 
-def _tools(design: Design, name: str) -> list[Tool]:
-    """Return all tools, or those of this id or name.
+class _Runtimes:
+    """Gives a runtime for each example: a new one made for tests, or the project's own for all of them."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._last: Runtime | None = None
+        self.are_live = not project.test_runtime
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Runtime]:
+        if self.are_live:
+            self._last = self._last or await load_runtime(self._project)
+            yield self._last
+            return
+        async with open_test_runtime(self._project) as runtime:
+            if runtime is self._last:
+                raise ToolgenError(
+                    f"{self._project.test_runtime!r} gave the same runtime twice",
+                    hint="make a new one in each call, so that no example sees what another one did",
+                )
+            self._last = runtime
+            yield runtime
+
+
+def _cases(project: Project, design: Design, only: str) -> Iterator[_Case]:
+    """Yield the examples of all tools, or of those with this id or name.
 
     Raises:
-        ToolgenError: no tool has it.
+        ToolgenError: no tool has it, or the generated code does not know a tool.
     """
-    tools = [tool for service in design.services for toolset in service.toolsets for tool in toolset.tools]
-    found = [tool for tool in tools if name in ("", tool.id, tool.name)]
-    if not found and name:
-        known = [known for tool in tools for known in (tool.name, tool.id)]
-        near = difflib.get_close_matches(name, known, n=1)
+    tools = [
+        (toolset, tool)
+        for service in design.services
+        for toolset in service.toolsets
+        for tool in toolset.tools
+    ]
+    found = [(toolset, tool) for toolset, tool in tools if only in ("", tool.id, tool.name)]
+    if not found and only:
+        known = [known for _, tool in tools for known in (tool.name, tool.id)]
+        near = difflib.get_close_matches(only, known, n=1)
         raise ToolgenError(
-            f"the design has no tool {name!r}",
+            f"the design has no tool {only!r}",
             hint=f"did you mean {near[0]!r}?" if near else "leave --tool out to run all examples",
         )
-    return found
+    for toolset, tool in found:
+        if tool.examples:
+            spec = _spec(project, toolset, tool)
+            not_run = "" if project.test_runtime else _not_run(toolset, tool)
+            for number, example in enumerate(tool.examples, 1):
+                yield _Case(tool=tool, spec=spec, number=number, example=example, not_run=not_run)
 
 
-async def _problem(runtime: Runtime, tool: Tool, example: Example, meta: CallMeta) -> str:
+def _not_run(toolset: Toolset, tool: Tool) -> str:
+    """Return why a tool may not be executed on live data; "" if it may: it reads, and that is all."""
+    if toolset.exporter:
+        return f"it starts a run of {toolset.exporter}"
+    if not (tool.annotations or {}).get("read_only"):
+        return "it writes"
+    if tool.behaviour.confirmation or tool.behaviour.long_running:
+        return "it waits for an answer"
+    return ""
+
+
+def _spec(project: Project, toolset: Toolset, tool: Tool) -> ToolSpec[Any, Any]:
+    name = f"{toolset_path(toolset, project.package)}.specs"
+    try:
+        specs: tuple[ToolSpec[Any, Any], ...] = load_module(project, name, "package").SPECS
+    except RecordedError:
+        raise
+    except ToolgenError as error:
+        raise ToolgenError(f"there is no generated code for {tool.id}", hint="run: toolgen gen") from error
+    for spec in specs:
+        if spec.id == tool.id:
+            return spec
+    raise ToolgenError(f"the generated code has no tool {tool.id!r}", hint="run: toolgen gen")
+
+
+def _check(case: _Case) -> None:
+    """Hold an example that is not run to the generated code."""
+    _decoded(case, case.spec.payload, case.example.args)
+    if case.example.result is not None:
+        _decoded(case, case.spec.result, case.example.result)
+
+
+def _decoded(case: _Case, codec: Codec[Any], value: object) -> Any:
+    try:
+        return codec.decode(json.dumps(value))
+    except ToolValidationError as error:
+        raise ToolgenError(
+            f"an example of {case.tool.id} does not fit the generated code: {error}", hint="run: toolgen gen"
+        ) from error
+
+
+async def _problem(runtime: Runtime, case: _Case, meta: CallMeta, *, is_live: bool) -> str:
     """Return what is wrong with the result of the example; empty when nothing is.
 
     Raises:
         ToolgenError: the generated code does not know the example's result.
     """
-    result = await runtime.call(tool.id, example.args, meta)
+    expected = case.example.result
+    with unimplemented_methods() as unimplemented:
+        result = await runtime.call(case.tool.id, case.example.args, meta)
+    if result.suspension is not None and is_live:  # somebody's own policy asks
+        await runtime.cancel(result.suspension.token, "an example of the design")
     if result.status in ("suspended", "pending"):
         waits = f"waits: {result.suspension.kind}" if result.suspension else "waits"
-        return "" if example.result is None else f"{waits}, so it has no result to compare"
+        return "" if expected is None else f"{waits}, so it has no result to compare"
+    if unimplemented:
+        return "\n".join(unimplemented)
     if result.status != "ok":
         return f"failed: {_pretty(result.json)}"
-    if example.result is None:
+    if expected is None:
         return ""
-    codec = runtime.tool_spec(tool.id).result
-    try:
-        expected = codec.encode(codec.decode(json.dumps(example.result)))
-    except ToolValidationError as error:
-        raise ToolgenError(
-            f"an example of {tool.id} does not fit the generated code: {error}", hint="run: toolgen gen"
-        ) from error
-    return "\n".join(_difference(_pretty(expected), _pretty(result.json)))
+    document = case.spec.result.encode(_decoded(case, case.spec.result, expected))
+    return "\n".join(_difference(_pretty(document), _pretty(result.json)))
 
 
 def _pretty(document: bytes) -> str:
@@ -97,8 +205,38 @@ def _difference(expected: str, returned: str) -> Iterator[str]:
     )
 
 
-def _summary(count: int, failures: int) -> str:
+def _show_failure(case: _Case, problem: str, format: Format) -> None:
+    if format == "text":
+        arguments = json.dumps(case.example.args, ensure_ascii=False)
+        print_output(printable_lines(f"{case.name}: {arguments}\n{problem}\n"))
+    else:
+        record = _record(case, "example-failed", printable_lines(f"{case.name}: {problem}"))
+        print_output(render_records([record], format))
+
+
+def _show_not_run(case: _Case, format: Format) -> None:
+    if format == "text":
+        print(f"{case.name}: not run: {case.not_run}", file=sys.stderr)
+    else:
+        record = _record(case, "example-not-run", f"{case.name}: not run: {case.not_run}", hint=_SETTING)
+        print_output(render_records([replace(record, severity="warning")], format))
+
+
+def _record(case: _Case, code: str, message: str, hint: str = "") -> Record:
+    source = case.example.source
+    if source is None:
+        return Record(code=code, message=message, hint=hint)
+    return record_at(source, root=os.getcwd(), code=code, message=message, hint=hint)
+
+
+def _summary(count: int, failures: int, not_run: int) -> str:
     if not count:
         return "no examples; add Example(…) to a tool"
     examples = f"{count} example{'s' if count > 1 else ''}"
-    return f"{examples}: {failures} failed" if failures else f"{examples} passed"
+    if not failures and not not_run:
+        return f"{examples} passed"
+    passed = count - failures - not_run
+    parts = [f"{failures} failed"] if failures else [f"{passed} passed"] if passed else []
+    parts += [f"{not_run} not run"] if not_run else []
+    summary = f"{examples}: {', '.join(parts)}"
+    return f"{summary}\n  hint: {_SETTING}" if not_run else summary

@@ -1,16 +1,29 @@
-"""The runtime that a project configures, and the facts that its calls need."""
+"""The runtimes that a project configures, and the facts that their calls need."""
 
 from __future__ import annotations
 
 import inspect
+import logging
+import os
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from functools import reduce
+from typing import Any
 
 from toolgen.cli.config import Project
 from toolgen.cli.load import load_module
 from toolgen.cli.python_errors import authors_code
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import CALL_META_NAMES
-from toolgen.runtime import CallMeta, Runtime, UnknownToolError
+from toolgen.expr.rendering import shown
+from toolgen.runtime import CallMeta, Runtime, ToolSpec, UnknownToolError
+from toolgen.runtime.unimplemented import Unimplemented
 
 
 async def load_runtime(project: Project) -> Runtime:
@@ -24,40 +37,79 @@ async def load_runtime(project: Project) -> Runtime:
             f"{project.file}: [tool.toolgen] names no runtime",
             hint='add runtime = "module:callable", a function that returns a configured Runtime',
         )
-    module, _, name = project.runtime.partition(":")
+    make = _function(project, "runtime", project.runtime)
+    with authors_code(f"{project.runtime!r} failed"):
+        made = make()
+        made = await made if inspect.isawaitable(made) else made
+    return _checked(project.runtime, made)
+
+
+@asynccontextmanager
+async def open_test_runtime(project: Project) -> AsyncIterator[Runtime]:
+    """Open a new runtime of the function that `test_runtime` of the settings names, and close it.
+
+    The function may return a runtime, or a context manager that gives one and clears up behind it.
+
+    Raises:
+        ToolgenError: as `load_runtime`.
+    """
+    make = _function(project, "test_runtime", project.test_runtime)
+    problem = f"{project.test_runtime!r} failed"
+    async with AsyncExitStack() as stack:
+        with authors_code(problem):
+            made = make()
+            made = await made if inspect.isawaitable(made) else made
+            if isinstance(made, AbstractContextManager):
+                made = stack.enter_context(made)
+            elif isinstance(made, AbstractAsyncContextManager) and not isinstance(made, Runtime):
+                made = await stack.enter_async_context(made)
+            runtime = await stack.enter_async_context(_checked(project.test_runtime, made))
+        yield runtime
+        with authors_code(problem):
+            await stack.aclose()
+
+
+def _function(project: Project, key: str, reference: str) -> Callable[[], Any]:
+    """Return the function that a key of the settings names."""
+    module, _, name = reference.partition(":")
     try:
-        make: object = reduce(getattr, name.split("."), load_module(project, module, "runtime"))
+        make: object = reduce(getattr, name.split("."), load_module(project, module, key))
     except AttributeError as error:
         raise ToolgenError(
-            f"the module {module!r} has no name {name!r}", hint="correct 'runtime' in [tool.toolgen]"
+            f"the module {module!r} has no name {name!r}", hint=f"correct {key!r} in [tool.toolgen]"
         ) from error
     if not callable(make):
         raise ToolgenError(
-            f"{project.runtime!r} is {make!r}, not a function", hint="correct 'runtime' in [tool.toolgen]"
+            f"{reference!r} is {make!r}, not a function", hint=f"correct {key!r} in [tool.toolgen]"
         )
-    with authors_code(f"{project.runtime!r} failed"):
-        made = make()
-        runtime = await made if inspect.isawaitable(made) else made
-    if not isinstance(runtime, Runtime):
+    return make
+
+
+def _checked(reference: str, made: object) -> Runtime:
+    if not isinstance(made, Runtime):
         raise ToolgenError(
-            f"{project.runtime!r} gave {runtime!r}, not a Runtime",
+            f"{reference!r} gave {made!r}, not a Runtime",
             hint="make it a function that returns toolgen.runtime.Runtime",
         )
-    return runtime
+    return made
 
 
-def require_facts(runtime: Runtime, tools: list[str], meta: CallMeta) -> None:
+def specs_of(runtime: Runtime, tool: str) -> tuple[ToolSpec[Any, Any], ...]:
+    """Return the spec of a tool; none if it is not registered, which the call itself says."""
+    try:
+        return (runtime.tool_spec(tool),)
+    except UnknownToolError:
+        return ()
+
+
+def require_facts(specs: Iterable[ToolSpec[Any, Any]], meta: CallMeta) -> None:
     """Check that `meta` holds every fact of the call that is injected into one of the tools.
 
     Raises:
         ToolgenError: names the options that are missing.
     """
     missing: dict[str, str] = {}
-    for tool in tools:
-        try:
-            spec = runtime.tool_spec(tool)
-        except UnknownToolError:
-            continue  # the call itself says so
+    for spec in specs:
         for name in spec.injected:
             if name in CALL_META_NAMES and not getattr(meta, name):
                 missing.setdefault(name, spec.name)
@@ -65,3 +117,24 @@ def require_facts(runtime: Runtime, tools: list[str], meta: CallMeta) -> None:
         options = " ".join(f"--{name.removesuffix('_id').replace('_', '-')} ID" for name in missing)
         needed = "; ".join(f"{tool} needs {name!r}" for name, tool in missing.items())
         raise ToolgenError(f"{needed}, which no option gives", hint=f"add {options}")
+
+
+@contextmanager
+def unimplemented_methods() -> Iterator[list[str]]:
+    """Collect a line for each method that is called and not implemented, instead of its record in the log."""
+    lines: list[str] = []
+
+    def collect(record: logging.LogRecord) -> bool:
+        found: object = getattr(record, "unimplemented", None)
+        if not isinstance(found, Unimplemented):
+            return True
+        file = shown(found.file, os.getcwd())
+        lines.append(f"{file}:{found.line}: {found.method} is not implemented (tool {found.tool})")
+        return False
+
+    logger = logging.getLogger("toolgen.runtime")
+    logger.addFilter(collect)
+    try:
+        yield lines
+    finally:
+        logger.removeFilter(collect)

@@ -15,6 +15,8 @@ from toolgen.contract.fields import EnumType, Field, Json, Objects, ObjectType
 from toolgen.contract.names import Hint
 from toolgen.contract.policy import RunPolicy
 
+from .source import Source
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounded:
@@ -37,6 +39,8 @@ class Example:
     args: dict[str, Json]
     result: Json = None
     """None for no result."""
+    source: Source | None = field(default=None, compare=False, repr=False)
+    """Where it was written."""
 
 
 # How one value becomes another. `Same` passes it on; the rest rebuild it.

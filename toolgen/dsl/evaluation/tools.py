@@ -296,7 +296,7 @@ class Tools:
                     example.result, result, module, f"{what} (result)", example.source
                 )
             if isinstance(args, dict) and not isinstance(given, Missing):
-                found.append(CheckedExample(args=args, result=given))
+                found.append(CheckedExample(args=args, result=given, source=example.source))
         return tuple(found)
 
 
