@@ -137,12 +137,19 @@ def test_findings_as_json_have_the_keys_of_diagnostics(project: ProjectFolder) -
     assert (done.code, done.err) == (1, "to bring it up to date, run: toolgen gen\n")
     assert [json.loads(line) for line in done.out.splitlines()] == [
         {
+            "severity": "error",
             "code": "output-missing",
             "message": "is missing",
             "file": "app/gen/types.py",
             "hint": "run: toolgen gen",
         },
-        {"code": "output-edited", "message": "was edited", "file": TYPES, "hint": "run: toolgen gen"},
+        {
+            "severity": "error",
+            "code": "output-edited",
+            "message": "was edited",
+            "file": TYPES,
+            "hint": "run: toolgen gen",
+        },
     ]
     project.write("app/design.py", DESIGN.replace("max_length=40", "default=3"))
     done = project.run("gen", "--check", "--format", "json")

@@ -68,7 +68,7 @@ def _text(finding: Finding) -> str:
 
 
 def _json(finding: Finding) -> str:
-    return printable(json.dumps(asdict(finding), ensure_ascii=False))
+    return printable(json.dumps({"severity": "error", **asdict(finding)}, ensure_ascii=False))
 
 
 def _github(finding: Finding) -> str:
