@@ -65,12 +65,10 @@ async def test_waits_at_once_get_their_own_signals(engine: Engine) -> None:
 
 
 async def test_a_wait_ends_after_its_time(engine: Engine) -> None:
-    began = time.monotonic()
     await play(engine, [{"wait": ["go"], "timeout_s": 0.1, "about": [1]}], run_id="r")
     status = await engine.settled("r")
     assert (status.state, status.awaiting) == ("waiting", ([1],))
     assert (await engine.result("r")).output == [None]
-    assert 0.08 < time.monotonic() - began < 5
 
 
 async def test_a_wait_for_no_name_sleeps_and_waits_for_nobody(engine: Engine) -> None:

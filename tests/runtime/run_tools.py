@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gen.assistant.toolsets import maintenance
+from tests.virtual_time import now
 from toolgen.contract.fields import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
@@ -131,7 +132,7 @@ async def running(
     *agents: AgentRegistration, **options: Any
 ) -> AsyncIterator[tuple[Runtime, InProcessEngine]]:
     """Yield an open runtime with these agents, and its engine."""
-    engine = InProcessEngine()
+    engine = InProcessEngine(clock=now)
     async with Runtime(engine=engine, **options) as runtime:
         for one in agents:
             runtime.register_agent(one)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import time
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 
 from tests.runtime.agent_tools import Bench, exported, is_paired, parked, until
 from tests.runtime.run_tools import TOOLS, agent, answers, calling, first_answer, ran, running
+from tests.virtual_time import in_virtual_time, now
 from toolgen.runtime import Runtime, StaticToolset
 from toolgen.runtime.agents import (
     Await,
@@ -133,14 +133,15 @@ async def test_a_planner_is_asked_again_within_the_time_of_the_run() -> None:
 
 
 @pytest.mark.parametrize("plan_timeout", [None, 0.08, 5.0])
+@in_virtual_time
 async def test_a_planner_that_hangs_costs_no_more_than_the_time_of_the_run(
     plan_timeout: float | None,
 ) -> None:
-    began = time.monotonic()
+    began = now()
     planner = ScriptedPlanner([slow, lambda given: given.closing])
     found = await ran(planner, RunPolicy(time_budget=0.1, plan_timeout=plan_timeout))
     assert found.output.text == "time_budget"
-    assert time.monotonic() - began < 0.6
+    assert now() - began == pytest.approx(0.1, abs=0.02)
 
 
 async def test_a_planner_that_hangs_is_asked_three_times() -> None:
@@ -160,12 +161,13 @@ async def test_a_timeout_of_the_planners_own_is_a_failure_like_others() -> None:
     assert found.output.error == "the planner failed: it raised TimeoutError, which the log has"
 
 
+@in_virtual_time
 async def test_a_closing_turn_that_hangs_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "_CLOSING_S", 0.05)
-    began = time.monotonic()
+    began = now()
     found = await ran(ScriptedPlanner([calling(ADD), slow]), RunPolicy(max_tool_calls=0))
     assert (found.output.status, found.output.stop) == ("failed", "tool_cap")
-    assert time.monotonic() - began < 0.5
+    assert now() - began == pytest.approx(0.05, abs=0.02)
 
 
 # Tools.
@@ -211,6 +213,7 @@ async def test_a_batch_that_half_fails_ends_no_run() -> None:
     assert (found.output.stop, len(planner.inputs)) == ("failure_cap", 5)
 
 
+@in_virtual_time
 async def test_who_ignores_its_cancellation_holds_up_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(releasing, "_GRACE_S", 0.02)
     tries: list[str] = []
@@ -233,7 +236,7 @@ async def test_who_ignores_its_cancellation_holds_up_no_run(monkeypatch: pytest.
 
     toolset = function_toolset("x.deaf", [stay])
     script: list[ScriptStep] = [calling("stay"), lambda given: f"{given.closing}: {answers(given)[0]}"]
-    began = time.monotonic()
+    began = now()
     found = await ran(ScriptedPlanner(script), RunPolicy(time_budget=0.1), toolsets=(toolset,))
     told = '{"error":"stay did not end within the time of the run"}'
     assert found.output.text == f"time_budget: {told}"
@@ -241,7 +244,7 @@ async def test_who_ignores_its_cancellation_holds_up_no_run(monkeypatch: pytest.
     found = await ran(ScriptedPlanner(closing), RunPolicy(time_budget=0.1))
     assert found.output.text == "time_budget"
     assert tries == ["cancelled", "cancelled"]
-    assert time.monotonic() - began < 0.6
+    assert now() - began == pytest.approx(0.24, abs=0.02)  # two runs, each with its grace
 
 
 # Waiting.
@@ -295,6 +298,7 @@ def test_time_is_waited_once(waits: list[tuple[float, float]], sum_s: float) -> 
 RUN: dict[str, Any] = {"time_budget": None, "max_consecutive_failed_tool_calls": None}
 
 
+@in_virtual_time
 async def test_after_a_wait_there_is_the_time_that_was_left() -> None:
     bench = Bench()
 
@@ -308,7 +312,7 @@ async def test_after_a_wait_there_is_the_time_that_was_left() -> None:
         calling(work("b", 9)),
         lambda given: given.closing,
     ]
-    began = time.monotonic()
+    began = now()
     found = await ran(
         ScriptedPlanner(script),
         RunPolicy(time_budget=0.15),
@@ -318,12 +322,13 @@ async def test_after_a_wait_there_is_the_time_that_was_left() -> None:
     )
     assert found.output.text == "time_budget"
     assert bench.did == ["a heard now", "b begins", "b cancelled"]
-    assert 0.35 < time.monotonic() - began < 1.0
+    assert now() - began == pytest.approx(0.4, abs=0.02)
 
 
 # Children.
 
 
+@in_virtual_time
 async def test_a_child_has_what_is_left_and_its_answer_comes_through() -> None:
     """The child ends when the time of its parent is over; what it found is not lost."""
     low = ScriptedPlanner([slow, '"what I know"'])
@@ -333,11 +338,12 @@ async def test_a_child_has_what_is_left_and_its_answer_comes_through() -> None:
         agent("x.low", low, policy=RunPolicy(time_budget=60)),
         agent("x.top", top, exported("x.lows", "x.low"), policy=policy),
     ) as (runtime, engine):
-        began = time.monotonic()
+        began = now()
         output = await runtime.agent("x.top").one_shot("Go.")
+        took = now() - began
         child = await runtime.run_snapshot(f"{output.run_id}/child:call_0_0")
         assert await engine.replay(output.run_id) == (await engine.status(output.run_id)).output
-    assert time.monotonic() - began < 0.5
+    assert took == pytest.approx(0.15, abs=0.02)
     assert child.stop == "time_budget"
     assert output.text == 'time_budget: "what I know"'
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.runtime.agent_tools import Bench, exported, is_paired, parked, until
 from tests.runtime.run_tools import agent, answers, calling, check_log, first_answer, ran, running, texts
+from tests.virtual_time import in_virtual_time
 from toolgen.runtime import (
     Ask,
     CallMeta,
@@ -199,6 +200,7 @@ async def test_whoever_answered_hears_of_the_result_whatever_the_host_cannot_kee
     assert found.output.text == '"heard"'
 
 
+@in_virtual_time
 async def test_whoever_answered_hears_when_the_time_of_the_run_ends_the_call() -> None:
     """The run goes on meanwhile, and waits for another person."""
     bench = Bench()

@@ -21,6 +21,7 @@ from tests.runtime.run_tools import (
     running,
     texts,
 )
+from tests.virtual_time import in_virtual_time
 from toolgen.contract.fields import Json
 from toolgen.runtime import (
     Ask,
@@ -366,6 +367,7 @@ async def slowly(ctx: ToolContext) -> str | Unfinished:
     return "late"
 
 
+@in_virtual_time
 async def test_an_answer_whose_call_takes_too_long_has_a_result_while_the_run_waits() -> None:
     planner = ScriptedPlanner([calling("slowly", "pay"), everything])
     toolset = function_toolset("x.slowly", [slowly, pay])
