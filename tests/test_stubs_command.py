@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -184,3 +185,26 @@ def test_a_tool_called_as_its_toolset_does_not_hide_it(project: ProjectFolder) -
     assert "payload: people_toolset.PeoplePayload" in text
     hints = "from typing import get_type_hints as h; from executors.hall.people import People; "
     assert "PeopleResult" in python(project.path, f"{hints}print(h(People.people))")
+
+
+def test_an_executor_of_a_toolset_that_is_gone_is_named(project: ProjectFolder) -> None:
+    project.run("gen")
+    implement(project)
+    mine = (project.path / STUB).read_bytes()
+    project.write("executors/hall/own.py", "from app.gen.hall.toolsets import people\n\nx = people\n")
+    project.write("executors/hall/broken.py", "class (")
+    project.write("app/design.py", DESIGN.replace('"people"', '"folk"'))
+    line = (
+        f"{STUB}:10: class People derives from people.PeopleExecutor, which the design does not have; "
+        "move what you need, and delete the file"
+    )
+    for _ in range(2):
+        assert line in project.run("gen").err.splitlines()
+    assert (project.path / STUB).read_bytes() == mine
+    done = project.run("stubs")
+    assert done.out.splitlines()[-1] == line
+    assert done.err == "executors: 1 unimplemented, 1 orphaned\n"
+    (record,) = map(json.loads, project.run("stubs", "--format", "json").out.splitlines()[1:])
+    assert (record["severity"], record["code"], record["file"]) == ("warning", "stub-orphaned", STUB)
+    (project.path / STUB).unlink()
+    assert project.run("gen").err == "app/gen: up to date\n"

@@ -15,6 +15,8 @@ from toolgen.cli.load import load_design
 from toolgen.cli.outcome import Outcome, wrong_design
 from toolgen.cli.records import Record, render_records
 from toolgen.codegen import stub
+from toolgen.codegen.layout import toolset_path
+from toolgen.codegen.left_stubs import find_left
 from toolgen.codegen.stubs import Finding, State, Stub, read_stub, stub_path
 from toolgen.codegen.write import Edit
 from toolgen.codegen.write.places import read_file
@@ -56,6 +58,7 @@ def plan_stubs(project: Project, design: Design, folder: Path) -> StubPlan:
         if found.insertions:
             edits[file] = Edit(old=found.data, new=found.followed)
         notes += _notes(file, found, toolset, project)
+    notes += [f"{file}:{finding.line}: {finding.text}" for file, finding in _left(project, design, folder)]
     return StubPlan(new=new, edits=edits, notes=tuple(notes))
 
 
@@ -80,6 +83,10 @@ def show_stubs(project: Project, *, check: bool, format: Format = "text") -> Out
         lines += [f"{toolset.service}.{toolset.name}: {_counts(counts)}"]
         lines += [f"{file}:{finding.line}: {finding.text}" for finding in findings]
         found += [(file, finding) for finding in findings]
+    left = list(_left(project, evaluation.design, folder))
+    lines += [f"{file}:{finding.line}: {finding.text}" for file, finding in left]
+    total.update(finding.state for _, finding in left)
+    found += left
     is_open = [(file, finding) for file, finding in found if finding.state in _OPEN]
     code = 1 if check and is_open else 0
     summary = f"{folder}: {_counts(total)}"
@@ -108,6 +115,17 @@ def _record(file: Path, finding: Finding) -> Record | None:
     )
 
 
+def _left(project: Project, design: Design, folder: Path) -> Iterator[tuple[Path, Finding]]:
+    """Yield what is left of toolsets that the design does not have, in the files beside the stubs."""
+    there = list(toolsets(design))
+    known = {folder / stub_path(toolset) for toolset in there}
+    paths = [toolset_path(toolset, project.package) for toolset in there]
+    for file in sorted(folder.glob("*/*.py")):
+        if file not in known and file.is_file():
+            for finding in find_left(_data(file), paths, project.package):
+                yield file, finding
+
+
 def _counts(counts: Counter[str]) -> str:
     return ", ".join(f"{counts[word]} {word}" for word in ("bound", *get_args(State)) if counts[word])
 
@@ -128,8 +146,12 @@ def _packages(project: Project, folder: Path, file: Path) -> Iterator[Path]:
 
 
 def _read(file: Path, toolset: Toolset, project: Project) -> Stub:
+    return read_stub(_data(file), toolset, project.package)
+
+
+def _data(file: Path) -> bytes:
     try:
-        return read_stub(read_file(file), toolset, project.package)
+        return read_file(file)
     except OSError as error:
         raise ToolgenError(f"cannot read {file}: {error.strerror}", hint="make it a readable file") from error
 
