@@ -164,6 +164,15 @@ def test_a_disk_that_is_full_at_any_write_changes_nothing(before: Path) -> None:
             return
 
 
+@pytest.fixture
+def readable() -> Iterator[None]:
+    """Let everybody read what is written, whatever the shell says of new files."""
+    mask = os.umask(0o022)
+    yield
+    os.umask(mask)
+
+
+@pytest.mark.usefixtures("readable")
 def test_a_read_only_output_changes_nothing() -> None:
     """In a folder of its own, since root, who may write everywhere, becomes nobody for it."""
     with tempfile.TemporaryDirectory() as folder:
