@@ -12,7 +12,11 @@ from pathlib import Path
 
 import pytest
 
+import toolgen
 from toolgen.cli import main
+
+PACKAGE = str(Path(toolgen.__file__).parent)
+"""The folder of toolgen, whose frames no author is shown."""
 
 DESIGN = '''\
 """Greetings, for a test."""

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from .conftest import Done, ProjectFolder, in_a_process
+from .conftest import PACKAGE, Done, ProjectFolder, in_a_process
 
 EXECUTOR = """\
 from app.gen.hall.toolsets import people
@@ -140,7 +140,7 @@ def test_a_runtime_of_no_use(greeter: ProjectFolder, runtime: str, message: str)
     done = greeter.run("call", "greet", "{}")
     assert (done.code, done.out) == (2, "")
     assert message in done.err
-    assert "/toolgen/" not in done.err
+    assert PACKAGE not in done.err
 
 
 def test_the_runtime_may_be_made_by_a_coroutine(greeter: ProjectFolder) -> None:
