@@ -19,16 +19,18 @@ demo: .venv/ready ## generate the example, build its database, run its tools and
 
 .PHONY: test
 test: .venv/ready ## run the tests
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist loadfile
 
-.PHONY: check
-check: .venv/ready ## everything that CI checks: lint, format, types, tests, generated code, the built wheel
+.PHONY: lint
+lint: .venv/ready ## lint, format, types, generated code
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/pyright
 	$(BIN)/toolgen gen --check
-	$(BIN)/pytest
+
+.PHONY: check
+check: lint test ## everything that CI checks
 
 .PHONY: format
 format: .venv/ready ## format the code and fix what the linter can fix
