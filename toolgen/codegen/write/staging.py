@@ -36,9 +36,12 @@ def staging(out: Path) -> Iterator[Path]:
     """Yield an empty folder on the file system of `out`, above it and so not in the way of its readers."""
     real = Path(os.path.realpath(out))
     room = next(parent for parent in real.parents if parent.is_dir())
-    with tempfile.TemporaryDirectory(prefix=STAGING, dir=room, ignore_cleanup_errors=True) as folder:
-        (Path(folder) / _MARKER).write_bytes(_claim(out))
-        yield Path(folder)
+    folder = Path(tempfile.mkdtemp(prefix=STAGING, dir=room))
+    try:
+        (folder / _MARKER).write_bytes(_claim(out))
+        yield folder
+    finally:
+        _remove(folder)
 
 
 def sweep(out: Path, project: Path) -> None:
@@ -48,7 +51,18 @@ def sweep(out: Path, project: Path) -> None:
         for left in room.glob(f"{STAGING}*"):
             with suppress(OSError):
                 if Place(root=room, path=PurePosixPath(left.name) / _MARKER).read() == _claim(out):
-                    shutil.rmtree(left, ignore_errors=True)
+                    _remove(left)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a staging folder, its marker last, so that what a kill leaves is known to the next run."""
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            if name != _MARKER.name:
+                shutil.rmtree(folder / name, ignore_errors=True)
+                (folder / name).unlink(missing_ok=True)
+        (folder / _MARKER).unlink(missing_ok=True)
+        folder.rmdir()
 
 
 def _claim(out: Path) -> bytes:
