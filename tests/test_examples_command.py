@@ -168,6 +168,20 @@ def test_programs_get_a_record_of_each_failure(greeter: ProjectFolder) -> None:
     )
 
 
+@pytest.mark.parametrize("format", ["text", "json", "github"])
+def test_nothing_that_a_tool_says_reaches_a_terminal_as_a_command(
+    greeter: ProjectFolder, format: str
+) -> None:
+    greeter.write(
+        "executors/hall/people.py", EXECUTOR.replace("there is nobody", "\\x1b[2Jthere\\u202eis nobody")
+    )
+    greeter.write("app/design.py", with_examples(WRONG))
+    done = greeter.run("test", "--session", "s-9", "--format", format)
+    assert done.code == 1
+    assert "there" in done.out
+    assert not set(done.out) & {"\x1b", "\u202e"}
+
+
 def test_a_method_that_is_a_stub_is_named(greeter: ProjectFolder) -> None:
     (greeter.path / "executors/hall/people.py").unlink()
     greeter.run("gen")

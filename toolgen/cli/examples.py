@@ -210,7 +210,7 @@ def _show_failure(case: _Case, problem: str, format: Format) -> None:
         arguments = json.dumps(case.example.args, ensure_ascii=False)
         print_output(printable_lines(f"{case.name}: {arguments}\n{problem}\n"))
     else:
-        record = _record(case, "example-failed", printable_lines(f"{case.name}: {problem}"))
+        record = _record(case, "example-failed", f"{case.name}: {problem}")
         print_output(render_records([record], format))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.printable import printable, printable_lines
 from toolgen.expr.rendering import Severity, shown, workflow_command
 from toolgen.expr.source import Source
 
@@ -92,7 +93,7 @@ def _json(record: Record) -> str:
         **record.place,
         "hint": record.hint,
     }
-    return json.dumps(document, ensure_ascii=False)
+    return printable(json.dumps(document, ensure_ascii=False))
 
 
 def _github(record: Record) -> str:
@@ -100,4 +101,4 @@ def _github(record: Record) -> str:
     if record.line:
         properties |= {"line": record.line, "col": record.column}
     message = f"{record.message}\nhint: {record.hint}" if record.hint else record.message
-    return workflow_command(message, {**properties, "title": record.code}, record.severity)
+    return workflow_command(printable_lines(message), {**properties, "title": record.code}, record.severity)
