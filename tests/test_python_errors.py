@@ -179,6 +179,14 @@ def test_a_chain_of_errors_is_shown_whole_and_recorded_by_its_last(project: Proj
     assert "NameError: name 'Argz' is not defined" in done.err
 
 
+def test_an_error_that_cannot_say_what_it_is(project: ProjectFolder) -> None:
+    design = "class Mute(Exception):\n    def __str__(self): raise OSError\n\nraise Mute\n"
+    project.write("app/design.py", design)
+    done = project.run("gen", "--format", "json")
+    assert (done.code, json.loads(done.out)["line"]) == (2, 4)
+    assert json.loads(done.out)["message"] == "app.design.Mute: <exception str() failed>"
+
+
 @pytest.mark.parametrize(
     ("design", "message"),
     [

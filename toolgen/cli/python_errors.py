@@ -89,11 +89,23 @@ def _is_own(file: str) -> bool:
 
 def _message(error: BaseException) -> str:
     """Return what Python says in its last line, without the notes that were added."""
-    text = str(error.msg) if isinstance(error, SyntaxError) else str(error)
+    text = str(error.msg) if isinstance(error, SyntaxError) else _text(error)
     kind = type(error).__qualname__
     if type(error).__module__ not in ("builtins", "__main__"):
         kind = f"{type(error).__module__}.{kind}"
     return f"{kind}: {text}{_suggestion(error)}" if text else kind
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # a class of the author's
+        return "<exception str() failed>"  # as Python prints it
+
+
+def _last_line(error: BaseException) -> str:
+    """Return the line that ends a traceback, without what Python suggests."""
+    return f"{type(error).__name__}: {_text(error)}"
 
 
 def _suggestion(error: BaseException) -> str:
@@ -105,7 +117,7 @@ def _suggestion(error: BaseException) -> str:
         with redirect_stderr(stream):
             sys.__excepthook__(type(error), error, error.__traceback__)
         printed = stream.getvalue()
-    _, start, rest = printed.rpartition(f"{type(error).__name__}: {error}")
+    _, start, rest = printed.rpartition(_last_line(error))
     suggestion = rest.partition("\n")[0] if start else ""
     return suggestion if suggestion.startswith(". Did you") else ""
 
@@ -115,7 +127,7 @@ def _own_traceback(error: BaseException) -> str:
     report = traceback.TracebackException.from_exception(error)
     _strip(report)
     text = "".join(report.format()).rstrip()
-    before, line, after = text.rpartition(f"{type(error).__name__}: {error}")
+    before, line, after = text.rpartition(_last_line(error))
     suggestion = _suggestion(error)
     if line and not after.startswith(suggestion):
         text = f"{before}{line}{suggestion}{after}"
