@@ -1,6 +1,7 @@
 """How tools are bound to methods: what fits, what is computed, and what is lost."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -76,6 +77,7 @@ class TestBinding:
         result = Result(
             Attribute("devices", ArrayOf(DEVICE), "Devices.", required=True),
             Attribute("total", Int, "All.", required=True),
+            Attribute("refinement_hint", String, "Ask for less."),
         )
         tool = bound(Method("m", "M.", result), Tool("go", "Go.", BindTo("m"), BoundedResult()))
         assert names(tool.result) == ["devices", "returned", "truncated", "total", "refinement_hint"]
@@ -85,11 +87,15 @@ class TestBinding:
             "returned": "returned",
             "truncated": "truncated",
             "total": "total",
+            "refinement_hint": "refinement_hint",
         }
+        assert tool.bounded is not None
+        assert tool.bounded.items == "devices"
         assert [one.computed for one in tool.binding.result.assignments] == [
             None,
             "returned",
             "truncated",
+            None,
             None,
         ]
 
@@ -278,7 +284,8 @@ def test_what_is_computed_fits_too() -> None:
     """The number of rows is as large as their array may be long."""
     few = Attribute("rows", ArrayOf(Int, max_length=5), "R.", required=True)
     total = Attribute("total", Int, "T.", required=True)
-    method = Method("m", "M.", Result(few, total))
+    hint = Attribute("refinement_hint", String, "H.")
+    method = Method("m", "M.", Result(few, total, hint))
 
     def tool(most: int) -> Tool:
         returned = Attribute("returned", Int, "R.", required=True, maximum=most)
@@ -288,6 +295,27 @@ def test_what_is_computed_fits_too() -> None:
     diagnostic = only(service(method, tool(4)))
     assert diagnostic.code == "bounds-not-computable"
     assert diagnostic.hint == "write Int(minimum=0, maximum=5): that is the length of 'rows'"
+
+
+def test_what_is_left_out_can_be_asked_for() -> None:
+    """A method has a refinement hint, or the next cursor of its tool; a broken rename is the one mistake."""
+    rows, total = Attribute("rows", ArrayOf(Int), "R.", required=True), Attribute("total", Int, "T.")
+    truncated = Attribute("truncated", Boolean, "T.", required=True)
+    hint, cursor = Attribute("hint", String, "H."), Attribute("cursor", String, "C.")
+    pages = (Args(cursor), Return(rows, cursor), BoundedResult("cursor", "cursor"))
+
+    def found(*result: Attribute, clauses: tuple[Any, ...] = (BoundedResult(),), **rename: str) -> list[str]:
+        method = Method("m", "M.", Payload(cursor), Result(rows, total, truncated, *result))
+        args = () if len(clauses) > 1 else (Args(cursor),)
+        return codes(service(method, Tool("t", "T.", BindTo("m", rename=rename), *args, *clauses)))
+
+    assert found() == ["bounds-not-refinable"]
+    assert found(hint) == ["bounds-not-refinable"]
+    assert found(hint, hint="refinement_hint") == []
+    assert found(cursor) == ["bounds-not-refinable"], "a cursor that the tool does not declare leads nowhere"
+    assert found(clauses=pages) == ["bounds-not-refinable"]
+    assert found(cursor, clauses=pages) == []
+    assert found(hint, hnt="refinement_hint") == ["bad-rename"]
 
 
 def test_an_artifact_that_nothing_fills_is_reported() -> None:
@@ -310,7 +338,8 @@ def test_an_artifact_that_nothing_fills_is_reported() -> None:
 def test_no_hint_asks_for_what_another_rule_forbids() -> None:
     """A bound is always there in the tool, a cursor is optional in it."""
     rows, total = Attribute("rows", ArrayOf(Int), "R.", required=True), Attribute("total", Int, "T.")
-    method = Method("m", "M.", Result(rows, total, Attribute("truncated", Boolean, "T.")))
+    hint = Attribute("refinement_hint", String, "H.")
+    method = Method("m", "M.", Result(rows, total, hint, Attribute("truncated", Boolean, "T.")))
     tool = Tool("t", "T.", Return(rows, total), BoundedResult(), BindTo("m"))
     assert only(service(method, tool)).hint == "add required=True or a default to the result field"
     cursor = Attribute("cursor", String, "C.")

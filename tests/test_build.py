@@ -35,6 +35,7 @@ from toolgen.dsl import (
     Int,
     Meta,
     Method,
+    Nullable,
     Object,
     OneOf,
     Payload,
@@ -167,6 +168,44 @@ class TestTools:
         assert names(result) == ["total", "returned", "truncated", "refinement_hint"]
         assert field_of(result, "total").description == "All of them."
         assert [field.required for field in result.fields] == [False, True, True, False]
+
+    def test_returned_counts_the_only_list(self) -> None:
+        """Of several lists, or of none, only the executor knows which one it counts."""
+
+        def items(*fields: Attribute) -> str | None:
+            tool = Tool("go", "Go.", Return(*fields), BoundedResult())
+            window = built(Service("a", "A.", Toolset("t", "T.", tool))).services[0].toolsets[0].tools[0]
+            assert window.bounded is not None
+            return window.bounded.items
+
+        rows, more = Attribute("rows", ArrayOf(Int), "R."), Attribute("more", ArrayOf(DEVICE), "M.")
+        null = Attribute("null", Nullable(ArrayOf(Int)), "N.")
+        assert items(rows, Attribute("a", Int, "A.")) == "rows"
+        assert items(null) == "null"
+        assert items(rows, more) is items(rows, null) is items() is None
+
+    def test_the_bounds_of_an_example_hold(self) -> None:
+        """The contract of the result holds in what models are shown of it."""
+
+        def wrong(paged: bool = False, **result: Anything) -> list[str]:
+            cursor = Attribute("cursor", String, "C.")
+            window = BoundedResult("cursor", "cursor") if paged else BoundedResult()
+            rows = Return(Attribute("rows", ArrayOf(Int), "R.", required=True), cursor)
+            example = Example({}, result={"rows": [1], "returned": 1, "truncated": False, **result})
+            tool = Tool("go", "Go.", Args(cursor), rows, window, example)
+            found = build(Design("home", "A home.", Service("a", "A.", Toolset("t", "T.", tool)))).diagnostics
+            return [diagnostic.message.partition("does not fit: ")[2] for diagnostic in found]
+
+        assert wrong() == wrong(total=1) == wrong(truncated=True, refinement_hint="Less.") == []
+        assert wrong(paged=True, truncated=True, cursor="c") == []
+        assert wrong(returned=2) == ["returned is 2, and the result has 1 item"]
+        assert wrong(truncated=True, cursor="c") == [
+            "truncated is true, and refinement_hint does not say how to get the rest"
+        ]
+        assert wrong(rows=[], returned=0, total=3) == [
+            "nothing was returned, so total must be 0 or unknown and truncated false"
+        ]
+        assert wrong(returned="1") == ["$.returned must be an integer, not a string"], "told once"
 
     def test_artifacts_are_objects(self) -> None:
         """A named type is shared, an inline one is the tool's own."""

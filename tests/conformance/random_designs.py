@@ -261,6 +261,7 @@ CURSOR = dsl.Attribute("cursor", dsl.String, "Where to go on.")
 NEXT = dsl.Attribute("next-cursor", dsl.String, "Where the next page starts.")
 ROWS = dsl.Attribute("rows", dsl.ArrayOf(dsl.String), "Rows.", required=True)
 TOTAL = dsl.Attribute("total", dsl.Int, "All rows.", required=True)
+HINT = dsl.Attribute("refinement_hint", dsl.String, "How to ask for less.")
 SERIES = dsl.Object(dsl.Attribute("points", dsl.ArrayOf(dsl.Float), "Points."))
 
 
@@ -320,7 +321,7 @@ def bound_tools(draw: Draw, named: Sequence[Drawn], name: str, service: str) -> 
         seen.append(dsl.Attribute("site-id", site.word, draw(texts), required=True))
         rename = {"site": "site-id"}
     if draw(st.booleans()):
-        results = [*(one for one in results if not isinstance(one.type, dsl.ArrayOf)), ROWS, TOTAL]
+        results = [*(one for one in results if not isinstance(one.type, dsl.ArrayOf)), ROWS, TOTAL, HINT]
         clauses.append(dsl.BoundedResult())
     given = dsl.Result(*results)
     if draw(st.booleans()):

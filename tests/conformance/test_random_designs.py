@@ -203,8 +203,10 @@ async def _call_all(generated: Generated, module: Any, executor: Any) -> None:
 
 def _result(generated: Generated, spec: ToolSpec[Any, Any]) -> Any:
     document = generated.documents[spec.result.schema_json]
-    bounds = {"returned": 1, "truncated": False, "total": 1}
-    return spec.result.decode(document if spec.bounded is None else {**document, **bounds})
+    if spec.bounded is not None:
+        items = 1 if spec.bounded.items is None else len(document.get(spec.bounded.items) or ())
+        document = {**document, "returned": items, "truncated": False, "total": items}
+    return spec.result.decode(document)
 
 
 def _bound(generated: Generated, toolset: tree.Toolset, module: Any, results: dict[str, Any]) -> Any:

@@ -324,6 +324,15 @@ BOUNDS_NOT_COMPUTABLE: Final = Rule(
     "`returned` is the length of the result's only array, `truncated` follows from a required `total` or "
     "from a next cursor that the last page lacks.",
 )
+BOUNDS_NOT_REFINABLE: Final = Rule(
+    "bounds-not-refinable",
+    "the result of the bounded tool {tool!r} may be truncated, and method {method!r} gives neither a "
+    "refinement_hint nor a next cursor",
+    'add Attribute("refinement_hint", String, "…") to the method\'s Result, or {other}',
+    "A bounded result that is truncated has a `refinement_hint`, in words for the model, or a next cursor "
+    "(Goa-AI's rule): without either the model knows that something is missing, and not what to do. A bound "
+    "method's result has at least one of them.",
+)
 BAD_CURSOR: Final = Rule(
     "bad-cursor",
     "{which} {name!r} of tool {tool!r} {fault}",

@@ -24,6 +24,8 @@ class Bounded:
 
     cursor: str | None = None
     next_cursor: str | None = None
+    items: str | None = None
+    """JSON key of the result's only list; None where it has several or none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

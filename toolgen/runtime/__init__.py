@@ -17,7 +17,7 @@ from toolgen.contract.model import (
 from toolgen.contract.printable import printable, printable_lines
 from toolgen.contract.schema_model import Foreign, SchemaModel
 
-from .calls import CallBuilder, CallMeta, ToolCall
+from .calls import CallBuilder, CallMeta, SeenBounds, ToolCall
 from .codec import CheckedCodec, Codec, CodecModule, SchemaCodec
 from .content import AudioContent, Content, ImageContent, ResourceContent, TextContent
 from .context import Key, ToolContext, Values
@@ -114,6 +114,7 @@ __all__ = [
     "Runtime",
     "SchemaCodec",
     "SchemaModel",
+    "SeenBounds",
     "Snapshot",
     "SnapshotError",
     "StaticToolset",

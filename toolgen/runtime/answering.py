@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic_core import to_json
 
+from toolgen.contract.bounds import Bounds
 from toolgen.contract.fields import Json
 from toolgen.contract.logs import logger
 
 from .answers import cancel_reason
 from .batch import Batch
+from .bounds import remember
 from .calls import CallMeta
 from .context import ToolContext
 from .dispatch import dispatch, ended
@@ -111,6 +113,8 @@ class Answering:
         context.report = self._host.reports.of(spec, meta)
         result = self._without_running(spec, claim)
         if result is not None:
+            if self._host.policy is not None:
+                remember(result, context)
             return await ended(entry, suspension.payload_json, result, context, self._host)
         resumption = Resumption(answers=(*suspension.answers, answer_document(suspension, answer)))
         return await dispatch(entry, suspension.payload_json, context, self._host, None, resumption)
@@ -173,7 +177,9 @@ def _refusal(answer: dict[str, Any], otherwise: str) -> str:
 
 def _outcome(result: ToolResult) -> bytes:
     """Return what is kept of a result, to be given again to the same answer."""
-    facts = {"status": result.status, "display": result.display, "json": result.json.decode()}
+    facts: dict[str, Any] = {"status": result.status, "display": result.display, "json": result.json.decode()}
+    if result.bounds is not None:
+        facts["bounds"] = result.bounds
     return to_json({**facts, "is_final": True} if result.is_final else facts)
 
 
@@ -188,6 +194,7 @@ def remembered(suspension: Suspension, outcome: bytes | str) -> ToolResult:
         tool_call_id=suspension.meta.tool_call_id,
         display=kept["display"],
         error=error,
+        bounds=Bounds(**kept["bounds"]) if "bounds" in kept else None,
         is_final=kept.get("is_final", False),
     )
 

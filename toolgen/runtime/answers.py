@@ -14,6 +14,7 @@ from toolgen.contract.forms import FORM_NAMES
 from toolgen.contract.issues import Constraint, FieldIssue, Keys, json_type
 from toolgen.contract.patterns import PatternError, to_rust
 
+from .bounds import bounds_of
 from .codec import Codec
 from .errors import MalformedResultError, ToolValidationError
 from .specs import ToolSpec
@@ -96,7 +97,7 @@ def checked_answer(spec: ToolSpec[Any, Any], suspension: Suspension, answer: Jso
             return _decision(answer, "available", None)
         case "pending":
             if not _is_failure(answer):
-                _decoded(spec.result, answer)
+                _bounded(spec, _decoded(spec.result, answer))
             return answer
         case "input":
             issues = answer_issues(suspension.answer_schema, answer)
@@ -127,11 +128,19 @@ def _decision(answer: Json, key: str, codec: Codec[Any] | None) -> Json:
     return answer
 
 
-def _decoded(codec: Codec[Any], value: Json) -> None:
+def _decoded(codec: Codec[Any], value: Json) -> Any:
     try:
-        codec.decode(to_json(value))
+        return codec.decode(to_json(value))
     except ToolValidationError as error:
         raise BadAnswerError(f"the answer does not fit: {error}", error.issues) from None
+
+
+def _bounded(spec: ToolSpec[Any, Any], result: Any) -> None:
+    """Refuse a delivered result whose bounds do not hold, so that a better one may be delivered."""
+    try:
+        bounds_of(spec, result)
+    except MalformedResultError as error:
+        raise BadAnswerError(f"the answer does not fit: {error}") from None
 
 
 def checked_schema(schema: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from toolgen.contract.bounds import Bounds
 from toolgen.contract.model import ToolModel
 from toolgen.contract.record import record
 
@@ -34,6 +35,15 @@ NO_META = CallMeta()
 
 
 @record
+class SeenBounds:
+    """The bounds of a result that the turn has seen already."""
+
+    tool: str
+    """Id."""
+    bounds: Bounds
+
+
+@record
 class ToolCall:
     """One call of a tool, by id or by wire name."""
 
@@ -43,6 +53,8 @@ class ToolCall:
     meta: CallMeta = NO_META
     payload: Any = field(default=None, repr=False)
     """The decoded arguments; None before they are decoded."""
+    seen_bounds: tuple[SeenBounds, ...] = ()
+    """For policies: the bounds of the results that the turn has seen in this process, oldest first."""
 
 
 class CallBuilder(Generic[P]):

@@ -12,6 +12,7 @@ from typing import Any, assert_never
 
 from toolgen.contract.model import ToolModel
 
+from .bounds import remember, seen_bounds
 from .calls import CallMeta, ToolCall
 from .context import ToolContext, resume
 from .entry import Entry
@@ -145,6 +146,8 @@ async def _attempt(
                 spec, returned, frozen, context, host, resumption.answers if resumption else ()
             )
         result = finish(spec, returned, meta, trace)
+        if host.policy is not None:
+            remember(result, context)
         limit = host.limit_of(spec)
         return result if limit is None else await cut(spec, result, limit, context, host)
     except BaseException as error:
@@ -187,7 +190,8 @@ async def _before(
                     return denied(spec, message, call.meta), call
                 case Abort(error=error):
                     raise error
-    frozen = replace(call, payload_json=spec.payload.encode(call.payload))
+    seen = () if host.policy is None else seen_bounds(context.values)
+    frozen = replace(call, payload_json=spec.payload.encode(call.payload), seen_bounds=seen)
     if not entry.may_be_asked or (resumption is not None and resumption.is_approved):
         return None, frozen
     return await guard(entry, frozen, host, resumption.answers if resumption else ()), frozen

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from .bounds import bounds_of, remember
 from .calls import CallMeta
 from .content import ResourceContent, TextContent
 from .context import ToolContext
@@ -15,7 +16,7 @@ from .errors import MalformedResultError
 from .failures import log
 from .hints import filled
 from .host import Host
-from .results import Artifact, Bounds, ToolOutcome, ToolResult
+from .results import Artifact, ToolOutcome, ToolResult
 from .specs import ToolSpec
 from .trace import Trace
 
@@ -34,7 +35,7 @@ def finish(
     document = spec.result.encode(returned)
     if trace is not None:
         trace.mark("encode", document)
-    bounds = _bounds(spec, returned) if spec.bounded is not None else None
+    bounds = bounds_of(spec, returned)
     result = ToolResult(
         tool=spec.id,
         status="ok",
@@ -70,6 +71,8 @@ async def finished(
         MalformedResultError: it breaks the tool's contract.
     """
     result = finish(spec, returned, context.meta)
+    if host.policy is not None:
+        remember(result, context)
     limit = host.limit_of(spec)
     return result if limit is None else await cut(spec, result, limit, context, host)
 
@@ -105,23 +108,6 @@ async def cut(
         uri=uri, name=f"{spec.name} result", media_type="application/json", size=len(document)
     )
     return replace(result, json=marker, content=(*result.content, link))
-
-
-def _bounds(spec: ToolSpec[Any, Any], result: Any) -> Bounds:
-    """Return the bounds of a result; they must agree with one another (Goa-AI's bounded results)."""
-    bounds: Bounds = result.result_bounds()
-    returned, total = bounds.returned, bounds.total
-    if returned < 0:
-        raise MalformedResultError(f"returned is {returned}; it counts what the result holds")
-    if total is not None and total < returned:
-        raise MalformedResultError(f"total {total} is below returned {returned}")
-    if returned == 0 and (bounds.truncated or total):
-        paged = spec.bounded is not None and spec.bounded.next_cursor is not None
-        if not paged:
-            raise MalformedResultError(
-                "nothing was returned, so total must be 0 or unknown and truncated false"
-            )
-    return bounds
 
 
 def _artifact(spec: ToolSpec[Any, Any], artifact: Artifact) -> Artifact:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
+from toolgen.contract.bounds import Bounds as Bounds
 from toolgen.contract.fields import Json
 from toolgen.contract.issues import FieldIssue
 from toolgen.contract.model import ToolModel
@@ -50,18 +51,6 @@ class RetryHint:
     message: str | None = None
     retry_after: float | None = None
     """Seconds."""
-
-
-@record
-class Bounds:
-    """How much of the data a bounded result shows."""
-
-    returned: int
-    truncated: bool
-    total: int | None = None
-    """None when it is not known."""
-    refinement_hint: str | None = None
-    next_cursor: str | None = None
 
 
 @record

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from toolgen.contract.fields import Json
 from toolgen.contract.model import ToolModel
 from toolgen.contract.names import MCP_HINTS, Hint
-from toolgen.contract.naming import title
+from toolgen.contract.naming import field_name, title
 
 from .codec import Codec
 from .results import Artifact, ToolResult
@@ -46,6 +46,13 @@ class BoundedSpec:
 
     cursor: str | None = None
     next_cursor: str | None = None
+    items: str | None = None
+    """JSON key of the result's only list, which `returned` counts; None where the executor knows better."""
+    attribute: str = field(init=False, repr=False)
+    """The list as an attribute of the result; "" without one."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attribute", field_name(self.items) if self.items else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

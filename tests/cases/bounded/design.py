@@ -21,6 +21,7 @@ from toolgen.dsl import (
 
 ROWS = Attribute("rows", ArrayOf(String), "What was found.", required=True)
 CURSOR = Attribute("cursor", String, "Where to go on.")
+HINT = Attribute("refinement_hint", String, "How to ask for less.")
 NEXT = Attribute("nextCursor", String, "Where to go on the next time.")
 
 design = Design(
@@ -38,13 +39,14 @@ design = Design(
                 Attribute("returned", Int, "How many.", required=True),
                 Attribute("total", Int, "Of how many."),
                 Attribute("truncated", Boolean, "Whether there are more.", required=True),
+                HINT,
             ),
         ),
         Method(
             "counted",
             "Return rows and their number.",
             Payload(Attribute("query", String, "What.", required=True)),
-            Result(ROWS, Attribute("total", Int, "Of how many.", required=True)),
+            Result(ROWS, Attribute("total", Int, "Of how many.", required=True), HINT),
         ),
         Method(
             "paged",

@@ -100,7 +100,7 @@ def _facts(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
     if tool.injected:
         yield f"injected={strings(tuple(field.name for field in tool.injected))}"
     if tool.bounded is not None:
-        yield f"bounded={imports.name(RUNTIME, 'BoundedSpec')}({_cursors(tool.bounded)})"
+        yield f"bounded={imports.name(RUNTIME, 'BoundedSpec')}({_window(tool.bounded)})"
     if tool.artifacts:
         items = (f"{quote(one.kind)}: {names.artifact_spec(tool, one.kind)}" for one in tool.artifacts)
         yield f"artifacts={{{', '.join(items)}}}"
@@ -159,6 +159,6 @@ def _native(tool: NativeTool, imports: Imports) -> str:
     return f"{maker}(id={quote(tool.id)}, provider={quote(tool.provider)}, kind={quote(tool.kind)}{config})"
 
 
-def _cursors(bounded: Bounded) -> str:
-    given = {"cursor": bounded.cursor, "next_cursor": bounded.next_cursor}
+def _window(bounded: Bounded) -> str:
+    given = {"cursor": bounded.cursor, "next_cursor": bounded.next_cursor, "items": bounded.items}
     return ", ".join(f"{name}={quote(key)}" for name, key in given.items() if key is not None)

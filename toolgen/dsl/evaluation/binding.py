@@ -9,6 +9,7 @@ from toolgen.contract.fields import ArrayType, Field, NumberType, RefType, may_b
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.expr import codes
 from toolgen.expr.diagnostics import Related
+from toolgen.expr.rule import Rule
 from toolgen.expr.tree import ArtifactSource, Assignment, Binding, Computed, ObjectMapping
 
 from ..clauses import BindTo
@@ -198,6 +199,7 @@ class _Binder:
                 assignments.append(Assignment(target=field, computed=self._computed(field)))
             elif field.required and self._operation.result_is_known and not self._renames.are_broken:
                 self._unfilled_result(field.name, field)
+        self._check_refinable(assignments)
         if loses_keys(source, tool.result, may_lose=True):
             self._unkept_result("")
         mapping = ObjectMapping(source=source.name, target=tool.result.name, assignments=tuple(assignments))
@@ -275,18 +277,25 @@ class _Binder:
             given = type_text(count, constraints=True)
             self._not_computable(field, f"write {given}: that is the length of {array.name!r}")
 
+    def _check_refinable(self, assignments: list[Assignment]) -> None:
+        """Report a window whose method never says how to get what it leaves out (Goa-AI's rule)."""
+        window = self._tool.bounded
+        filled = {one.target.name for one in assignments if one.source is not None}
+        if window is None or self._renames.are_broken or {"refinement_hint", window.next_cursor} & filled:
+            return
+        other = f'Attribute("{window.next_cursor}", String, "…")'
+        if window.next_cursor is None:
+            other = "page: BoundedResult(cursor=…, next_cursor=…)"
+        self._report_bounds(codes.BOUNDS_NOT_REFINABLE, other=other)
+
     def _not_computable(self, field: Field, hint: str) -> None:
+        self._report_bounds(codes.BOUNDS_NOT_COMPUTABLE, name=field.name, hint=hint)
+
+    def _report_bounds(self, rule: Rule, **facts: str) -> None:
         if not self._draft.result_is_known or not self._operation.result_is_known:
             return
-        self._report.add(
-            codes.BOUNDS_NOT_COMPUTABLE,
-            self._bind_to.source,
-            related=[self._method()],
-            name=field.name,
-            tool=self._tool.name,
-            method=self._operation.label,
-            hint=hint,
-        )
+        named = {"tool": self._tool.name, "method": self._operation.label, **facts}
+        self._report.add(rule, self._bind_to.source, related=[self._method()], **named)
 
     def _method(self) -> Related:
         return Related(message=f"method {self._operation.name!r} stands here", source=self._operation.source)

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any as Anything
 from typing import Final
 
 from toolgen.contract import naming
-from toolgen.contract.fields import MISSING, DataType, EnumType, Field, NumberType, ScalarType, StringType
+from toolgen.contract.bounds import Bounds, bounds_fault
+from toolgen.contract.fields import (
+    MISSING,
+    ArrayType,
+    DataType,
+    EnumType,
+    Field,
+    Json,
+    NullableType,
+    NumberType,
+    ScalarType,
+    StringType,
+)
 from toolgen.contract.names import BOUNDS_FIELDS
 from toolgen.expr import codes
 from toolgen.expr.source import Source
@@ -93,7 +106,43 @@ def bounded(
         )
     _check_cursor(tool, "cursor", word.cursor, "Args", payload, word.source, report)
     _check_cursor(tool, "next_cursor", word.next_cursor, "Return", result, word.source, report)
-    return Bounded(cursor=word.cursor, next_cursor=word.next_cursor)
+    lists = [field.name for field in result or () if _is_list(field.type)]
+    items = lists[0] if len(lists) == 1 else None
+    return Bounded(cursor=word.cursor, next_cursor=word.next_cursor, items=items)
+
+
+def _is_list(type_: DataType) -> bool:
+    return isinstance(type_.inner if isinstance(type_, NullableType) else type_, ArrayType)
+
+
+def example_fault(window: Bounded, result: Json) -> str | None:
+    """Return what the bounds of an example's result contradict; None where they hold.
+
+    What is of a wrong type is reported by the check of its types.
+    """
+    if not isinstance(result, dict):
+        return None
+    found = {name: result.get(name) for name in BOUNDS_FIELDS}
+    found["next_cursor"] = result.get(window.next_cursor or "")
+    items = result.get(window.items or "", [])
+    if not all(_is_of(value, name) for name, value in found.items()) or not isinstance(items, list | None):
+        return None
+    bounds: Anything = found
+    count = None if window.items is None else len(items or ())
+    return bounds_fault(Bounds(**bounds), items=count, is_paged=window.next_cursor is not None)
+
+
+def _is_of(value: Json, name: str) -> bool:
+    """Return whether a value is of the type of a bound; one that is not required may be null."""
+    match name:
+        case "returned":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "truncated":
+            return isinstance(value, bool)
+        case "total":
+            return value is None or (isinstance(value, int) and not isinstance(value, bool))
+        case _:
+            return isinstance(value, str | None)
 
 
 def _check_cursor(

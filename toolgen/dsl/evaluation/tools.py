@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any as Anything
 
 from toolgen.contract import naming
-from toolgen.contract.fields import Field, Json, Missing, ObjectType, RefType
+from toolgen.contract.fields import MISSING, Field, Json, Missing, ObjectType, RefType
 from toolgen.contract.names import BOUNDS_FIELDS, Hint
 from toolgen.expr import codes
 from toolgen.expr.source import Source
@@ -19,7 +19,7 @@ from toolgen.expr.tree import Tool as CheckedTool
 from ..clauses import Annotations, Artifact, BindTo, BoundedResult, Example, Inject, Meta, Tags
 from ..structure import Args, Return, Tool
 from .behaviour import Behaviours, Sides
-from .bounds import bounded, with_bounds
+from .bounds import bounded, example_fault, with_bounds
 from .clauses import every, single
 from .conditions import Arguments
 from .constraints import Subject
@@ -126,6 +126,7 @@ class Tools:
                 module,
                 RefType(name=payload.name) if injection.is_known else UNKNOWN,
                 RefType(name=result.name) if result_is_known else UNKNOWN,
+                window if result_is_known else None,
             ),
             behaviour=self._behaviours.of(word, module, sides),
         )
@@ -282,7 +283,7 @@ class Tools:
         return hints
 
     def _examples(
-        self, word: Tool, module: Module, payload: RefType, result: RefType
+        self, word: Tool, module: Module, payload: RefType, result: RefType, window: Bounded | None
     ) -> tuple[CheckedExample, ...]:
         found = []
         for example in every(word.children, Example):
@@ -295,6 +296,11 @@ class Tools:
                 given = self._values.example(
                     example.result, result, module, f"{what} (result)", example.source
                 )
+                fault = None if window is None or given is MISSING else example_fault(window, given)
+                if fault:
+                    self._report.add(
+                        codes.EXAMPLE_MISMATCH, example.source, what=f"{what} (result)", issues=fault
+                    )
             if isinstance(args, dict) and not isinstance(given, Missing):
                 found.append(CheckedExample(args=args, result=given, source=example.source))
         return tuple(found)

@@ -11,6 +11,7 @@ from pydantic_core import to_json
 
 from ..answering import Answering, remembered
 from ..batch import Batch
+from ..bounds import remember
 from ..calls import CallMeta
 from ..context import ToolContext, Values
 from ..directory import Directory
@@ -248,6 +249,8 @@ async def concluded(
     )
     batch = Batch(host.capabilities, values)
     context = ToolContext(meta, spec.id, spec, batch)
+    if host.policy is not None:
+        remember(result, context)
     seen = await ended(entry, arguments, result, context, host)
     seen = await _settled(batch, seen, host)
     return replace(seen, run_link=link, children_count=result.children_count, telemetry=result.telemetry)

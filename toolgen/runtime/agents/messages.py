@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic_core import to_json, to_jsonable_python
 
+from toolgen.contract.bounds import Bounds
 from toolgen.contract.fields import Json
 from toolgen.contract.record import record
 
@@ -66,6 +67,8 @@ class ToolAnswer:
     """What the model is told after it."""
     content: tuple[Any, ...] = ()
     """Blocks of text, images, audio and resources (MCP), as JSON."""
+    bounds: Bounds | None = None
+    """Of a bounded result: how much of the data it shows."""
 
 
 @record

@@ -71,6 +71,7 @@ def recorded(result: ToolResult, call: StepCall, spec: ToolSpec[Any, Any] | None
             "text": result.json.decode(),
             "reminder": reminder,
             "content": [block.as_json() for block in content],
+            "bounds": to_jsonable_python(result.bounds),
         },
         "events": events.kept,
         "is_final": result.is_final and status == "ok",

@@ -26,7 +26,7 @@ LIST_DEVICES: ToolSpec[types.ListDevicesPayload, types.ListDevicesResult] = Tool
     payload=codecs.LIST_DEVICES_PAYLOAD,
     result=codecs.LIST_DEVICES_RESULT,
     injected=("session_id",),
-    bounded=BoundedSpec(cursor="cursor", next_cursor="next_cursor"),
+    bounded=BoundedSpec(cursor="cursor", next_cursor="next_cursor", items="devices"),
     tags=("home",),
     annotations={"read_only": True},
     example='{"site_id":"harbour","status":"offline","limit":5}',

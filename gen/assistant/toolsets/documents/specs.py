@@ -23,7 +23,7 @@ SEARCH: ToolSpec[types.SearchPayload, types.SearchResult] = ToolSpec(
     description="Search the manuals. Sections that hold every word of the query come, best first.",
     payload=codecs.SEARCH_PAYLOAD,
     result=codecs.SEARCH_RESULT,
-    bounded=BoundedSpec(),
+    bounded=BoundedSpec(items="hits"),
     annotations={"read_only": True},
     example='{"query":"factory reset","manual":"bolt-l4"}',
 )

@@ -24,6 +24,7 @@ class CarriedResult(ToolModel):
     returned: Annotated[int, Field(description="How many.")]
     total: Annotated[int | None, Field(description="Of how many.")] = None
     truncated: Annotated[bool, Field(description="Whether there are more.")]
+    refinement_hint: Annotated[str | None, Field(description="How to ask for less.")] = None
 
 
 class CountedPayload(ToolModel):
@@ -37,6 +38,7 @@ class CountedResult(ToolModel):
 
     rows: Annotated[list[str], Field(description="What was found.")]
     total: Annotated[int, Field(description="Of how many.")]
+    refinement_hint: Annotated[str | None, Field(description="How to ask for less.")] = None
 
 
 class PagedPayload(ToolModel):

@@ -25,7 +25,7 @@ LIST_DEVICES: ToolSpec[types.ListDevicesPayload, types.ListDevicesResult] = Tool
     description="List the devices of a site.",
     payload=codecs.LIST_DEVICES_PAYLOAD,
     result=codecs.LIST_DEVICES_RESULT,
-    bounded=BoundedSpec(),
+    bounded=BoundedSpec(items="names"),
 )
 
 RESET_DEVICE: ToolSpec[types.ResetDevicePayload, types.ResetDeviceResult] = ToolSpec(

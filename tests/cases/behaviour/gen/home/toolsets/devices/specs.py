@@ -63,7 +63,7 @@ LIST_DEVICES: ToolSpec[types.ListDevicesPayload, types.ListDevicesResult] = Tool
     description="List the devices.",
     payload=codecs.LIST_DEVICES_PAYLOAD,
     result=codecs.LIST_DEVICES_RESULT,
-    bounded=BoundedSpec(),
+    bounded=BoundedSpec(items="names"),
     reminder="Names are not unique.",
     call_hint="Looking for devices",
     result_hint="{returned} of {total}",

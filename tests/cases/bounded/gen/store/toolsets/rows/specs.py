@@ -26,7 +26,7 @@ CARRIED: ToolSpec[types.CarriedPayload, types.CarriedResult] = ToolSpec(
     description="Return rows.",
     payload=codecs.CARRIED_PAYLOAD,
     result=codecs.CARRIED_RESULT,
-    bounded=BoundedSpec(),
+    bounded=BoundedSpec(items="rows"),
 )
 
 COUNTED: ToolSpec[types.CountedPayload, types.CountedResult] = ToolSpec(
@@ -34,7 +34,7 @@ COUNTED: ToolSpec[types.CountedPayload, types.CountedResult] = ToolSpec(
     description="Count rows.",
     payload=codecs.COUNTED_PAYLOAD,
     result=codecs.COUNTED_RESULT,
-    bounded=BoundedSpec(),
+    bounded=BoundedSpec(items="rows"),
 )
 
 PAGED: ToolSpec[types.PagedPayload, types.PagedResult] = ToolSpec(
@@ -42,7 +42,7 @@ PAGED: ToolSpec[types.PagedPayload, types.PagedResult] = ToolSpec(
     description="Return a page.",
     payload=codecs.PAGED_PAYLOAD,
     result=codecs.PAGED_RESULT,
-    bounded=BoundedSpec(cursor="cursor", next_cursor="nextCursor"),
+    bounded=BoundedSpec(cursor="cursor", next_cursor="nextCursor", items="rows"),
 )
 
 ENDLESS: ToolSpec[types.EndlessPayload, types.EndlessResult] = ToolSpec(
@@ -50,7 +50,7 @@ ENDLESS: ToolSpec[types.EndlessPayload, types.EndlessResult] = ToolSpec(
     description="Return a page.",
     payload=codecs.ENDLESS_PAYLOAD,
     result=codecs.ENDLESS_RESULT,
-    bounded=BoundedSpec(cursor="cursor", next_cursor="nextCursor"),
+    bounded=BoundedSpec(cursor="cursor", next_cursor="nextCursor", items="rows"),
 )
 
 FREE: ToolSpec[types.FreePayload, types.FreeResult] = ToolSpec(
@@ -58,7 +58,7 @@ FREE: ToolSpec[types.FreePayload, types.FreeResult] = ToolSpec(
     description="Return rows without a method.",
     payload=codecs.FREE_PAYLOAD,
     result=codecs.FREE_RESULT,
-    bounded=BoundedSpec(cursor="cursor", next_cursor="nextCursor"),
+    bounded=BoundedSpec(cursor="cursor", next_cursor="nextCursor", items="rows"),
 )
 
 SPECS: tuple[ToolSpec[Any, Any], ...] = (

@@ -16,7 +16,11 @@ def to_carried_method_payload(payload: types.CarriedPayload) -> store.CarriedPay
 def to_carried_result(result: store.CarriedResult) -> types.CarriedResult:
     """Return what carried returns of store.carried."""
     return types.CarriedResult(
-        rows=result.rows, returned=result.returned, truncated=result.truncated, total=result.total
+        rows=result.rows,
+        returned=result.returned,
+        truncated=result.truncated,
+        total=result.total,
+        refinement_hint=result.refinement_hint,
     )
 
 
@@ -32,6 +36,7 @@ def to_counted_result(result: store.CountedResult) -> types.CountedResult:
         returned=len(result.rows),
         truncated=result.total > len(result.rows),
         total=result.total,
+        refinement_hint=result.refinement_hint,
     )
 
 

@@ -28,7 +28,7 @@ FIND: ToolSpec[types.FindPayload, types.FindResult] = ToolSpec(
     description="Find labels.",
     payload=codecs.FIND_PAYLOAD,
     result=codecs.FIND_RESULT,
-    bounded=BoundedSpec(),
+    bounded=BoundedSpec(items="labels"),
     artifacts={"scan": FIND_SCAN},
 )
 

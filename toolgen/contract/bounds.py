@@ -1,0 +1,43 @@
+"""The contract of a bounded result, which the design checks in examples and the runtime in every result.
+
+It is Goa-AI's: a window says how much it shows, and a window that leaves something out says how to get it.
+"""
+
+from __future__ import annotations
+
+from .record import record
+
+
+@record
+class Bounds:
+    """How much of the data a bounded result shows."""
+
+    returned: int
+    truncated: bool
+    total: int | None = None
+    """None when it is not known."""
+    refinement_hint: str | None = None
+    next_cursor: str | None = None
+
+
+def bounds_fault(bounds: Bounds, *, items: int | None, is_paged: bool) -> str | None:
+    """Return what the bounds contradict; None when they hold.
+
+    `items` are those of the result's only list; None where it has several or none, and the service alone
+    knows what `returned` counts. `is_paged` says that the tool has cursors, whose pages may be empty.
+    """
+    returned, total = bounds.returned, bounds.total
+    if returned < 0:
+        return f"returned is {returned}, and nothing has fewer than 0 items"
+    if items is not None and returned != items:
+        return f"returned is {returned}, and the result has {items} {'item' if items == 1 else 'items'}"
+    if total is not None and total < returned:
+        return f"total is {total}, which is below returned ({returned})"
+    if returned == 0 and not is_paged and (bounds.truncated or total):
+        return "nothing was returned, so total must be 0 or unknown and truncated false"
+    if bounds.truncated and not (bounds.refinement_hint or "").strip() and not bounds.next_cursor:
+        silent = (
+            "neither next_cursor nor refinement_hint says" if is_paged else "refinement_hint does not say"
+        )
+        return f"truncated is true, and {silent} how to get the rest"
+    return None
