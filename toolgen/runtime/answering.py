@@ -23,6 +23,7 @@ from .errors import ToolError
 from .failures import denied, failed, failure_of
 from .finishing import finish
 from .host import Host
+from .progress import progress_of
 from .results import Delegated, Suspended, ToolResult
 from .resumption import Resumption, answer_document
 from .specs import ToolSpec
@@ -96,9 +97,11 @@ class Answering:
                 hint="deliver the answer",
             )
         entry = entry_of(suspension.tool)
-        report = self._host.reports.of(entry.spec, suspension.meta) if entry is not None else None
-        if report is not None:
-            report(fraction=fraction, message=message, value=value)
+        if entry is not None:
+            shown = None if value is None else progress_of(entry.spec, value)
+            report = self._host.reports.of(entry.spec, suspension.meta)
+            if report is not None:
+                report(fraction=fraction, message=message, value=shown)
 
     async def shown(self, token: str, session_id: str | None) -> Suspended:
         return await self._suspensions().shown(token, session_id)

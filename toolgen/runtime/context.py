@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from toolgen.contract.fields import Json
 
 from .calls import CallMeta
+from .progress import progress_of
 from .results import Actions
 
 if TYPE_CHECKING:
@@ -133,7 +134,13 @@ class ToolContext:
         return self._resumption is not None and self._resumption.approved(question)
 
     def progress(self, fraction: float | None = None, message: str = "", value: Any = None) -> None:
-        """Say how far the work is, from 0 to 1; `value` fits the design's `LongRunning(progress=)`."""
+        """Say how far the work is, from 0 to 1; `value` fits the design's `LongRunning(progress=)`.
+
+        Raises:
+            MalformedResultError: the value does not fit, whether or not somebody listens.
+        """
+        if value is not None and self.spec is not None:
+            value = progress_of(self.spec, value)
         if self.report is not None:
             self.report(fraction=fraction, message=message, value=value)
 

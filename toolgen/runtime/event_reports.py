@@ -74,8 +74,7 @@ class EventReports(Reports):
             elif text is not None:
                 self._events.emit(ToolOutputDelta(tool=spec.id, text=text), meta)
             else:
-                shown = _progress(spec, value)
-                update = ToolUpdate(tool=spec.id, fraction=fraction, message=message, value=shown)
+                update = ToolUpdate(tool=spec.id, fraction=fraction, message=message, value=value)
                 self._events.emit(update, meta)
 
         return report
@@ -186,16 +185,3 @@ class EventReports(Reports):
             size_bytes=stored.size,
         )
         self._events.emit(event, meta)
-
-
-def _progress(spec: ToolSpec[Any, Any], value: Any) -> Json:
-    """Return progress as JSON, by the design's codec where there is one.
-
-    Raises:
-        MalformedResultError: it does not fit the design.
-    """
-    codec = spec.long_running.progress if spec.long_running else None
-    shown: Json = value
-    if codec is not None and value is not None:
-        shown = json.loads(codec.encode(codec.decode(value) if isinstance(value, dict) else value))
-    return shown
