@@ -30,7 +30,9 @@ FOLLOWED = ROOT / "docs/first-steps.md"
 """Edits a project of its own; tests/test_init.py does what it says."""
 IMPORT = ROOT / "docs/import.md"
 """Imports and generates in a folder of its own; tests/test_import_doc.py does what it says."""
-RUN = [file for file in DOCUMENTS if file not in (FOLLOWED, IMPORT)]
+LATER = ROOT / "docs/long-running.md"
+"""Generates in a folder of its own too; tests/test_long_running_doc.py does what it says."""
+RUN = [file for file in DOCUMENTS if file not in (FOLLOWED, IMPORT, LATER)]
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 

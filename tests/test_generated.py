@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -175,5 +177,57 @@ class Documents(documents.DocumentsExecutor):
     async def team(self, payload: documents.TeamPayload, ctx: ToolContext) -> documents.TeamResult:
         """Return a team."""
         raise NotImplementedError("team returns a TeamResult with members")
+'''
+    )
+
+
+def test_the_stub_of_a_long_running_tool_may_be_pending() -> None:
+    """With the acknowledgement that the design declares, wherever its class stands; formatted already."""
+    checked = design("behaviour")
+    toolset = checked.services[0].toolsets[0]
+    late = tuple(replace(tool, artifacts=()) for tool in toolset.tools if tool.behaviour.long_running)
+    texts = [
+        stub(checked, replace(toolset, name=name, tools=late), "acme.gen")
+        for name in ("devices", "lamps_of_the_house", "devices_of_the_upper_floors")
+    ]
+    for text in texts:
+        assert formatted({"stub.py": text})["stub.py"].strip() == re.sub(r"\n\n\n\n*", "\n\n\n", text).strip()
+    assert (
+        formatted({"stub.py": texts[0]})["stub.py"]
+        == '''\
+"""Executes the tools of home.devices in behaviour."""
+
+from __future__ import annotations
+
+from toolgen.runtime import LongRunningReturn, ToolContext
+
+from acme.gen.home.toolsets import devices
+from acme.gen.types import Reason
+
+
+class Devices(devices.DevicesExecutor):
+    """Devices."""
+
+    async def update_firmware(
+        self, payload: devices.UpdateFirmwarePayload, ctx: ToolContext
+    ) -> LongRunningReturn[devices.UpdateFirmwareResult, devices.UpdateFirmwareAck]:
+        """Update the firmware of a device."""
+        raise NotImplementedError(
+            "update_firmware returns a UpdateFirmwareResult with version, or ToolOutcome.pending(…)"
+        )
+
+    async def finish(
+        self, payload: devices.FinishPayload, ctx: ToolContext
+    ) -> LongRunningReturn[devices.FinishResult, Reason]:
+        """End the conversation."""
+        raise NotImplementedError("finish returns a FinishResult, or ToolOutcome.pending(…)")
+
+    async def measure(
+        self, payload: devices.MeasurePayload, ctx: ToolContext
+    ) -> LongRunningReturn[devices.MeasureResult, None]:
+        """Measure for a day."""
+        raise NotImplementedError(
+            "measure returns a MeasureResult with low, or ToolOutcome.pending(…)"
+        )
 '''
     )

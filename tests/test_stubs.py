@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from toolgen.codegen.stubs import read_stub, stub_path
 from toolgen.contract.fields import ObjectType
-from toolgen.expr.tree import Artifact, Binding, ObjectMapping, Tool, Toolset
+from toolgen.expr.tree import Artifact, Behaviour, Binding, LongRunning, ObjectMapping, Tool, Toolset
 
 MAPPING = ObjectMapping(source="Empty", target="Empty", assignments=())
 
@@ -198,6 +200,27 @@ def test_a_tool_that_gained_an_artifact_returns_an_outcome() -> None:
     assert method("async def find(self, p, c) -> ToolReturn[devices.FindResult]", with_artifact) == []
     (line,) = method("async def find(self, p, c) -> devices.FindResult", with_artifact)
     assert line.endswith("-> ToolReturn[devices.FindResult]")
+
+
+@pytest.mark.parametrize(
+    ("returns", "is_changed"),
+    [
+        ("LongRunningReturn[devices.FindResult, devices.FindAck]", False),
+        ("runtime.Pending[devices.FindAck]", False),
+        ("devices.FindResult | Pending[devices.FindAck]", False),
+        ("devices.FindResult", True),
+        ("ToolReturn[devices.FindResult]", True),
+        ("LongRunningReturn[devices.OtherResult, devices.FindAck]", True),
+    ],
+)
+def test_a_tool_that_answers_later_may_be_pending(returns: str, is_changed: bool) -> None:
+    late = Behaviour(long_running=LongRunning(ack="FindAck"))
+    ack = ObjectType(name="FindAck", description="", fields=())
+    of = replace(toolset(replace(tool("find"), behaviour=late)), objects=(ack,))
+    found = method(f"async def find(self, p, c) -> {returns}", of)
+    assert bool(found) == is_changed
+    wanted = "-> LongRunningReturn[devices.FindResult, devices.FindAck]"
+    assert all(line.endswith(wanted) for line in found)
 
 
 @pytest.mark.parametrize(

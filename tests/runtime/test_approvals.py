@@ -15,6 +15,7 @@ from toolgen.runtime import (
     CallMeta,
     ConfirmSpec,
     LongRunningSpec,
+    Pending,
     Runtime,
     ToolContext,
     ToolOutcome,
@@ -128,7 +129,7 @@ async def test_so_has_what_a_run_waits_for(tmp_path: Path) -> None:
 
 
 async def test_work_that_goes_on_has_the_arguments_that_began_it(tmp_path: Path) -> None:
-    def work(job: str) -> str | Unfinished:
+    def work(job: str) -> str | Pending[str]:
         """Work."""
         return ToolOutcome.pending(f"handle of {job}", "begun")
 

@@ -38,7 +38,7 @@ from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec())
-LONG = spec(long_running=LongRunningSpec(ack=devices.LIST_DEVICES.result))
+LONG = spec(long_running=LongRunningSpec())
 
 
 async def asks(payload: Any, ctx: Any) -> Any:

@@ -32,6 +32,7 @@ from toolgen.runtime.suspension import MemorySuspensionStore
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec())
 LONG = spec(long_running=LongRunningSpec(ack=devices.LIST_DEVICES.result))
+SILENT = spec(long_running=LongRunningSpec())
 
 
 async def starts(payload: Any, ctx: Any) -> Any:
@@ -74,7 +75,7 @@ async def token_of(made: Runtime) -> str:
 WAYS = [
     pytest.param(CONFIRMED, None, {"approved": False}, "denied", id="denied"),
     pytest.param(spec(), needs_mail, {"available": False}, "error", id="no credential"),
-    pytest.param(LONG, starts_silently, EMPTY, "ok", id="delivered"),
+    pytest.param(SILENT, starts_silently, EMPTY, "ok", id="delivered"),
     pytest.param(LONG, starts, EMPTY, "ok", id="delivered after an acknowledgement"),
     pytest.param(LONG, starts, {"error": "cut"}, "error", id="failed elsewhere"),
     pytest.param(CONFIRMED, None, {"approved": True}, "ok", id="approved"),
@@ -177,7 +178,7 @@ async def test_what_is_delivered_has_the_limit_of_every_result() -> None:
     told = events.subscribe(types=["artifact_saved"])
     made = runtime(
         Listing(starts_silently),
-        LONG,
+        SILENT,
         suspensions=MemorySuspensionStore(),
         capabilities=[ArtifactsCapability(MemoryArtifactStore())],
         events=events,

@@ -10,7 +10,15 @@ import pytest
 
 from tests.runtime.run_tools import agent, answers, calling, first_answer, ran, running, texts
 from toolgen.contract.fields import Json
-from toolgen.runtime import Runtime, StaticToolset, ToolContext, ToolOutcome, Unfinished, with_confirmation
+from toolgen.runtime import (
+    Pending,
+    Runtime,
+    StaticToolset,
+    ToolContext,
+    ToolOutcome,
+    Unfinished,
+    with_confirmation,
+)
 from toolgen.runtime.agents import (
     AgentRegistration,
     AgentSpec,
@@ -248,7 +256,7 @@ async def test_a_tool_asks_again_and_a_credential_comes() -> None:
 
 
 def long_running(*, ack: bool) -> StaticToolset:
-    async def update() -> str | Unfinished:
+    async def update() -> str | Pending[str | None]:
         """Update."""
         return ToolOutcome.pending("job-1", "begun" if ack else None)
 
@@ -274,7 +282,7 @@ async def test_work_with_an_acknowledgement_opens_a_turn_when_it_is_done() -> No
         output = await runtime.agent("x.agent").run("Go.", session_id="s")
         assert (output.status, output.text) == ("completed", '"begun"')
         (work,) = output.pending
-        assert (work.kind, work.tool) == ("pending", "x.jobs.update")
+        assert (work.kind, work.tool, work.handle) == ("pending", "x.jobs.update", "job-1")
         result = await runtime.deliver(work.token, "2.4.0")
         assert result.json == b'"2.4.0"'
         after = (

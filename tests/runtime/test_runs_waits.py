@@ -27,6 +27,7 @@ from toolgen.runtime import (
     Ask,
     Continue,
     Hook,
+    Pending,
     Runtime,
     StaticToolset,
     ToolCall,
@@ -238,7 +239,7 @@ class Worker:
     def __init__(self) -> None:
         self.runs = 0
 
-    async def update(self) -> str | Unfinished:
+    async def update(self) -> str | Pending[str]:
         """Update."""
         self.runs += 1
         return ToolOutcome.pending("job-1", "begun")

@@ -463,7 +463,7 @@ async def test_long_work_may_fail(store: SuspensionStore) -> None:
     async def starts(payload: Any, ctx: Any) -> Any:
         return ToolOutcome.pending("job-8")
 
-    made = runtime(Listing(starts), LONG, suspensions=store)
+    made = runtime(Listing(starts), spec(long_running=LongRunningSpec()), suspensions=store)
     waiting = await ask(made)
     done = await made.deliver(waiting.token, {"error": "the line is cut"})
     assert (done.status, done.json) == ("error", b'{"error":"the line is cut"}')

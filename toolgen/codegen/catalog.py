@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from toolgen.contract.embedding import any_of
 from toolgen.contract.fields import Json, Objects
 from toolgen.contract.names import FORMAT, MCP_HINTS
-from toolgen.contract.schema import object_schema
+from toolgen.contract.schema import Schema, object_schema
 from toolgen.expr.tree import Artifact, Behaviour, Confirmation, NativeTool, Tool, Toolset, UsedTool
 
 from . import names
@@ -65,6 +66,7 @@ def entry(toolset: Toolset, tool: Tool, objects: Objects) -> Entry:
             result,
             [example.result for example in tool.examples if example.result is not None],
         ),
+        "output": _output(tool, result, behaviour),
         "artifacts": [_artifact(*pair) for pair in zip(tool.artifacts, artifacts, strict=True)],
         **_behaviour(tool.behaviour, behaviour),
         "inject": [field.name for field in tool.injected],
@@ -163,6 +165,14 @@ def _bounded(tool: Tool) -> Json:
         return None
     cursors = {"cursor": tool.bounded.cursor, "next_cursor": tool.bounded.next_cursor}
     return {name: key for name, key in cursors.items() if key is not None}
+
+
+def _output(tool: Tool, result: Schema, schemas: Mapping[str, Schema]) -> Json:
+    """Return the schema of what the model gets at once, where this is not always the result."""
+    late = tool.behaviour.long_running
+    if late is None or late.ack is None:
+        return None
+    return any_of({late.ack: schemas[late.ack], tool.result.name: result})
 
 
 def _behaviour(of: Behaviour, schemas: Mapping[str, Json]) -> dict[str, Json]:

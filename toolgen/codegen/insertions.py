@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from toolgen.contract.naming import method_name
-from toolgen.expr.tree import Tool
+from toolgen.expr.tree import Tool, Toolset
 
 from .authored import Executor
+from .layout import toolset_path
 from .scopes import ModuleNames, Spelling, dotted, has_lazy_annotations
 from .source_edit import Insertion, Source, append, class_end
 from .views.stub import StubMethodView, method_lines, stub_method
@@ -20,11 +21,17 @@ class Insertions:
 
     source: Source
     names: ModuleNames
-    module: str
-    """Import path of the toolset's package."""
+    toolset: Toolset
+    package: str
+    """Import path of the generated tree."""
     made: list[Insertion] = field(default_factory=list)
     lacks: dict[str, None] = field(default_factory=dict)
     """Imports that the methods name and the file does not have."""
+
+    @property
+    def module(self) -> str:
+        """Import path of the toolset's package."""
+        return toolset_path(self.toolset, self.package)
 
     def add(self, executor: Executor, tools: Sequence[Tool]) -> str:
         """Collect the methods of the tools, and return what brings them into the file."""
@@ -64,7 +71,7 @@ class Insertions:
             text = self._beside_the_base(path, executor) or self._as_if_imported(path, taken, lacks)
             return Spelling(text=text, is_sure=is_sure)
 
-        return stub_method(tool, self.module, spell)
+        return stub_method(tool, self.toolset, self.package, spell)
 
     def _beside_the_base(self, path: str, executor: Executor) -> str:
         """Return the path through the module in which the author found the base; nothing if there is none."""

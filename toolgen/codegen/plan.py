@@ -163,7 +163,7 @@ def _toolset(toolset: Toolset, whole: _Whole) -> Iterator[tuple[str, View | str]
         if not toolset.exporter:
             if any(tool.binding for tool in toolset.tools):
                 yield _path(folder, "transforms.py"), transforms_view(toolset, scope, whole.services)
-            yield _path(folder, "executor.py"), executor_view(toolset)
+            yield _path(folder, "executor.py"), executor_view(toolset, scope)
         yield _path(folder, "calls.py"), calls_view(toolset)
     yield _path(folder, CATALOG), catalog.document(whole.design, whole.printed(toolset))
 

@@ -47,10 +47,11 @@ def is_changed(method: Function, tool: Tool, names: ModuleNames) -> bool:
         return True
     positional = [*method.args.posonlyargs, *method.args.args]
     payload = positional[1].annotation if len(positional) > 1 else None
-    outcome = ("ToolReturn", "ToolOutcome") if tool.artifacts else ()
+    late = ("LongRunningReturn", "Pending") if tool.behaviour.long_running else ()
+    outcome = late or (("ToolReturn", "ToolOutcome") if tool.artifacts else ())
     return (
         _contradicts(payload, names, tool.payload.name)
-        or _contradicts(method.returns, names, tool.result.name)
+        or _contradicts(method.returns, names, tool.result.name, *late[1:])
         or _contradicts(method.returns, names, *outcome)
     )
 

@@ -16,7 +16,6 @@ from toolgen.expr.tree import Toolset
 from . import names
 from .authored import Executor, find_executors, functions
 from .insertions import Insertions
-from .layout import toolset_path
 from .scopes import module_names
 from .signatures import could_be_a_tool, is_changed, is_unimplemented
 from .source_edit import Insertion, Source, UnreadableSourceError, apply, read_source
@@ -77,7 +76,7 @@ def read_stub(data: bytes, toolset: Toolset, package: str) -> Stub:
 def _stub(source: Source, toolset: Toolset, package: str) -> Stub:
     imported = module_names(source.tree)
     executors = find_executors(source.tree, imported, toolset, package)
-    insertions = Insertions(source=source, names=imported, module=toolset_path(toolset, package))
+    insertions = Insertions(source=source, names=imported, toolset=toolset, package=package)
     found = [] if executors else list(_without_class(toolset))
     for executor in executors:
         found += _missing(executor, toolset, insertions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from .fields import Json
@@ -20,6 +21,15 @@ def embedded(schema: Schema, place: str) -> Schema:
     A reference is a JSON Pointer in a URI fragment (JSON Schema 2020-12 Core 8.2.3.1, RFC 6901).
     """
     return {key: _moved(key, value, place) for key, value in schema.items()}
+
+
+def any_of(schemas: Mapping[str, Schema]) -> Schema:
+    """Return the schema of what fits one of these schemas, each under its name in `$defs`."""
+    if len(schemas) == 1:
+        return next(iter(schemas.values()))
+    references: list[Json] = [{"$ref": f"#/$defs/{name}"} for name in schemas]
+    parts: Json = {name: embedded(schema, f"#/$defs/{name}") for name, schema in schemas.items()}
+    return {"anyOf": references, "$defs": parts}
 
 
 def _moved(key: str, value: Json, place: str) -> Json:

@@ -32,7 +32,9 @@ def catalog_entry(spec: ToolSpec[Any, Any]) -> dict[str, Json]:
         "bounded": _bounded(spec),
         "payload": {**_type(spec.payload), **({"examples": example} if example else {})},
         "result": _type(spec.result),
+        "output": _output(spec),
         "artifacts": [{"kind": kind, **_type(one.codec)} for kind, one in spec.artifacts.items()],
+        "long_running": _long_running(spec),
         "inject": list(spec.injected),
         "meta": dict(spec.meta) or None,
     }
@@ -50,6 +52,18 @@ def _bounded(spec: ToolSpec[Any, Any]) -> Json:
         return None
     cursors = {"cursor": spec.bounded.cursor, "next_cursor": spec.bounded.next_cursor}
     return {name: key for name, key in cursors.items() if key is not None}
+
+
+def _long_running(spec: ToolSpec[Any, Any]) -> Json:
+    if spec.long_running is None:
+        return None
+    parts = {"ack": spec.long_running.ack, "progress": spec.long_running.progress}
+    return {key: _type(codec) for key, codec in parts.items() if codec is not None}
+
+
+def _output(spec: ToolSpec[Any, Any]) -> Json:
+    """Return the schema of what the model gets at once, where this is not always the result."""
+    return None if spec.long_running is None or spec.long_running.ack is None else spec.output_schema
 
 
 def _type(codec: Codec[Any]) -> dict[str, Json]:

@@ -33,7 +33,7 @@ from .finishing import cut, finish, finished
 from .guard import guard
 from .hooks import Abort, Answer, Continue, Deny, Step, told
 from .host import Host
-from .results import Delegated, Telemetry, ToolOutcome, ToolResult, Unfinished
+from .results import Delegated, Pending, Telemetry, ToolOutcome, ToolResult, Unfinished
 from .resumption import Resumption
 from .specs import ToolSpec
 from .suspending import suspend
@@ -140,7 +140,7 @@ async def _attempt(
             return ToolResult(
                 tool=spec.id, status="suspended", tool_call_id=meta.tool_call_id, delegated=returned
             )
-        if isinstance(returned, Unfinished):
+        if isinstance(returned, Unfinished | Pending):
             frozen = call.payload_json if call is not None and entry.stands_guarded else _frozen(spec, data)
             return await suspend(
                 spec, returned, frozen, context, host, resumption.answers if resumption else ()

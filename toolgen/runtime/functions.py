@@ -23,7 +23,7 @@ from .context import ToolContext
 from .entry import is_async
 from .errors import RegistrationError
 from .registration import BoundTool
-from .results import Delegated, ToolOutcome, Unfinished
+from .results import Delegated, Pending, ToolOutcome, Unfinished
 from .specs import ConfirmSpec, LongRunningSpec, ToolSpec
 from .toolsets import StaticToolset
 from .type_codec import TypeCodec
@@ -32,7 +32,7 @@ LOCAL: Final = "local.functions"
 """The toolset of functions that are given none: its part of their ids."""
 
 
-_NO_RESULT: Final = (Unfinished, Delegated)
+_NO_RESULT: Final = (Unfinished, Delegated, Pending)
 """What a function may return in the place of a result."""
 
 
@@ -204,9 +204,10 @@ def _plain(annotation: Any) -> Any:
         return get_args(annotation)[0]
     if get_origin(annotation) not in (Union, types.UnionType):
         return annotation
-    if not any(part in _NO_RESULT or get_origin(part) is ToolOutcome for part in get_args(annotation)):
+    parts = [(get_origin(part) or part, part) for part in get_args(annotation)]
+    if not any(kind in _NO_RESULT or kind is ToolOutcome for kind, _ in parts):
         return annotation
-    kept = [_plain(part) for part in get_args(annotation) if part not in _NO_RESULT]
+    kept = [_plain(part) for kind, part in parts if kind not in _NO_RESULT]
     return Union[tuple(dict.fromkeys(kept))]  # noqa: UP007  # of parts that are known at run time
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 from toolgen.contract.bounds import Bounds as Bounds
 from toolgen.contract.fields import Json
@@ -17,6 +17,8 @@ from .errors import ToolError
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
+A = TypeVar("A")
+A_co = TypeVar("A_co", covariant=True)
 
 ToolStatus = Literal["ok", "error", "denied", "pending", "suspended"]
 """`denied`: a person or a policy said no. `pending`: the work goes on, the model has an acknowledgement.
@@ -104,13 +106,21 @@ class ToolOutcome(Generic[R_co]):
             is_final=True,
         )
 
+    @overload
     @staticmethod
-    def pending(handle: str, ack: Any = None) -> Unfinished:
-        """Return that the work goes on elsewhere under this handle; `ack` is what the model gets now.
+    def pending(handle: str) -> Pending[None]: ...
+    @overload
+    @staticmethod
+    def pending(handle: str, ack: A) -> Pending[A]: ...
+    @staticmethod
+    def pending(handle: str, ack: Any = None) -> Pending[Any]:
+        """Return that the work goes on elsewhere under this handle, until `Runtime.deliver` ends it.
 
-        The handle is the executor's own name of the work, unique in the tool. `Runtime.deliver` ends it.
+        The handle is the executor's own name of the work, unique in the tool. `ack` is what the model gets
+        now, of the class that the design's `LongRunning(ack=)` declares; where it declares none, the model
+        waits for the result.
         """
-        return Unfinished(kind="pending", handle=handle, ack=ack)
+        return Pending(handle=handle, ack=ack)
 
     @staticmethod
     def ask(question: str, schema: type[Any] | Mapping[str, Any] | None = None) -> Unfinished:
@@ -144,12 +154,19 @@ SuspensionKind = Literal["confirmation", "input", "credential", "pending"]
 class Unfinished:
     """What an executor returns in the place of a result. Made by `ToolOutcome`."""
 
-    kind: SuspensionKind
+    kind: Literal["confirmation", "input", "credential"]
     question: str = ""
     schema: type[Any] | Mapping[str, Any] | None = None
     request: Mapping[str, Json] | None = None
-    handle: str = ""
-    ack: Any = None
+
+
+@record
+class Pending(Generic[A_co]):
+    """What a `LongRunning` tool returns while its work goes on elsewhere. Made by `ToolOutcome.pending`."""
+
+    handle: str
+    ack: A_co
+    """What the model gets at once; None where the design declares no acknowledgement."""
 
 
 @record
@@ -230,6 +247,12 @@ class Telemetry:
 
 ToolReturn: TypeAlias = R | ToolOutcome[R] | Unfinished | Delegated
 """What an executor's method may return: the plain result, an outcome around it, or that there is none yet."""
+
+LongRunningReturn: TypeAlias = ToolReturn[R] | Pending[A]
+"""What the method of a `LongRunning` tool may return: as `ToolReturn`, or that the work is pending.
+
+The second argument is the class of its acknowledgement; None where the design declares none.
+"""
 
 
 @record

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from toolgen.contract.embedding import any_of
 from toolgen.contract.fields import Json
 from toolgen.contract.model import ToolModel
 from toolgen.contract.names import MCP_HINTS, Hint
@@ -148,6 +149,13 @@ class ToolSpec(Generic[P, R]):
         """
         hints = json.dumps(sorted(self.hints.items()))
         return hashlib.sha256(f"{self.digest}\n{hints}".encode()).hexdigest()
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        """JSON Schema of what the model gets of a call at once: the result, or an acknowledgement of it."""
+        schemas = {self.result.name: self.result.schema}
+        ack = self.long_running.ack if self.long_running else None
+        return any_of(schemas if ack is None else {ack.name: ack.schema, **schemas})
 
     @property
     def hints(self) -> dict[Hint, bool]:

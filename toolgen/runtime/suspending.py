@@ -13,7 +13,7 @@ from .errors import MalformedResultError
 from .failures import denied
 from .guard import UNAVAILABLE, approval_schema
 from .host import Host
-from .results import ToolResult, Unfinished
+from .results import Pending, ToolResult, Unfinished
 from .specs import ToolSpec
 
 _CREDENTIAL: Final[dict[str, Json]] = {
@@ -26,7 +26,7 @@ _CREDENTIAL: Final[dict[str, Json]] = {
 
 async def suspend(
     spec: ToolSpec[Any, Any],
-    unfinished: Unfinished,
+    unfinished: Unfinished | Pending[Any],
     frozen: bytes,
     context: ToolContext,
     host: Host,
@@ -35,32 +35,30 @@ async def suspend(
     """Return the result of a call whose executor has none yet.
 
     Raises:
-        MalformedResultError: the design does not say that the tool may answer later, or the
-            acknowledgement does not fit.
+        MalformedResultError: the design does not say that the tool may answer later, or its handle, its
+            acknowledgement or the schema of its question does not fit.
         RuntimeError: the work is pending, and the runtime keeps no suspensions.
     """
-    is_pending = unfinished.kind == "pending"
-    if is_pending and spec.long_running is None:
-        raise MalformedResultError(f"{spec.name} is pending, and its design does not say LongRunning")
-    if host.suspensions is None and is_pending:
+    asked = None if isinstance(unfinished, Pending) else unfinished
+    document = _acknowledged(spec, unfinished) if isinstance(unfinished, Pending) else b""
+    if host.suspensions is None and asked is None:
         raise RuntimeError(
             f"{spec.id} is pending, and this Runtime keeps no suspensions: Runtime(suspensions=…)"
         )
-    if host.suspensions is None or (not host.is_interactive and not is_pending):
+    if host.suspensions is None or (not host.is_interactive and asked is not None):
         message = f"{spec.name} has to ask a person, and there is nobody to ask"
         return denied(spec, message, context.meta, code=UNAVAILABLE)
-    document = _acknowledged(spec, unfinished) if is_pending else b""
     suspended = await host.suspensions.open(
-        kind=unfinished.kind,
+        kind="pending" if asked is None else asked.kind,
         spec=spec,
         payload_json=frozen,
         meta=context.meta,
-        question=unfinished.question,
+        question="" if asked is None else asked.question,
         answer_schema=_schema(spec, unfinished),
-        handle=unfinished.handle,
-        request=unfinished.request,
+        handle=unfinished.handle if isinstance(unfinished, Pending) else "",
+        request=None if asked is None else asked.request,
         answers=answers,
-        is_asked_by_tool=unfinished.kind == "confirmation",
+        is_asked_by_tool=asked is not None and asked.kind == "confirmation",
     )
     host.reports.asked(suspended, context.meta)
     return ToolResult(
@@ -72,20 +70,45 @@ async def suspend(
     )
 
 
-def _acknowledged(spec: ToolSpec[Any, Any], unfinished: Unfinished) -> bytes:
-    """Return what the model gets at once; nothing without an acknowledgement, and the turn waits."""
-    codec = spec.long_running.ack if spec.long_running else None
-    if unfinished.ack is None:
-        return b""
-    if codec is None:
+def _acknowledged(spec: ToolSpec[Any, Any], pending: Pending[Any]) -> bytes:
+    """Return what the model gets at once; nothing where the design declares none, and the model waits.
+
+    Raises:
+        MalformedResultError: the tool's design does not say `LongRunning`, the handle is no text, or the
+            acknowledgement is not the one that is declared.
+    """
+    if spec.long_running is None:
+        raise MalformedResultError(f"{spec.name} is pending, and its design does not say LongRunning")
+    handle: object = pending.handle
+    if not isinstance(handle, str) or not handle:
+        raise MalformedResultError(
+            f"{spec.name} is pending under {_shown(handle)}, and a handle is a text that is not empty: "
+            "ToolOutcome.pending(handle, ack)"
+        )
+    codec = spec.long_running.ack
+    if codec is None and pending.ack is not None:
         raise MalformedResultError(f"{spec.name} acknowledges, and its LongRunning has no ack")
-    return codec.encode(unfinished.ack)
+    if codec is None:
+        return b""
+    if pending.ack is None:
+        raise MalformedResultError(
+            f"{spec.name} is pending without its acknowledgement: its design declares "
+            f"LongRunning(ack={codec.name}), so return ToolOutcome.pending(handle, {codec.name}(…))"
+        )
+    try:
+        return codec.encode(pending.ack)
+    except MalformedResultError as error:
+        raise MalformedResultError(f"the acknowledgement of {spec.name} does not fit: {error}") from error
 
 
-def _schema(spec: ToolSpec[Any, Any], unfinished: Unfinished) -> Any:
+def _shown(handle: object) -> str:
+    return "an empty text" if handle == "" else f"a {type(handle).__name__}"
+
+
+def _schema(spec: ToolSpec[Any, Any], unfinished: Unfinished | Pending[Any]) -> Any:
+    if isinstance(unfinished, Pending):
+        return spec.result.schema
     match unfinished.kind:
-        case "pending":
-            return spec.result.schema
         case "credential":
             return _CREDENTIAL
         case "confirmation":

@@ -102,6 +102,7 @@ design = Design(
             ),
             Tool("note", "Note something.", Args(Attribute("text", String, "What.")), Bookkeeping()),
             Tool("finish", "End the conversation.", LongRunning(ack=Reason), Confirm()),
+            Tool("measure", "Measure for a day.", Return(Attribute("low", Int, "The least.")), LongRunning()),
             Tool("answer", "Answer.", Terminal(), Confirm("Answer?"), Timeout("1.5h")),
             NativeTool("openai", "web_search", {"search_context_size": "low", "filters": ["a", {"b": None}]}),
             NativeTool("anthropic", "code_execution"),

@@ -13,9 +13,10 @@ from toolgen.expr.tree import Binding, Tool, Toolset
 
 from .. import names
 from ..imports import Imports
-from ..layout import relative, service_module, toolset_package
+from ..layout import Scope, relative, service_module, toolset_package
 from ..spelling import RUNTIME
 from ..text import docstring, quote
+from .codecs import type_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +62,11 @@ class ExecutorView:
     bound_tools: tuple[BoundToolView, ...]
 
 
-def executor_view(toolset: Toolset) -> ExecutorView:
+def executor_view(toolset: Toolset, scope: Scope) -> ExecutorView:
     bound = [(tool, tool.binding) for tool in toolset.tools if tool.binding]
     full_name = f"{toolset.service}.{toolset.name}"
     imports, typing_imports = _imports(toolset, bound)
+    views = {tool.name: _tool(toolset, tool, scope, typing_imports) for tool in toolset.tools}
     services = {module_name(binding.service): binding.service for _, binding in bound}
     package = toolset_package(toolset)
     parameters = [
@@ -80,12 +82,12 @@ def executor_view(toolset: Toolset) -> ExecutorView:
         more=_more(toolset),
         executor=names.executor(toolset),
         executor_docstring=docstring(toolset.description or f"Executes the tools of {full_name}.", 4),
-        tools=tuple(map(_tool, toolset.tools)),
+        tools=tuple(views.values()),
         bound_executor=names.bound_executor(toolset),
         bound_docstring=docstring(f"Executes the bound tools of {full_name} by the services behind them.", 4),
         services=tuple(services),
         parameters=", ".join(parameters),
-        bound_tools=tuple(_bound_tool(tool, binding) for tool, binding in bound),
+        bound_tools=tuple(_bound_tool(tool, binding, views[tool.name]) for tool, binding in bound),
     )
 
 
@@ -95,8 +97,10 @@ def _imports(toolset: Toolset, bound: list[tuple[Tool, Binding]]) -> tuple[Impor
     for name in ("TYPE_CHECKING", "Protocol"):
         imports.name("typing", name)
     imports.name("abc", "abstractmethod")
-    for name in ("RawExecutor", "ToolContext", "ToolReturn", "ToolsetRegistration"):
+    for name in ("RawExecutor", "ToolContext", "ToolsetRegistration"):
         imports.name(RUNTIME, name)
+    for tool in toolset.tools:
+        imports.name(RUNTIME, "LongRunningReturn" if tool.behaviour.long_running else "ToolReturn")
     imports.name(".", "specs")
     if bound:
         imports.name(RUNTIME, "LazyModule")
@@ -109,17 +113,22 @@ def _imports(toolset: Toolset, bound: list[tuple[Tool, Binding]]) -> tuple[Impor
     return imports, typing_imports
 
 
-def _tool(tool: Tool) -> ToolView:
+def _tool(toolset: Toolset, tool: Tool, scope: Scope, typing_imports: Imports) -> ToolView:
+    late, returns = tool.behaviour.long_running, f"ToolReturn[types.{tool.result.name}]"
+    if late is not None:
+        ack = "None"
+        if late.ack is not None:
+            ack = type_name(toolset, scope.modules[late.ack], late.ack, typing_imports)
+        returns = f"LongRunningReturn[types.{tool.result.name}, {ack}]"
     return ToolView(
         name=method_name(tool.name),
         payload=f"types.{tool.payload.name}",
-        returns=f"ToolReturn[types.{tool.result.name}]",
+        returns=returns,
         docstring=docstring(tool.description or f"Run {tool.name}.", 8),
     )
 
 
-def _bound_tool(tool: Tool, binding: Binding) -> BoundToolView:
-    view = _tool(tool)
+def _bound_tool(tool: Tool, binding: Binding, view: ToolView) -> BoundToolView:
     return BoundToolView(
         name=view.name,
         payload=view.payload,

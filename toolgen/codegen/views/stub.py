@@ -24,14 +24,15 @@ _WIDTH: Final = 100
 class StubMethodView:
     name: str
     parameters: tuple[str, ...]
-    returns: str
+    returns: tuple[str, ...]
+    """A class; or a generic and its arguments, which may stand on lines of their own."""
     docstring: str
     """Without indent."""
     error: str
 
     @property
     def signature(self) -> str:
-        return f"async def {self.name}({', '.join(self.parameters)}) -> {self.returns}"
+        return f"async def {self.name}({', '.join(self.parameters)}) -> {_generic(self.returns)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,19 +53,22 @@ def stub_view(design: Design, toolset: Toolset, package: str) -> StubView:
 
     Bound tools need no method: the generated executor calls the service.
     """
-    *parents, module = toolset_package(toolset)
+    *parents, last = toolset_package(toolset)
     open_tools = [tool for tool in toolset.tools if not tool.binding]
     is_bound = len(open_tools) < len(toolset.tools)
     imports, own_import = Imports(), Imports()
     imports.name("__future__", "annotations")
-    alias = own_import.name(".".join([package, *parents]), module, names.stub_module(toolset))
+    alias = own_import.name(".".join([package, *parents]), last, names.stub_module(toolset))
+
+    module = toolset_path(toolset, package)
 
     def spell(path: str) -> Spelling:
         origin, _, name = path.rpartition(".")
-        own = imports.name(origin, name) if origin == RUNTIME else f"{alias}.{name}"
-        return Spelling(text=own, is_sure=True)
+        if origin == module:
+            return Spelling(text=f"{alias}.{name}", is_sure=True)
+        return Spelling(text=(imports if origin == RUNTIME else own_import).name(origin, name), is_sure=True)
 
-    methods = [stub_method(tool, toolset_path(toolset, package), spell) for tool in open_tools]
+    methods = [stub_method(tool, toolset, package, spell) for tool in open_tools]
     return StubView(
         docstring=docstring(f"Executes the tools of {toolset.service}.{toolset.name} in {design.name}."),
         imports=imports.text(),
@@ -76,17 +80,25 @@ def stub_view(design: Design, toolset: Toolset, package: str) -> StubView:
     )
 
 
-def stub_method(tool: Tool, module: str, spell: Callable[[str], Spelling]) -> StubMethodView:
-    """Return the method of a tool; `module` is the toolset's path, `spell` says how a path is written."""
+def stub_method(
+    tool: Tool, toolset: Toolset, package: str, spell: Callable[[str], Spelling]
+) -> StubMethodView:
+    """Return the method of a tool; `package` is the path of the tree, `spell` says how a path is written."""
+    module, late = toolset_path(toolset, package), tool.behaviour.long_running
     result = [spell(f"{module}.{tool.result.name}")]
-    if tool.artifacts:
+    if late is not None:
+        result = [spell(f"{RUNTIME}.LongRunningReturn"), *result, Spelling(text="None", is_sure=True)]
+        if late.ack is not None:
+            own = {object_.name for object_ in toolset.objects}
+            result[-1] = spell(f"{module if late.ack in own else f'{package}.types'}.{late.ack}")
+    elif tool.artifacts:
         result.insert(0, spell(f"{RUNTIME}.ToolReturn"))
     return StubMethodView(
         name=method_name(tool.name),
         parameters=(
             "self",
-            f"payload: {_annotation(spell(f'{module}.{tool.payload.name}'))}",
-            f"ctx: {_annotation(spell(f'{RUNTIME}.ToolContext'))}",
+            f"payload: {_generic(_annotation(spell(f'{module}.{tool.payload.name}')))}",
+            f"ctx: {_generic(_annotation(spell(f'{RUNTIME}.ToolContext')))}",
         ),
         returns=_annotation(*result),
         docstring=docstring(tool.description or f"Run {tool.name}."),
@@ -99,24 +111,39 @@ def method_lines(method: StubMethodView, indent: str, step: str) -> list[str]:
     inner = indent + step
     head = f"{indent}{method.signature}:"
     body = f"{inner}raise NotImplementedError({method.error})"
-    end = f"{indent}) -> {method.returns}:"
     parameters = f"{inner}{', '.join(method.parameters)}"
     if _fits(head):
         lines = [head]
     elif _fits(parameters):
-        lines = [f"{indent}async def {method.name}(", parameters, end]
+        lines = [f"{indent}async def {method.name}(", parameters, *_end(method, indent, inner)]
     else:
-        lines = [f"{indent}async def {method.name}(", *(f"{inner}{one}," for one in method.parameters), end]
+        rows = [f"{inner}{one}," for one in method.parameters]
+        lines = [f"{indent}async def {method.name}(", *rows, *_end(method, indent, inner)]
     lines += [f"{inner}{line}" if line else "" for line in method.docstring.split("\n")]
     if _fits(body):
         return [*lines, body]
     return [*lines, f"{inner}raise NotImplementedError(", f"{inner}{step}{method.error}", f"{inner})"]
 
 
-def _annotation(*parts: Spelling) -> str:
-    """Return a class, or a generic and its argument; in a string where evaluating it could fail."""
-    text = parts[0].text if len(parts) == 1 else f"{parts[0].text}[{parts[1].text}]"
-    return text if all(part.is_sure for part in parts) else quote(text)
+def _end(method: StubMethodView, indent: str, inner: str) -> list[str]:
+    """Return the last lines of a signature whose parameters stand on lines of their own."""
+    first, *arguments = method.returns
+    end, row = f"{indent}) -> {_generic(method.returns)}:", f"{inner}{', '.join(arguments)}"
+    if _fits(end) or not arguments:
+        return [end]
+    rows = [row] if _fits(row) or len(arguments) == 1 else [f"{inner}{one}," for one in arguments]
+    return [f"{indent}) -> {first}[", *rows, f"{indent}]:"]
+
+
+def _annotation(*parts: Spelling) -> tuple[str, ...]:
+    """Return a class, or a generic and its arguments; in a string where evaluating it could fail."""
+    texts = tuple(part.text for part in parts)
+    return texts if all(part.is_sure for part in parts) else (quote(_generic(texts)),)
+
+
+def _generic(parts: tuple[str, ...]) -> str:
+    first, *arguments = parts
+    return f"{first}[{', '.join(arguments)}]" if arguments else first
 
 
 def _fits(line: str) -> bool:
@@ -130,6 +157,8 @@ def _sentence(tool: Tool) -> str:
         what += f" with {_listed(fields)}"
     if tool.artifacts:
         what += f", and {_listed([artifact.kind for artifact in tool.artifacts])} as artifact"
+    if tool.behaviour.long_running:
+        what += ", or ToolOutcome.pending(…)"
     return what
 
 

@@ -30,6 +30,8 @@ class Awaiting:
     token: str = field(default="", repr=False)
     """Of a tool's suspension; no log should show it."""
     tool: str = ""
+    handle: str = ""
+    """Of pending work: the executor's own name of it."""
     preview: str = ""
     is_shortened: bool = False
     """The question or the preview shows only a part of a value; the arguments have all of it."""

@@ -7,7 +7,7 @@ import uuid
 
 from examples.home.png import bars
 from gen.assistant.toolsets import maintenance
-from toolgen.runtime import ImageContent, ToolContext, ToolError, ToolOutcome, ToolReturn
+from toolgen.runtime import ImageContent, LongRunningReturn, ToolContext, ToolError, ToolOutcome, ToolReturn
 
 
 class Maintenance(maintenance.MaintenanceExecutor):
@@ -34,7 +34,7 @@ class Maintenance(maintenance.MaintenanceExecutor):
 
     async def update_firmware(
         self, payload: maintenance.UpdateFirmwarePayload, ctx: ToolContext
-    ) -> ToolReturn[maintenance.UpdateFirmwareResult]:
+    ) -> LongRunningReturn[maintenance.UpdateFirmwareResult, maintenance.UpdateFirmwareAck]:
         """Write a job down, which `examples.home.firmware` does in a process of its own."""
         self._find(payload.user_id, payload.device_id)
         job = uuid.uuid4().hex

@@ -7,7 +7,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime import (
+    LongRunningReturn,
+    RawExecutor,
+    ToolContext,
+    ToolReturn,
+    ToolsetRegistration,
+)
 
 from . import specs
 
@@ -27,7 +33,7 @@ class MaintenanceExecutor(Protocol):
     @abstractmethod
     async def update_firmware(
         self, payload: types.UpdateFirmwarePayload, ctx: ToolContext
-    ) -> ToolReturn[types.UpdateFirmwareResult]:
+    ) -> LongRunningReturn[types.UpdateFirmwareResult, types.UpdateFirmwareAck]:
         """Put other firmware on a device. The device does it by itself and reports when it is done."""
 
     @abstractmethod

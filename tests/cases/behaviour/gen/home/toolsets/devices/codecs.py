@@ -57,6 +57,12 @@ FINISH_PAYLOAD: Codec[types.FinishPayload] = codec(
 FINISH_RESULT: Codec[types.FinishResult] = codec(
     '{"type":"object","title":"FinishResult","properties":{},"additionalProperties":false}'
 )
+MEASURE_PAYLOAD: Codec[types.MeasurePayload] = codec(
+    '{"type":"object","title":"MeasurePayload","properties":{},"additionalProperties":false}'
+)
+MEASURE_RESULT: Codec[types.MeasureResult] = codec(
+    '{"type":"object","title":"MeasureResult","properties":{"low":{"type":"integer","title":"Low","description":"The least."}},"additionalProperties":false}'
+)
 ANSWER_PAYLOAD: Codec[types.AnswerPayload] = codec(
     '{"type":"object","title":"AnswerPayload","properties":{},"additionalProperties":false}'
 )

@@ -7,11 +7,18 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime import (
+    LongRunningReturn,
+    RawExecutor,
+    ToolContext,
+    ToolReturn,
+    ToolsetRegistration,
+)
 
 from . import specs
 
 if TYPE_CHECKING:
+    from .... import types as shared_types
     from . import types
 
 
@@ -27,7 +34,7 @@ class DevicesExecutor(Protocol):
     @abstractmethod
     async def update_firmware(
         self, payload: types.UpdateFirmwarePayload, ctx: ToolContext
-    ) -> ToolReturn[types.UpdateFirmwareResult]:
+    ) -> LongRunningReturn[types.UpdateFirmwareResult, types.UpdateFirmwareAck]:
         """Update the firmware of a device."""
 
     @abstractmethod
@@ -45,8 +52,14 @@ class DevicesExecutor(Protocol):
     @abstractmethod
     async def finish(
         self, payload: types.FinishPayload, ctx: ToolContext
-    ) -> ToolReturn[types.FinishResult]:
+    ) -> LongRunningReturn[types.FinishResult, shared_types.Reason]:
         """End the conversation."""
+
+    @abstractmethod
+    async def measure(
+        self, payload: types.MeasurePayload, ctx: ToolContext
+    ) -> LongRunningReturn[types.MeasureResult, None]:
+        """Measure for a day."""
 
     @abstractmethod
     async def answer(

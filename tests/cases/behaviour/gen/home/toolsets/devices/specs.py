@@ -21,6 +21,7 @@ ToolId = Literal[
     "home.devices.list_devices",
     "home.devices.note",
     "home.devices.finish",
+    "home.devices.measure",
     "home.devices.answer",
 ]
 
@@ -86,6 +87,14 @@ FINISH: ToolSpec[types.FinishPayload, types.FinishResult] = ToolSpec(
     long_running=LongRunningSpec(ack=codecs.REASON),
 )
 
+MEASURE: ToolSpec[types.MeasurePayload, types.MeasureResult] = ToolSpec(
+    id="home.devices.measure",
+    description="Measure for a day.",
+    payload=codecs.MEASURE_PAYLOAD,
+    result=codecs.MEASURE_RESULT,
+    long_running=LongRunningSpec(),
+)
+
 ANSWER: ToolSpec[types.AnswerPayload, types.AnswerResult] = ToolSpec(
     id="home.devices.answer",
     description="Answer.",
@@ -102,6 +111,7 @@ SPECS: tuple[ToolSpec[Any, Any], ...] = (
     LIST_DEVICES,
     NOTE,
     FINISH,
+    MEASURE,
     ANSWER,
 )
 

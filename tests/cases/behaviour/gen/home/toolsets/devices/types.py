@@ -111,6 +111,16 @@ class FinishResult(ToolModel):
     """Result of finish."""
 
 
+class MeasurePayload(ToolModel):
+    """Arguments of measure."""
+
+
+class MeasureResult(ToolModel):
+    """Result of measure."""
+
+    low: Annotated[int | None, Field(description="The least.")] = None
+
+
 class AnswerPayload(ToolModel):
     """Arguments of answer."""
 

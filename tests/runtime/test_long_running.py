@@ -1,0 +1,236 @@
+"""Work that goes on after its call: what the model gets at once, what is said on the way, what comes last."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import jsonschema
+import pytest
+
+from gen.assistant.toolsets import maintenance
+from tests.runtime.tools import META
+from toolgen.runtime import (
+    LongRunningReturn,
+    LongRunningSpec,
+    MalformedResultError,
+    Runtime,
+    ToolContext,
+    ToolOutcome,
+    ToolResult,
+    ToolsetRegistration,
+    ToolSpec,
+)
+from toolgen.runtime.catalog import catalog_entry
+from toolgen.runtime.event_hub import Events
+from toolgen.runtime.functions import func_tool, function_toolset
+from toolgen.runtime.suspension import MemorySuspensionStore
+
+Ack, Done, Progress = (
+    maintenance.UpdateFirmwareAck,
+    maintenance.UpdateFirmwareResult,
+    maintenance.UpdateFirmwareProgress,
+)
+DECLARED = replace(maintenance.UPDATE_FIRMWARE, injected=())
+"""Has an acknowledgement and progress."""
+SILENT = replace(DECLARED, long_running=LongRunningSpec())
+AT_ONCE = replace(DECLARED, long_running=None)
+ARGUMENTS = b'{"device_id": "h01", "version": "2.4.0"}'
+
+
+class Updating:
+    """An executor that returns what a test says."""
+
+    def __init__(self, returns: Callable[[ToolContext], Any]) -> None:
+        self._returns = returns
+
+    async def update_firmware(self, payload: Any, ctx: ToolContext) -> Any:
+        return self._returns(ctx)
+
+
+def runtime(returns: Any, spec: ToolSpec[Any, Any] = DECLARED, **host: Any) -> Runtime:
+    made = Runtime(suspensions=MemorySuspensionStore(), **host)
+    executor = Updating(returns if callable(returns) else lambda ctx: returns)
+    toolset = ToolsetRegistration(name="assistant.maintenance", specs=[spec], executor=executor, format=1)
+    made.register(toolset)
+    return made
+
+
+async def call(returns: Any, spec: ToolSpec[Any, Any] = DECLARED) -> ToolResult:
+    return await runtime(returns, spec).call(spec.id, ARGUMENTS, META)
+
+
+async def test_the_model_gets_the_acknowledgement_at_once() -> None:
+    result = await call(ToolOutcome.pending("job-1", Ack(minutes=4)))
+    assert (result.status, result.json) == ("pending", b'{"minutes":4}')
+    assert result.suspension is not None
+    assert result.suspension.handle == "job-1"
+
+
+async def test_without_a_declared_acknowledgement_the_model_waits() -> None:
+    result = await call(ToolOutcome.pending("job-1"), SILENT)
+    assert (result.status, result.json) == ("suspended", b"")
+
+
+async def test_the_result_may_be_there_at_once() -> None:
+    result = await call(Done(version="2.4.0"))
+    assert (result.status, result.json) == ("ok", b'{"version":"2.4.0"}')
+
+
+MISTAKES: dict[str, tuple[Any, ToolSpec[Any, Any], str]] = {
+    "no acknowledgement": (
+        ToolOutcome.pending("job-1"),
+        DECLARED,
+        "update_firmware is pending without its acknowledgement: its design declares "
+        "LongRunning(ack=UpdateFirmwareAck), so return ToolOutcome.pending(handle, UpdateFirmwareAck(…))",
+    ),
+    "the result as acknowledgement": (
+        ToolOutcome.pending("job-1", Done(version="2.4.0")),
+        DECLARED,
+        "the acknowledgement of update_firmware does not fit: "
+        "expected UpdateFirmwareAck, got UpdateFirmwareResult",
+    ),
+    "an untyped acknowledgement": (
+        ToolOutcome.pending("job-1", {"minutes": 4}),
+        DECLARED,
+        "the acknowledgement of update_firmware does not fit: expected UpdateFirmwareAck, got dict",
+    ),
+    "the acknowledgement as handle": (
+        ToolOutcome.pending(Ack(minutes=4)),  # type: ignore[call-overload]  # the mistake
+        DECLARED,
+        "update_firmware is pending under a UpdateFirmwareAck, and a handle is a text that is not empty",
+    ),
+    "an empty handle": (
+        ToolOutcome.pending("", Ack(minutes=4)),
+        DECLARED,
+        "update_firmware is pending under an empty text",
+    ),
+    "an acknowledgement that is not declared": (
+        ToolOutcome.pending("job-1", Ack(minutes=4)),
+        SILENT,
+        "update_firmware acknowledges, and its LongRunning has no ack",
+    ),
+    "a tool that does not answer later": (
+        ToolOutcome.pending("job-1"),
+        AT_ONCE,
+        "update_firmware is pending, and its design does not say LongRunning",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+async def test_what_its_design_does_not_declare_is_the_executors_bug(
+    mistake: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    returned, spec, reason = MISTAKES[mistake]
+    made = runtime(returned, spec)
+    result = await made.call(spec.id, ARGUMENTS, META)
+    assert result.status == "error"
+    assert result.retry_hint is not None
+    assert result.retry_hint.reason == "malformed_response"
+    assert reason in caplog.text
+    assert spec.id in caplog.text
+    assert await made.suspended() == (), "nothing waits that nobody was told of"
+
+
+def test_the_catalogue_advertises_what_comes_at_once() -> None:
+    schema = maintenance.UPDATE_FIRMWARE.output_schema
+    assert catalog_entry(maintenance.UPDATE_FIRMWARE)["output"] == schema
+    for document in ({"minutes": 4}, {"version": "2.4.0"}):
+        jsonschema.validate(document, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"percent": 4}, schema)
+    assert SILENT.output_schema == AT_ONCE.output_schema == SILENT.result.schema
+    assert "output" not in catalog_entry(SILENT)
+    assert catalog_entry(SILENT)["long_running"] == {}
+
+
+PROGRESS = [
+    pytest.param(Progress(percent=40), {"percent": 40}, id="typed"),
+    pytest.param({"percent": 40}, {"percent": 40}, id="JSON"),
+    pytest.param(None, None, id="none"),
+]
+WRONG = [
+    pytest.param({"percent": "forty"}, "percent", id="JSON that does not fit"),
+    pytest.param({}, "percent", id="incomplete"),
+    pytest.param(Ack(minutes=4), "expected UpdateFirmwareProgress", id="another class"),
+    pytest.param(40, "expected UpdateFirmwareProgress", id="a number"),
+    pytest.param(object(), "expected UpdateFirmwareProgress", id="no JSON"),
+]
+LISTENS = pytest.mark.parametrize("listens", [True, False], ids=["somebody listens", "nobody listens"])
+
+
+@LISTENS
+@pytest.mark.parametrize(("value", "shown"), PROGRESS)
+async def test_progress_is_told(value: Any, shown: Any, listens: bool) -> None:
+    events = Events() if listens else None
+    told = None if events is None else events.subscribe(types=["tool_update"])
+
+    def reports(ctx: ToolContext) -> LongRunningReturn[Any, Any]:
+        ctx.progress(0.1, "begun", value)
+        return ToolOutcome.pending("job-1", Ack(minutes=4))
+
+    made = runtime(reports, events=events)
+    waiting = (await made.call(DECLARED.id, ARGUMENTS, META)).suspension
+    assert waiting is not None
+    await made.progress(waiting.token, 0.4, "half", value)
+    if events is not None and told is not None:
+        events.close()
+        assert [event.value async for event in told] == [shown, shown]  # type: ignore[union-attr]  # one type
+
+
+@LISTENS
+@pytest.mark.parametrize(("value", "reason"), WRONG)
+async def test_progress_that_does_not_fit_is_refused(value: Any, reason: str, listens: bool) -> None:
+    events = Events() if listens else None
+    subscription = None if events is None else events.subscribe()
+    made = runtime(ToolOutcome.pending("job-1", Ack(minutes=4)), events=events)
+    waiting = (await made.call(DECLARED.id, ARGUMENTS, META)).suspension
+    assert waiting is not None
+    with pytest.raises(MalformedResultError, match=f"the progress of update_firmware does not fit.*{reason}"):
+        await made.progress(waiting.token, value=value)
+    done = await made.deliver(waiting.token, {"version": "2.4.0"})
+    assert done.status == "ok", "the work goes on all the same"
+    del subscription
+
+
+@LISTENS
+async def test_a_tool_that_says_what_does_not_fit_has_failed(listens: bool) -> None:
+    def reports(ctx: ToolContext) -> LongRunningReturn[Any, Any]:
+        ctx.progress(value={"percent": "forty"})
+        return ToolOutcome.pending("job-1", Ack(minutes=4))
+
+    made = runtime(reports, events=Events() if listens else None)
+    result = await made.call(DECLARED.id, ARGUMENTS, META)
+    assert result.retry_hint is not None
+    assert result.retry_hint.reason == "malformed_response"
+
+
+async def test_without_declared_progress_any_json_is_told() -> None:
+    made = runtime(ToolOutcome.pending("job-1"), SILENT)
+    waiting = (await made.call(SILENT.id, ARGUMENTS, META)).suspension
+    assert waiting is not None
+    await made.progress(waiting.token, value=[1, {"a": None}])
+    with pytest.raises(MalformedResultError, match="does not fit"):
+        await made.progress(waiting.token, value=object())
+
+
+async def test_a_function_may_answer_later() -> None:
+    async def export(month: str) -> LongRunningReturn[dict[str, int], str]:
+        """Export a month."""
+        return ToolOutcome.pending(month, "begun")
+
+    async def acknowledge() -> str:
+        """Acknowledge."""
+        return ""
+
+    late = LongRunningSpec(ack=func_tool(acknowledge).spec.result)
+    made = Runtime(suspensions=MemorySuspensionStore())
+    made.register(function_toolset("x.exports", [func_tool(export, toolset="x.exports", long_running=late)]))
+    begun = await made.call("export", {"month": "May"})
+    assert (begun.status, begun.json) == ("pending", b'"begun"')
+    assert begun.suspension is not None
+    done = await made.deliver(begun.suspension.token, {"rows": 3})
+    assert (done.status, json.loads(done.json)) == ("ok", {"rows": 3})
