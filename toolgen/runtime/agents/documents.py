@@ -13,6 +13,9 @@ LOOP: Final = "agent"
 LOOP_VERSION: Final = 1
 """Grows when a run of an older version could not be finished by the loop."""
 
+TRANSFER: Final = "transfer:"
+"""What the key of the operation begins with by which a run hands the conversation over; the id of the run that
+takes it ends with the key."""
 
 AwaitKind = Literal["clarification", "questions", "confirmation", "external"]
 

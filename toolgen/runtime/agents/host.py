@@ -33,7 +33,7 @@ from .log import event_of
 from .loop import agent_loop
 from .loop_events import unanswered
 from .planning import Planning
-from .recording import record
+from .recording import give_back, record
 from .registration import AgentRegistration
 from .run_spans import RunSpans
 from .sessions import SessionStore
@@ -87,6 +87,7 @@ class AgentHost:
             "answer": calling.answer,
             "conclude": calling.conclude,
             "record": record(self),
+            "give_back": give_back(self),
         }
         self._spans = None if tools.spans is None else RunSpans(tools.spans)
         if self._spans is not None:

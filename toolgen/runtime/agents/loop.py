@@ -21,6 +21,7 @@ from ..events import (
 )
 from .admission import admit
 from .documents import (
+    TRANSFER,
     AwaitStep,
     CallsStep,
     Done,
@@ -108,7 +109,7 @@ class _Run:
         if step["kind"] == "calls":
             return await self._act(step)
         if step["kind"] == "hand_over":
-            return await self._hand_over(step["agent"], step["input"], f"transfer:{self._step}")
+            return await self._hand_over(step["agent"], step["input"], f"{TRANSFER}{self._step}")
         await self._await(step)
         return None
 
@@ -191,10 +192,10 @@ class _Run:
         """Return how the run ended with this batch; None when its planner is asked again."""
         for done in results:
             if transfer := done.get("transfer"):
-                op = f"transfer:{done['answer']['id']}"
+                op = f"{TRANSFER}{done['answer']['id']}"
                 return await self._hand_over(transfer["agent"], transfer["input"], op)
         if escalated := [done for done in results if done.get("is_escalated")]:
-            return await self._end_with(escalated, "escalated")
+            return await self._escalate(escalated)
         if final := [done for done in results if done.get("is_final")]:
             return await self._end_with(final, "terminal_tool")
         missing: list[Any] = [done for done in results if _reason(done.get("hint")) == "missing_fields"]
@@ -291,6 +292,15 @@ class _Run:
         return document
 
     # The end.
+
+    async def _escalate(self, results: list[Done]) -> RunDocument:
+        """Return the end of a run that gives up; a turn that began with it gives the conversation back.
+
+        The run that handed it over in this turn has it back by going on.
+        """
+        if self._facts["in_conversation"] and self._facts["parent"] is None:
+            await self._ctx.start(f"give_back:{self._step}", "give_back", _json({"facts": self._facts}))
+        return await self._end_with(results, "escalated")
 
     async def _end_with(self, results: list[Done], stop: StopReason) -> RunDocument:
         """Return the end of a run whose planner is not asked to put the results into words."""

@@ -1,4 +1,4 @@
-"""The activity `record`: keeps in the conversation what no planning will."""
+"""The activities `record` and `give_back`: what no planning does to the conversation."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from toolgen.contract.fields import Json
 
 from .engine import ActivityInfo
+from .hand_overs import giver
 from .messages import messages_from_json
 
 if TYPE_CHECKING:
@@ -28,3 +29,17 @@ def record(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
         return None
 
     return write
+
+
+def give_back(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
+    """Return the activity that gives the conversation to the agent that a run's agent has it from."""
+
+    async def give(info: ActivityInfo, argument: Any) -> Json:
+        session_id = argument["facts"]["session_id"]
+        said = await host.sessions.transcript(session_id)
+        agent = giver(one.turn for one in said)
+        if agent is not None:
+            await host.sessions.hand_over(session_id, agent)
+        return agent
+
+    return give
