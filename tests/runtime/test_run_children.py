@@ -30,6 +30,7 @@ from toolgen.runtime.agents import (
     RunPolicy,
     ScriptedPlanner,
 )
+from toolgen.runtime.events import AgentRunStarted
 from toolgen.runtime.functions import func_tool
 from toolgen.runtime.suspension import MemorySuspensionStore
 
@@ -184,7 +185,11 @@ async def test_agents_do_not_call_one_another_for_ever() -> None:
     low = ScriptedPlanner([DIAGNOSE, down])
     async with running(agent("x.low", low, exported())) as (runtime, _):
         output = await runtime.agent("x.low").one_shot("Go.")
-        deepest = await runtime.run_snapshot(output.run_id + "/child:call_0_0" * 7)
+        deepest = output
+        for _ in range(7):
+            log = await runtime.list_run_events(deepest.run_id)
+            (below,) = [event.child_run_id for event in log if isinstance(event, AgentRunStarted)]
+            deepest = await runtime.run_snapshot(below)
     assert output.children_count == 7
     assert deepest.result == {"cause": "depth", "sure": True}
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from toolgen.contract.policy import History
@@ -15,30 +15,45 @@ from .documents import RunFacts
 from .history import visible
 from .messages import AssistantMessage, Message, ToolAnswer, ToolMessage
 from .planner import PlanInput
-from .sessions import SessionStore, Summary, Turn
+from .sessions import Said, SessionStore, Summary, Turn
 
 _CANCELED: ToolStatus = "error"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """What was said before a planning."""
+
+    messages: tuple[Message, ...]
+    """As the planning sees them, oldest first."""
+    call_ids: frozenset[str]
+    """Of all calls so far, those of messages that the history policy hides too."""
+
+
 async def conversation(
     sessions: SessionStore, agent: Agent, facts: RunFacts, given: PlanInput, now: float
-) -> PlanInput:
-    """Return the input with its messages, oldest first; what is new is written already."""
+) -> Heard:
+    """Return the conversation of a planning; what is new is written already."""
     own = await sessions.run_messages(given.run_id)
-    before: Iterable[Message] = ()
     if facts["in_conversation"] and facts["session_id"]:
-        before = await _before(sessions, agent, facts, given, now)
+        earlier = await _earlier(sessions, agent, given, now)
+        before = await _visible(sessions, agent, facts, given, earlier)
     else:
         heard = [await sessions.run_messages(run_id) for run_id in facts.get("heard", ())]
-        before = [message for messages in heard for message in messages]
-    return replace(given, messages=paired([*before, *own]))
+        earlier, before = [], [message for messages in heard for message in messages]
+    said = [*before, *own, *(message for run in earlier for message in run.messages)]
+    return Heard(messages=paired([*before, *own]), call_ids=frozenset(_call_ids(said)))
 
 
-async def _before(
-    sessions: SessionStore, agent: Agent, facts: RunFacts, given: PlanInput, now: float
-) -> Sequence[Message]:
-    """Return what the history policy shows of the runs before this one."""
-    session_id = facts["session_id"]
+def _call_ids(messages: Iterable[Message]) -> Iterator[str]:
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            yield from (call.id for call in message.calls)
+
+
+async def _earlier(sessions: SessionStore, agent: Agent, given: PlanInput, now: float) -> list[Said]:
+    """Return the runs of the session before this one, which joins it and has the conversation now."""
+    session_id = given.session_id
     if given.step == 0:
         turn = Turn(
             id=given.turn_id,
@@ -51,8 +66,14 @@ async def _before(
     session = await sessions.get(session_id)
     if session.agent != agent.spec.id:  # it took the conversation over, or has it back
         await sessions.hand_over(session_id, agent.spec.id)
-    runs = await sessions.transcript(session_id)
-    earlier = [run for run in runs if run.turn.run_id != given.run_id]
+    return [run for run in await sessions.transcript(session_id) if run.turn.run_id != given.run_id]
+
+
+async def _visible(
+    sessions: SessionStore, agent: Agent, facts: RunFacts, given: PlanInput, earlier: Sequence[Said]
+) -> Sequence[Message]:
+    """Return what the history policy shows of the runs before this one."""
+    session_id = given.session_id
     policy: Any = facts["policy"]["history"]
     history = History(**policy) if policy else None
     seen = visible(earlier, await sessions.summary(session_id), history)

@@ -14,8 +14,8 @@ LOOP_VERSION: Final = 1
 """Grows when a run of an older version could not be finished by the loop."""
 
 TRANSFER: Final = "transfer:"
-"""What the key of the operation begins with by which a run hands the conversation over; the id of the run that
-takes it ends with the key."""
+"""What the key of the operation begins with that hands the conversation over, and which ends the id of the
+run that takes it."""
 
 AwaitKind = Literal["clarification", "questions", "confirmation", "external"]
 

@@ -24,7 +24,7 @@ class PlannedCall:
     arguments: str = "{}"
     """JSON text, as the model wrote it; it may be broken."""
     id: str = ""
-    """The model's own; "" lets the runtime give one. Unique within the run."""
+    """The model's own; "" lets the runtime give one. What a run keeps is unique within its session."""
 
     @staticmethod
     def of(name: str, arguments: Mapping[str, Json] | None = None, *, id: str = "") -> PlannedCall:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ..calls import CallMeta
 from ..events import AssistantReply, Event, PlannerThought, ToolArgsDelta, ToolsetDropped, as_json
 from ..snapshot import Snapshot
+from .call_ids import CallIds
 from .documents import Spent
 from .engine import ActivityInfo
 
@@ -14,10 +15,11 @@ from .engine import ActivityInfo
 class PlanEvents:
     """The `PlanReports` of one planning."""
 
-    def __init__(self, info: ActivityInfo, meta: CallMeta, clock: Callable[[], float]) -> None:
+    def __init__(self, info: ActivityInfo, meta: CallMeta, clock: Callable[[], float], ids: CallIds) -> None:
         self._emit = info.emit
         self._meta = meta
         self._clock = clock
+        self._ids = ids
         self.spent: list[Spent] = []
         """What was told to `usage`; the loop tells it once."""
 
@@ -28,7 +30,7 @@ class PlanEvents:
         self._tell(PlannerThought(text=text))
 
     def arguments(self, call_id: str, name: str, delta: str) -> None:
-        self._tell(ToolArgsDelta(name=name, delta=delta), call_id)
+        self._tell(ToolArgsDelta(name=name, delta=delta), self._ids.of(call_id))
 
     def usage(self, model: str, input_tokens: int, output_tokens: int) -> None:
         self.spent.append({"model": model, "input_tokens": input_tokens, "output_tokens": output_tokens})

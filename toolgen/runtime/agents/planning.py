@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import uuid
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic_core import from_json, to_json
@@ -26,6 +26,7 @@ from ..results import RetryHint
 from ..snapshot import Snapshot
 from ..specs import ToolSpec
 from .admission import is_allowed
+from .call_ids import CallIds
 from .catalogue import Agent
 from .conversation import conversation
 from .documents import PlanArgument, RunFacts, Step, StepCall
@@ -49,8 +50,6 @@ from .releasing import released
 if TYPE_CHECKING:
     from .host import AgentHost
 
-_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""Call ids that every provider takes back."""
 _DEADLINE: Final[Key[tuple[str, float]]] = Key("deadline of the planning")
 
 
@@ -110,7 +109,9 @@ class Planning:
         meta = host.meta(info.run_id, facts)
         snapshot = await host.snapshot(agent, meta)
         new = messages_from_json(argument["new"])
-        events = PlanEvents(info, meta, host.clock)
+        parent = facts["parent"]
+        ids = CallIds(info.run_id, argument["step"], is_alone=bool(parent and parent["tool"]))
+        events = PlanEvents(info, meta, host.clock, ids)
         events.dropped(snapshot)
         given = PlanInput(
             agent=agent.spec.id,
@@ -133,9 +134,11 @@ class Planning:
         )
         place = place_of(argument["step"])
         await host.sessions.write(info.run_id, place, new)  # an attempt that failed left no more
-        given = await conversation(host.sessions, agent, facts, given, host.clock())
+        heard = await conversation(host.sessions, agent, facts, given, host.clock())
+        ids.take(heard.call_ids)
+        given = replace(given, messages=heard.messages)
         result = await released(self._asked(agent, given))
-        step = self._step(result, given, snapshot, facts)
+        step = self._step(result, given, snapshot, facts, ids)
         step["usage"] = events.spent
         kept = said(_as_taken(result, step))
         await host.sessions.write(info.run_id, place, [*new, kept])
@@ -200,12 +203,14 @@ class Planning:
             log.error("a hook around a model failed [%s]", reference, exc_info=error)
             raise PlannerError(f"a hook around it failed (reference {reference})") from error
 
-    def _step(self, result: PlanResult, given: PlanInput, snapshot: Snapshot, facts: RunFacts) -> Step:
+    def _step(
+        self, result: PlanResult, given: PlanInput, snapshot: Snapshot, facts: RunFacts, ids: CallIds
+    ) -> Step:
         if given.closing and not isinstance(result, FinalResponse | FinalResult):
             return _problem("the run ends now; only a final answer is taken")
         match result:
             case CallTools():
-                return _calls(result, given, snapshot, facts)
+                return _calls(result, snapshot, facts, ids)
             case FinalResponse():
                 return self._final(result.text, None, given, facts)
             case FinalResult():
@@ -272,19 +277,12 @@ def _native(snapshot: Snapshot, argument: PlanArgument) -> tuple[NativeTool, ...
     return snapshot.native if is_free and is_allowed((), argument["facts"]) else ()
 
 
-def _calls(result: CallTools, given: PlanInput, snapshot: Snapshot, facts: RunFacts) -> Step:
+def _calls(result: CallTools, snapshot: Snapshot, facts: RunFacts, ids: CallIds) -> Step:
     if not result.calls:
         return _problem("there are no calls; call a tool or give the final answer")
-    taken = {call.id for message in given.messages for call in getattr(message, "calls", ())}
     parent = facts["parent"]["tool_call_id"] if facts["parent"] else ""
-    calls: list[StepCall] = []
-    for place, call in enumerate(result.calls):
-        id_, number = call.id, 1
-        while not _ID.fullmatch(id_) or id_ in taken:
-            id_ = f"call_{given.step}_{place}" + (f"_{number}" if number > 1 else "")
-            number += 1
-        taken.add(id_)
-        calls.append(_call(call, id_, snapshot, parent))
+    named = zip(result.calls, ids.all(call.id for call in result.calls), strict=True)
+    calls = [_call(call, id_, snapshot, parent) for call, id_ in named]
     return {"kind": "calls", "text": result.text, "calls": calls, "usage": []}
 
 

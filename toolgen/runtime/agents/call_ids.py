@@ -1,0 +1,52 @@
+"""Ids of tool calls, unique in a session, whatever a planner gives."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from typing import Final
+
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""Ids that every provider takes back."""
+
+
+class CallIds:
+    """Gives the calls of one planning their ids: the planner's own where they are new in the session.
+
+    The run of an agent that answers a call sees no other run, and more of them may go on at once; the ids of
+    its calls hold a mark of the run.
+    """
+
+    def __init__(self, run_id: str, step: int, *, is_alone: bool) -> None:
+        self._step = step
+        self._mark = f"_{hashlib.sha256(run_id.encode()).hexdigest()[:12]}" if is_alone else ""
+        self._taken: set[str] = set()
+        self._given: dict[str, str] = {}
+        """By the planner's own id."""
+
+    def take(self, ids: Iterable[str]) -> None:
+        """Take the ids of calls that the session has; before the first id is given."""
+        self._taken.update(ids)
+
+    def of(self, own: str) -> str:
+        """Return the id of the call to which the planner gave this one, while it is still being written."""
+        if own and own not in self._given:
+            self._given[own] = self._new(own, len(self._given))
+        return self._given.get(own, own)
+
+    def all(self, own: Iterable[str]) -> list[str]:
+        """Return the ids of the calls to which the planner gave these, in their order; "" is none."""
+        found: list[str] = []
+        for place, id_ in enumerate(own):
+            known = self._given.pop(id_, "")  # of two calls with one id, the second needs another
+            found.append(known or self._new(id_, place))
+        return found
+
+    def _new(self, own: str, place: int) -> str:
+        id_, number = "" if self._mark else own, 1
+        while not _ID.fullmatch(id_) or id_ in self._taken:
+            id_ = f"call_{self._step}_{place}{self._mark}" + (f"_{number}" if number > 1 else "")
+            number += 1
+        self._taken.add(id_)
+        return id_
