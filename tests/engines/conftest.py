@@ -9,7 +9,7 @@ import pytest
 
 from toolgen.contract.fields import Json
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.agents.engine import Engine, OnEvent
+from toolgen.runtime.agents.engine import Engine, LastEvents, OnEvent
 
 from .toys import Toys
 
@@ -25,6 +25,7 @@ class StartEngine(Protocol):
         *,
         max_payload_bytes: int | None = None,
         on_event: OnEvent | None = None,
+        last_events: LastEvents | None = None,
         is_started: bool = True,
     ) -> Awaitable[Engine]: ...
 
@@ -40,11 +41,17 @@ async def start_engine(request: pytest.FixtureRequest, toys: Toys) -> AsyncItera
     engines: list[Engine] = []
 
     async def start(
-        *, max_payload_bytes: int | None = None, on_event: OnEvent | None = None, is_started: bool = True
+        *,
+        max_payload_bytes: int | None = None,
+        on_event: OnEvent | None = None,
+        last_events: LastEvents | None = None,
+        is_started: bool = True,
     ) -> Engine:
         engine = ENGINES[request.param](max_payload_bytes=max_payload_bytes)
         engines.append(engine)
-        engine.register(loops=toys.loops(), activities=toys.activities(), on_event=on_event)
+        engine.register(
+            loops=toys.loops(), activities=toys.activities(), on_event=on_event, last_events=last_events
+        )
         if is_started:
             await engine.start()
         return engine

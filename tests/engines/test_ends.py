@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
 import pytest
 
@@ -64,6 +65,30 @@ async def test_a_waiting_run_can_be_cancelled(engine: Engine, follow: Follow) ->
     assert [event for _, event in await follow(engine, "r")] == [{"type": "x"}, *endings("it is late")]
     await engine.signal("r", "never", 1, signal_id="1")
     assert (await engine.status("r")).state == "canceled"
+
+
+async def test_what_the_log_of_a_canceled_run_lacks_follows_from_its_input(
+    start_engine: StartEngine, follow: Follow
+) -> None:
+    """Canceled at once, in the middle, or not at all."""
+    asked: list[Any] = []
+
+    def last(given: Any, at: float, log: Sequence[Mapping[str, Json]]) -> list[Mapping[str, Json]]:
+        asked.append((given, at > 0, [event["type"] for event in log]))
+        return [{"type": "last"}]
+
+    engine = await start_engine(last_events=last)
+    steps = [{"publish": {"type": "x"}}, {"wait": ["never"]}]
+    await play(engine, steps, run_id="at once")
+    await engine.cancel("at once", reason="no")
+    await play(engine, steps, run_id="later")
+    await engine.settled("later")
+    await engine.cancel("later", reason="no")
+    await play(engine, steps[:1], run_id="never")
+    await engine.result("never")
+    assert asked == [(steps, True, []), (steps, True, ["x"])]
+    assert [event for _, event in await follow(engine, "at once")] == [{"type": "last"}, *endings("no")]
+    assert [event for _, event in await follow(engine, "later")][:2] == [{"type": "x"}, {"type": "last"}]
 
 
 async def test_cancelling_reaches_the_tools_of_a_child(engine: Engine, toys: Toys, follow: Follow) -> None:

@@ -311,7 +311,8 @@ class Runs:
         if self.last_events is None:
             return
         try:
-            for event in self.last_events([decode(text) for text in run.record.events]):
+            log_so_far = [decode(text) for text in run.record.events]
+            for event in self.last_events(decode(run.record.input), self.clock(), log_so_far):
                 self._tell(run, event)
         except Exception:
             log.exception("run %s: its log lacks its last events", run.record.run_id)

@@ -231,3 +231,5 @@ class RunDocument(TypedDict):
     """Suspensions of work that goes on, and whose calls were acknowledged."""
     waited_s: float
     """Seconds for which it waited for a person."""
+    duration_s: NotRequired[float]
+    """Seconds from its beginning to its end, those of waiting included."""

@@ -183,8 +183,9 @@ Activity: TypeAlias = Callable[[ActivityInfo, Any], Awaitable[Any]]
 OnEvent: TypeAlias = Callable[[str, int, Mapping[str, Json]], None]
 """Gets the id of the run, the offset and the event, once it is in the log; must not block or raise."""
 
-LastEvents: TypeAlias = Callable[[Sequence[Mapping[str, Json]]], Sequence[Mapping[str, Json]]]
-"""Gets the log of a run that was canceled, or whose loop failed, and returns what it lacks. Pure."""
+LastEvents: TypeAlias = Callable[[Any, float, Sequence[Mapping[str, Json]]], Sequence[Mapping[str, Json]]]
+"""Gets the input of a run that was canceled, or whose loop failed, the seconds since 1970 and the log of the
+run, and returns what the log lacks. Pure."""
 
 
 class Engine(Protocol):

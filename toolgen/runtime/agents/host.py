@@ -31,7 +31,7 @@ from .documents import LOOP, LOOP_VERSION, Child, Parent, RunFacts, RunInput, St
 from .engine import Activity, Engine, NonRetryableError
 from .log import event_of
 from .loop import agent_loop
-from .loop_events import unanswered
+from .loop_events import last_events
 from .planning import Planning
 from .recording import give_back, record
 from .registration import AgentRegistration
@@ -96,7 +96,7 @@ class AgentHost:
             loops={LOOP: agent_loop},
             activities=activities,
             on_event=self._on_event,
-            last_events=unanswered,
+            last_events=last_events,
         )
 
     @property

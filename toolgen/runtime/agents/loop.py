@@ -16,7 +16,6 @@ from ..events import (
     AssistantReply,
     AwaitClarification,
     RunCompleted,
-    RunStarted,
     Usage,
 )
 from .admission import admit
@@ -34,7 +33,7 @@ from .documents import (
 )
 from .engine import ActivityFailed, CallOptions, RunContext
 from .loop_calls import Calls, empty_document
-from .loop_events import RunEvents
+from .loop_events import RunEvents, started
 from .progress import Progress
 
 _MOST_STEPS: Final = 1_000
@@ -59,7 +58,8 @@ class _Run:
         self._ctx = ctx
         self._facts = given["facts"]
         self._policy = given["facts"]["policy"]
-        self._progress = Progress(now=ctx.now(), policy=self._policy)
+        self._began = ctx.now()
+        self._progress = Progress(now=self._began, policy=self._policy)
         self._events = RunEvents(ctx, self._facts)
         self._calls = Calls(ctx, self._facts, self._progress, self._events)
         self._new: list[Json] = [{"type": "user", "text": given["message"], "source": given["source"]}]
@@ -75,9 +75,7 @@ class _Run:
         """What the newest failed call was told, and what stands behind that."""
 
     async def go(self) -> RunDocument:
-        parent = self._facts["parent"]
-        started = RunStarted(agent=self._facts["agent"], parent_run_id=parent["run_id"] if parent else "")
-        await self._events.publish("run_started", started)
+        await self._events.publish("run_started", started(self._facts))
         while self._step < _MOST_STEPS:
             if reason := self._progress.exhausted(self._ctx.now()):
                 return await self._close(reason)
@@ -339,6 +337,7 @@ class _Run:
         document["artifacts"] = self._artifacts
         document["pending"] = self._pending
         document["waited_s"] = self._progress.waited_s
+        document["duration_s"] = self._ctx.now() - self._began
         return document
 
     # Events.

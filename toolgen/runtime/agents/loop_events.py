@@ -7,8 +7,8 @@ from typing import Any
 
 from toolgen.contract.fields import Json
 
-from ..events import Event, RunPhase, ToolEnd, as_json
-from .documents import RunFacts
+from ..events import Event, RunPhase, RunStarted, ToolEnd, as_json
+from .documents import RunFacts, RunInput
 from .engine import RunContext
 
 
@@ -35,7 +35,22 @@ class RunEvents:
         }
 
 
-def unanswered(log: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
+def started(facts: RunFacts) -> RunStarted:
+    """Return the first event of a run."""
+    parent = facts["parent"]
+    return RunStarted(agent=facts["agent"], parent_run_id=parent["run_id"] if parent else "")
+
+
+def last_events(given: RunInput, at: float, log: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
+    """Return what the log of a run lacks that did not come to its end, or not even to its beginning."""
+    if log:
+        return _unanswered(log)
+    facts = given["facts"]
+    ids: dict[str, Json] = {"session_id": facts["session_id"], "turn_id": facts["turn_id"]}
+    return [{**as_json(started(facts)), **ids, "time": at}]
+
+
+def _unanswered(log: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
     """Return a `tool_end` for each call of a run that was canceled before the call had its result."""
     open_calls: dict[str, Mapping[str, Any]] = {}
     for event in log:

@@ -73,7 +73,8 @@ class RunOutput:
     pending: tuple[Awaiting, ...] = ()
     """Work that goes on after the run: `Runtime.deliver` ends it, and opens a new turn."""
     telemetry: Telemetry = field(default_factory=Telemetry)
-    """What its models cost, and those of its children."""
+    """What its models cost, and those of its children; and once it has ended by itself, the seconds from its
+    beginning to its end, those of waiting included."""
     tool_calls: int = 0
     children_count: int = 0
     artifacts: tuple[RunArtifact, ...] = ()
@@ -105,7 +106,7 @@ def output_of(status: RunStatus, awaiting: Iterable[Awaiting] = ()) -> RunOutput
         result=document["result"],
         stop=document["stop"],
         error=failure["message"] if failure else "",
-        telemetry=telemetry_of(document["usage"]),
+        telemetry=replace(telemetry_of(document["usage"]), duration_s=document.get("duration_s", 0.0)),
         tool_calls=document["tool_calls"],
         children_count=document["children"],
         pending=tuple(awaiting_of(status.run_id, about) for about in document["pending"]),

@@ -1,0 +1,112 @@
+"""The beginning of a log, whenever a run is canceled, and the time that a run took."""
+
+from __future__ import annotations
+
+from tests.runtime.agent_tools import exported
+from tests.runtime.run_tools import agent, calling, running
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import Runtime
+from toolgen.runtime.agents import (
+    Await,
+    FinalResult,
+    PlanInput,
+    PlannerError,
+    RunHandle,
+    ScriptedPlanner,
+    ScriptStep,
+)
+from toolgen.runtime.event_hub import Events
+from toolgen.runtime.events import RunStarted
+
+
+async def test_the_log_of_a_run_that_is_canceled_at_once_is_whole() -> None:
+    hub = Events()
+    subscription = hub.subscribe()
+    async with running(agent("x.agent", ScriptedPlanner(["done"])), events=hub) as (runtime, _):
+        handle = await runtime.agent("x.agent").start("Go.", session_id="s")
+        await handle.cancel("never mind")
+        log = await runtime.list_run_events(handle.run_id)
+        followed = [event async for event in handle.events()]
+    assert [event.type for event in log] == ["run_started", "run_completed", "run_stream_end"]
+    assert [event.seq for event in log] == [1, 2, 3]
+    first = log[0]
+    assert isinstance(first, RunStarted)
+    assert (first.agent, first.session_id, first.time > 0) == ("x.agent", "s", True)
+    hub.close()
+    assert [event async for event in subscription] == followed == list(log)
+
+
+async def test_a_child_that_is_canceled_at_once_names_the_run_above_it() -> None:
+    """As soon as its parent says that there is one."""
+
+    async def begun(handle: RunHandle) -> str:
+        async for event in handle.events():
+            if event.type == "agent_run_started":
+                return event.child_run_id
+        raise AssertionError("there is no child")
+
+    top, low = ScriptedPlanner([calling("look"), "done"]), ScriptedPlanner([FinalResult(result="seen")])
+    agents = agent("x.low", low), agent("x.top", top, exported("x.lows", "x.low"))
+    async with running(*agents) as (runtime, _):
+        handle = await runtime.agent("x.top").start("Go.", session_id="s")
+        child = await begun(handle)
+        await handle.cancel("never mind")
+        (first, *_, last) = await runtime.list_run_events(child)
+    assert isinstance(first, RunStarted)
+    assert (first.agent, first.parent_run_id) == ("x.low", handle.run_id)
+    assert last.type == "run_stream_end"
+
+
+class Clock:
+    """Stands still until it is told to go on."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def after(self, seconds: float, answer: str) -> ScriptStep:
+        """Return a step that takes so long."""
+
+        def step(given: PlanInput) -> str:
+            self.now += seconds
+            return answer
+
+        return step
+
+
+async def test_a_run_says_how_long_it_took() -> None:
+    clock = Clock()
+    planner = ScriptedPlanner(
+        [Await(kind="clarification", question="Which?"), clock.after(2.5, "done")],
+        ["at once"],
+    )
+    engine = InProcessEngine(clock=clock)
+    async with Runtime(engine=engine) as runtime:
+        runtime.register_agent(agent("x.agent", planner))
+        handle = await runtime.agent("x.agent").start("Go.", session_id="s")
+        waiting = await handle.settled()
+        assert waiting.telemetry.duration_s == 0.0, "it goes on"
+        clock.now += 60
+        await handle.answer(waiting.awaiting[0], "that")
+        output = await handle.result()
+        assert output.telemetry.duration_s == 62.5
+        clock.now += 60
+        assert (await handle.result()).telemetry.duration_s == 62.5
+        assert await engine.replay(handle.run_id) == (await engine.status(handle.run_id)).output
+        assert (await runtime.agent("x.agent").run("Go.", session_id="s")).telemetry.duration_s == 0.0
+
+
+async def test_a_run_that_failed_says_so_too() -> None:
+    clock = Clock()
+
+    def fails(given: PlanInput) -> str:
+        clock.now += 3
+        raise PlannerError("no")
+
+    engine = InProcessEngine(clock=clock)
+    async with Runtime(engine=engine) as runtime:
+        runtime.register_agent(agent("x.agent", ScriptedPlanner([fails])))
+        output = await runtime.agent("x.agent").run("Go.", session_id="s")
+    assert (output.status, output.telemetry.duration_s) == ("failed", 3.0)
