@@ -35,7 +35,7 @@ THIRD_PARTY = {
     "contract": {"annotated_types", "jsonschema_rs", "pydantic", "pydantic_core", "typing_extensions"},
     "runtime": {"opentelemetry", "pydantic", "pydantic_core"},
     "engines": {"pydantic_core"},
-    "adapters": {"pydantic", "pydantic_ai", "pydantic_core"},
+    "adapters": {"google", "pydantic", "pydantic_ai", "pydantic_core"},
     "codegen": {"datamodel_code_generator", "jinja2", "ruff"},
     "foreign": {"jsonschema_rs"},
     "importers": {"pydantic", "yaml"},

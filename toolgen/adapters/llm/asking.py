@@ -24,6 +24,7 @@ from toolgen.runtime.agents import PlanReports
 
 from .failures import ProviderError, failure
 from .telling import Telling
+from .verbatim import carrying
 
 _MOST_WAITS: Final = 2
 """Attempts that one request makes on its own; then the engine's begin."""
@@ -39,7 +40,7 @@ def found(model: Model | str) -> Model:
         ToolgenError: there is none, it lacks a key, or the SDK of its provider is not installed.
     """
     try:
-        return infer_model(model)
+        return carrying(infer_model(model))
     except ImportError as error:
         hint = f"pip install 'pydantic-ai-slim[{str(model).partition(':')[0]}]'"
         raise ToolgenError(f"the provider of {model} has an SDK, and it is missing", hint=hint) from error

@@ -1,18 +1,23 @@
-"""Tools that the provider runs itself, as pydantic-ai names and describes them."""
+"""Tools that the provider runs itself, as pydantic-ai names and describes them, or as they stand."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Final
+from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_ai.models import Model
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.native_tools import NATIVE_TOOL_TYPES, AbstractNativeTool
+from pydantic_ai.tools import ToolDefinition
 
-from toolgen.runtime import NativeTool
+from toolgen.runtime import NativeTool, RegistrationError, ToolSpec
 from toolgen.runtime.agents import PlannerError
+
+from .failures import clean
+from .verbatim import VerbatimTool, carrier
 
 _KINDS: Final[Mapping[str, str]] = {
     "code_interpreter": "code_execution",
@@ -26,14 +31,42 @@ _VERSION: Final = re.compile(r"_\d{8}$")
 """What Anthropic's names of its tools end with."""
 
 
+class _UnknownToolError(Exception):
+    """Pydantic-ai has no class for a tool, or none that takes its configuration."""
+
+
 def natives(tools: Iterable[NativeTool], model: Model) -> list[AbstractNativeTool]:
     """Return those of the model's provider; the tools of other providers are left out.
 
+    A tool that pydantic-ai has no class for is passed on verbatim, where the wire has a place for that.
+
     Raises:
-        PlannerError: pydantic-ai cannot express one of this provider.
+        PlannerError: a tool of this provider can be passed on in neither way.
     """
     names = {name for system in (model.system, _canonical(model)) for name in (system, system.split("-")[0])}
-    return [_native(tool) for tool in tools if tool.provider in names]
+    return [_native(tool, model) for tool in tools if tool.provider in names]
+
+
+def check(native: Sequence[NativeTool], tools: Sequence[ToolSpec[Any, Any]], model: Model) -> None:
+    """Refuse tools of the model's provider that a request with these other tools cannot have.
+
+    Raises:
+        RegistrationError: as said.
+    """
+    declared = [ToolDefinition(name=spec.name, description=spec.description) for spec in tools[:1]]
+    try:
+        found = natives(native, model)
+        if not found:
+            return
+        if declared and model.profile.get("google_supports_tool_combination") is False:
+            raise PlannerError("it takes no tools of its provider beside other tools")
+        model.prepare_request(None, ModelRequestParameters(function_tools=declared, native_tools=found))
+    except (PlannerError, UserError) as error:
+        ids = ", ".join(one.id for one in native)
+        raise RegistrationError(
+            f"{model.model_name} cannot have {ids}: {clean(str(error))}",
+            hint="remove the NativeTool from what the agent uses, or give the agent another model",
+        ) from error
 
 
 def _canonical(model: Model) -> str:
@@ -43,19 +76,41 @@ def _canonical(model: Model) -> str:
         return model.system
 
 
-def _native(tool: NativeTool) -> AbstractNativeTool:
+def _native(tool: NativeTool, model: Model) -> AbstractNativeTool:
+    inner = carrier(model)
+    try:
+        known = _known(tool)
+    except _UnknownToolError as error:
+        if inner is None:
+            raise PlannerError(f"{tool.id}: {error}") from None
+    else:
+        takes = tuple(model.profile.get("supported_native_tools", ()))
+        if inner is None or isinstance(known, takes):
+            return known
+    try:
+        return VerbatimTool(document=inner.document(tool.kind, tool.config))
+    except ValueError as error:
+        raise PlannerError(f"{tool.id}: {error}") from None
+
+
+def _known(tool: NativeTool) -> AbstractNativeTool:
+    """Return the tool as pydantic-ai describes it.
+
+    Raises:
+        _UnknownToolError: it does not.
+    """
     plain = _VERSION.sub("", tool.kind)
     kind = _KINDS.get(plain, plain)
     made = NATIVE_TOOL_TYPES.get(kind)
     if made is None:
-        raise PlannerError(f"{tool.id}: pydantic-ai knows no tool {tool.kind!r} of {tool.provider}")
+        raise _UnknownToolError(f"pydantic-ai knows no tool {tool.kind!r} of {tool.provider}")
     known = {field.name for field in fields(made)} - {"kind"}
     if unknown := sorted(set(tool.config) - known):
-        raise PlannerError(f"{tool.id}: pydantic-ai has no {unknown[0]!r} for {tool.kind}")
+        raise _UnknownToolError(f"pydantic-ai has no {unknown[0]!r} for {tool.kind}")
     try:
         found: AbstractNativeTool = TypeAdapter(made).validate_python({**tool.config, "kind": kind})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
-        raise PlannerError(f"{tool.id}: {place}: {first['msg']}") from None
+        raise _UnknownToolError(f"{place}: {first['msg']}") from None
     return found

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.runtime import NativeTool, ToolSpec
 from toolgen.runtime.agents import History, Message, PlanInput, PlanResult
 
 if TYPE_CHECKING:
@@ -57,6 +59,16 @@ class LLMPlanner:
         from .summaries import summary
 
         return await summary(self._asking, messages, given)
+
+    def check_native(self, native: Sequence[NativeTool], tools: Sequence[ToolSpec[Any, Any]]) -> None:
+        """Refuse tools of the model's provider that it cannot be asked for beside these other tools.
+
+        Raises:
+            RegistrationError: as said.
+        """
+        from .natives import check
+
+        check(native, tools, self._asking.model)
 
     async def _plan(self, given: PlanInput) -> PlanResult:
         from .planning import planned

@@ -83,6 +83,9 @@ class Agents:
         new = self._registry.new(registration.toolsets, registration.spec.id)
         directory = self._registry.together(new)
         agent = self._host.made(registration, directory, self._registry.managers)
+        check = getattr(agent.planner, "check_native", None)  # see `NativeCheck`
+        if check is not None and agent.static.native:
+            check(agent.static.native, agent.specs)
         self._registry.take(new)
         self._host.agents[agent.spec.id] = agent
 

@@ -6,7 +6,7 @@ and the tools, and returns one of five things. It may be slow, wrong and nondete
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -157,6 +157,18 @@ class Summarizer(Protocol):
 
     async def summarize(self, messages: tuple[Message, ...], given: PlanInput, history: History) -> str:
         """Return in few words what was said."""
+        ...
+
+
+class NativeCheck(Protocol):
+    """What a planner has to be that cannot pass on every tool of a provider."""
+
+    def check_native(self, native: Sequence[NativeTool], tools: Sequence[ToolSpec[Any, Any]]) -> None:
+        """Refuse, when its agent is registered, tools of the provider that no planning could offer.
+
+        Raises:
+            RegistrationError: `native` has one that cannot stand beside the others, or beside `tools`.
+        """
         ...
 
 

@@ -1,0 +1,200 @@
+"""Tools of a provider that pydantic-ai has no class for, on their way into the request as they stand.
+
+Each wire has its own place for them. OpenAI's Responses take them through a setting of pydantic-ai; for
+Anthropic and Google, whose models have no such setting, they are added where the model adds its own.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Final
+
+from pydantic import ValidationError
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.native_tools import AbstractNativeTool
+from pydantic_ai.settings import ModelSettings
+from pydantic_core import to_json
+
+from toolgen.contract.fields import Json
+
+_VERSION: Final = re.compile(r"_\d{8}$")
+"""What Anthropic's types of tools end with."""
+_NAMES: Final[Mapping[str, str]] = {"text_editor": "str_replace_based_edit_tool"}
+"""Names that Anthropic gives to its tools, where they are not the type without its version."""
+
+
+@dataclass(kw_only=True)
+class VerbatimTool(AbstractNativeTool):
+    """One of them, as the provider takes it."""
+
+    document: Mapping[str, Json]
+    kind: str = "toolgen_verbatim"
+
+    @property
+    def unique_id(self) -> str:
+        return to_json(self.document).decode()
+
+
+class Carrier(Model):
+    """A model that takes verbatim tools; the class of the author's model is its other base."""
+
+    def document(self, kind: str, config: Mapping[str, Json]) -> dict[str, Json]:
+        """Return a tool as the body of a request has it.
+
+        Raises:
+            ValueError: the SDK of the provider does not take it.
+        """
+        raise NotImplementedError
+
+    def prepare_request(
+        self, model_settings: ModelSettings | None, model_request_parameters: ModelRequestParameters
+    ) -> tuple[ModelSettings | None, ModelRequestParameters]:
+        """Return what pydantic-ai makes of the rest, and these tools untouched."""
+        tools, rest = _apart(model_request_parameters)
+        settings, parameters = super().prepare_request(model_settings, rest)
+        return self._carried(tools, settings, parameters) if tools else (settings, parameters)
+
+    def _carried(
+        self,
+        tools: list[VerbatimTool],
+        settings: ModelSettings | None,
+        parameters: ModelRequestParameters,
+    ) -> tuple[ModelSettings | None, ModelRequestParameters]:
+        return settings, replace(parameters, native_tools=[*parameters.native_tools, *tools])
+
+
+class _Responses(Carrier):
+    """OpenAI's Responses: `openai_native_tools` takes them, beside those that the author set there."""
+
+    def document(self, kind: str, config: Mapping[str, Json]) -> dict[str, Json]:
+        return {"type": kind, **config}
+
+    def _carried(
+        self,
+        tools: list[VerbatimTool],
+        settings: ModelSettings | None,
+        parameters: ModelRequestParameters,
+    ) -> tuple[ModelSettings | None, ModelRequestParameters]:
+        made: Any = dict(settings or {})
+        made["openai_native_tools"] = [*made.get("openai_native_tools", ()), *(one.document for one in tools)]
+        return made, parameters
+
+
+class _Anthropic(Carrier):
+    """Anthropic's messages.
+
+    A tool that the client runs, such as `bash_20250124`, stands in the place of the function tool of its
+    name, which is what runs when the model calls it.
+    """
+
+    def document(self, kind: str, config: Mapping[str, Json]) -> dict[str, Json]:
+        plain = _VERSION.sub("", kind)
+        return {"type": kind, "name": _NAMES.get(plain, plain), **config}
+
+    def _add_native_tools(
+        self, tools: list[Any], parameters: ModelRequestParameters, *args: Any, **more: Any
+    ) -> tuple[list[Any], Any, Any]:
+        own, rest = _apart(parameters)
+        documents = [dict(one.document) for one in own]
+        names = [document["name"] for document in documents]
+        kept = [tool for tool in tools if tool.get("name") not in names]
+        other: Any = super()  # the author's model
+        found, servers, betas = other._add_native_tools(kept, rest, *args, **more)
+        return [*found, *documents], servers, betas
+
+
+class _Google(Carrier):
+    """Google's `generateContent`: one object a tool, under its kind."""
+
+    def document(self, kind: str, config: Mapping[str, Json]) -> dict[str, Json]:
+        from google.genai import models, types
+
+        document: dict[str, Json] = {kind: dict(config)}
+        try:
+            tool = types.Tool.model_validate(document)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        # The SDK refuses what one of its two services lacks when it writes a request; that is too late.
+        write = getattr(models, "_Tool_to_vertex" if self._is_vertex else "_Tool_to_mldev", None)
+        if write is not None:
+            write(tool)
+        return document
+
+    @property
+    def _is_vertex(self) -> bool:
+        return bool(getattr(self, "_is_google_cloud", False))
+
+    def _get_tool_config(
+        self, parameters: ModelRequestParameters, *args: Any, **more: Any
+    ) -> tuple[Any, Any, Any]:
+        own, rest = _apart(parameters)
+        other: Any = super()  # the author's model
+        tools, config, images = other._get_tool_config(rest, *args, **more)
+        if own:
+            tools = [*(tools or []), *(dict(one.document) for one in own)]
+            tells = self.profile.get("google_supports_server_side_tool_invocations", False)
+            if tells and not self._is_vertex:
+                config = {**(config or {}), "include_server_side_tool_invocations": True}
+        return tools, config, images
+
+
+_CARRIERS: Final[Mapping[str, tuple[type[Carrier], str]]] = {
+    "OpenAIResponsesModel": (_Responses, "prepare_request"),
+    "AnthropicModel": (_Anthropic, "_add_native_tools"),
+    "GoogleModel": (_Google, "_get_tool_config"),
+}
+"""By pydantic-ai's class, which an SDK has to be installed for: how, and the method that it needs to have."""
+
+
+def carrying(model: Model) -> Model:
+    """Return a model that takes verbatim tools where its wire has a place for them, else the model itself.
+
+    The author's own stays as it is.
+    """
+    if isinstance(model, Carrier):
+        return model
+    if isinstance(model, WrapperModel):
+        inner = carrying(model.wrapped)
+        if inner is model.wrapped:
+            return model
+        wrapper = copy.copy(model)
+        wrapper.wrapped = inner
+        return wrapper
+    made = _carrier(type(model))
+    if made is None:
+        return model
+    own = copy.copy(model)
+    own.__class__ = made  # the same model, with the same provider and settings
+    return own
+
+
+def carrier(model: Model) -> Carrier | None:
+    """Return the model inside that takes verbatim tools; None where it does not."""
+    while isinstance(model, WrapperModel):
+        model = model.wrapped
+    return model if isinstance(model, Carrier) else None
+
+
+@cache
+def _carrier(kind: type[Model]) -> type[Model] | None:
+    for base in kind.__mro__:
+        if base.__name__ in _CARRIERS and base.__module__.startswith("pydantic_ai."):
+            mixin, method = _CARRIERS[base.__name__]
+            return type(kind.__name__, (mixin, kind), {}) if hasattr(kind, method) else None
+    return None
+
+
+def _apart(
+    parameters: ModelRequestParameters,
+) -> tuple[list[VerbatimTool], ModelRequestParameters]:
+    """Return the verbatim tools, and the parameters without them."""
+    tools: Sequence[AbstractNativeTool] = parameters.native_tools
+    own = [tool for tool in tools if isinstance(tool, VerbatimTool)]
+    rest = [tool for tool in tools if not isinstance(tool, VerbatimTool)]
+    return own, replace(parameters, native_tools=rest) if own else parameters
