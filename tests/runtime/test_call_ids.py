@@ -92,9 +92,7 @@ def check(found: list[tuple[Event, ...]]) -> list[str]:
 
 @PLANNERS
 @pytest.mark.parametrize("history", [None, History(keep_turns=0), History(keep_turns=1)])
-async def test_over_turns_those_that_a_planner_does_not_see_too(
-    makes: Makes, history: History | None
-) -> None:
+async def test_over_turns_that_a_planner_does_not_see(makes: Makes, history: History | None) -> None:
     policy = RunPolicy(history=history)
     async with running(agent("x.agent", makes(("add", "add"), ("add",)), policy=policy)) as (runtime, _):
         client = runtime.agent("x.agent")
