@@ -28,7 +28,8 @@ from toolgen.runtime import (
     ToolSpec,
     Values,
 )
-from toolgen.runtime.agents import ScriptedPlanner
+from toolgen.runtime.agent_route import AgentRoute
+from toolgen.runtime.agents import FinalResult, ScriptedPlanner, UserMessage
 from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
 from toolgen.runtime.specs import LongRunningSpec
 from toolgen.runtime.suspension import MemorySuspensionStore
@@ -172,6 +173,20 @@ async def test_a_delivered_result_holds_to_it_and_another_one_may_be_delivered()
     assert done.bounds == Bounds(returned=1, truncated=False)
     again = await made.deliver(waiting.token, {**wrong, "returned": 1})
     assert again.bounds == done.bounds
+
+
+async def test_an_agent_repairs_a_result_whose_bounds_do_not_hold() -> None:
+    wrong: dict[str, Json] = {"rows": ["a"], "returned": 2, "truncated": False}
+    low = ScriptedPlanner([FinalResult(result=wrong), FinalResult(result={**wrong, "returned": 1})])
+    top = ScriptedPlanner([calling("free"), "done"])
+    exported = toolset(AgentRoute(agent="x.low"))
+    async with running(agent("x.low", low), agent("x.top", top, exported)) as (made, _):
+        await made.agent("x.top").one_shot("Go.")
+    told = low.inputs[1].messages[-1]
+    assert isinstance(told, UserMessage)
+    assert "the final result does not fit: returned is 2, and the result has 1 item" in told.text
+    (answer,) = top.inputs[1].messages[-1].answers  # type: ignore[union-attr]  # the results
+    assert (answer.status, answer.bounds) == ("ok", Bounds(returned=1, truncated=False))
 
 
 async def test_planners_see_the_bounds(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pydantic_core import from_json, to_json
 from toolgen.contract.fields import Json
 
 from ..answers import checked_schema
+from ..bounds import bounds_of
 from ..context import Key
 from ..errors import MalformedResultError, ToolValidationError
 from ..events import ToolStart, as_json
@@ -230,7 +231,8 @@ class Planning:
         document = text.encode(errors="replace") if typed is None else to_json(typed.result)
         try:
             value = spec.result.decode(document)
-        except ToolValidationError as error:
+            bounds_of(spec, value)
+        except (ToolValidationError, MalformedResultError) as error:
             wanted = "answer with JSON that fits the schema of the final result"
             return _problem(f"the final result does not fit: {error}; {wanted}", is_malformed=True)
         canonical = from_json(spec.result.encode(value))
