@@ -231,3 +231,14 @@ class Devices(devices.DevicesExecutor):
         )
 '''
     )
+
+
+def test_a_stub_tells_its_class_from_the_acknowledgement_of_its_tool() -> None:
+    """Which may have the same name, and come from the shared types."""
+    checked = design("behaviour")
+    toolset = checked.services[0].toolsets[0]
+    late = tuple(tool for tool in toolset.tools if tool.name == "finish")
+    text = stub(checked, replace(toolset, name="reason", tools=late), "acme.gen")
+    assert "from acme.gen.types import Reason as _Reason\n" in text
+    assert "class Reason(reason.ReasonExecutor):" in text
+    assert "LongRunningReturn[reason.FinishResult, _Reason]" in text

@@ -18,6 +18,8 @@ from ..text import docstring, quote
 
 _WIDTH: Final = 100
 """Of generated code; an inserted method looks as if it had been there from the start."""
+_RUNTIME_NAMES: Final = ("LongRunningReturn", "ToolContext", "ToolReturn")
+"""What a stub imports of the runtime."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +58,9 @@ def stub_view(design: Design, toolset: Toolset, package: str) -> StubView:
     *parents, last = toolset_package(toolset)
     open_tools = [tool for tool in toolset.tools if not tool.binding]
     is_bound = len(open_tools) < len(toolset.tools)
-    imports, own_import = Imports(), Imports()
+    imports, own_import = Imports(), Imports({class_name(toolset.name), *_RUNTIME_NAMES})
     imports.name("__future__", "annotations")
     alias = own_import.name(".".join([package, *parents]), last, names.stub_module(toolset))
-
     module = toolset_path(toolset, package)
 
     def spell(path: str) -> Spelling:
