@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import contextvars
 import threading
 from typing import Any
 
 import pytest
 
+from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
-from toolgen.runtime import ToolCall, ToolError
+from toolgen.runtime import Continue, Hook, ToolCall, ToolError, Verdict
+from toolgen.runtime.deadlines import GRACE_S, limited
 
 TOOL = "assistant.devices.list_devices"
 CALL = ToolCall(tool=TOOL, payload_json=SITE, meta=META)
 WHO: contextvars.ContextVar[str] = contextvars.ContextVar("WHO")
+
+
+class Passing(Hook):
+    async def before_tool(self, call: ToolCall, payload: Any, ctx: Any) -> Verdict:
+        return Continue()
 
 
 class Crowd:
@@ -27,7 +33,8 @@ class Crowd:
     async def __call__(self, payload: Any, ctx: Any) -> Any:
         self.now += 1
         self.most = max(self.most, self.now)
-        await asyncio.sleep(0.01)
+        for _ in range(20):
+            await asyncio.sleep(0)
         self.now -= 1
         return nothing()
 
@@ -47,8 +54,12 @@ async def test_sequential_tools_run_one_after_the_other() -> None:
 
 async def test_results_stand_in_the_order_of_the_calls() -> None:
     async def slowest_first(payload: Any, ctx: Any) -> Any:
-        await asyncio.sleep(0.02 if payload.site_id == "slow" else 0)
+        if payload.site_id == "slow":
+            await fast.wait()
+        fast.set()
         raise ToolError(payload.site_id)
+
+    fast = asyncio.Event()
 
     calls = [
         ToolCall(tool=TOOL, payload_json=b'{"site_id": "%s"}' % name, meta=META)
@@ -60,20 +71,56 @@ async def test_results_stand_in_the_order_of_the_calls() -> None:
 
 async def test_a_tool_has_its_time() -> None:
     async def forever(payload: Any, ctx: Any) -> Any:
-        assert 0 < ctx.time_left <= 0.02
+        assert 0 < ctx.time_left <= HOUR
+        began.set()
         await asyncio.Event().wait()
 
-    result = await runtime(Listing(forever), spec(timeout=0.02)).call(TOOL, SITE, META)
+    began = asyncio.Event()
+    async with LoopClock() as clock:
+        running = asyncio.create_task(runtime(Listing(forever), spec(timeout=HOUR)).call(TOOL, SITE, META))
+        await began.wait()
+        await clock.advance(HOUR - 60)
+        assert not running.done()
+        await clock.advance(60)
+        result = await running
     assert result.retry_hint is not None
     assert result.retry_hint.reason == "timeout"
-    assert b"gave no answer within 0.02 seconds" in result.json
+    assert b"gave no answer within 3600 seconds" in result.json
+
+
+async def test_time_counts_from_the_call_on() -> None:
+    """Whatever the tool does before it first waits."""
+
+    async def slow_at_first(payload: Any, ctx: Any) -> Any:
+        clock.put_forward(HOUR)
+        await asyncio.Event().wait()
+
+    async with LoopClock() as clock:
+        result = await runtime(Listing(slow_at_first), spec(timeout=HOUR)).call(TOOL, SITE, META)
+    assert result.retry_hint is not None
+    assert result.retry_hint.reason == "timeout"
+
+
+async def test_a_tool_that_never_waits_has_no_timer() -> None:
+    armed: list[object] = []
+    loop = asyncio.get_running_loop()
+    call_at = loop.call_at
+
+    def counted(*arguments: Any, **named: Any) -> Any:
+        armed.append(arguments)
+        return call_at(*arguments, **named)
+
+    setattr(loop, "call_at", counted)  # noqa: B010  # a method
+    host = runtime(Listing(), spec(timeout=HOUR), hooks=[Passing()], stage_timeout=HOUR)
+    assert (await host.call(TOOL, SITE, META)).status == "ok"
+    assert armed == []
 
 
 async def test_a_timeout_that_the_tool_itself_raises_is_a_failure_like_any_other() -> None:
     async def impatient(payload: Any, ctx: Any) -> Any:
         raise TimeoutError
 
-    result = await runtime(Listing(impatient), spec(timeout=5.0)).call(TOOL, SITE, META)
+    result = await runtime(Listing(impatient), spec(timeout=HOUR)).call(TOOL, SITE, META)
     assert result.error is not None
     assert result.error.correlation_id
 
@@ -81,17 +128,91 @@ async def test_a_timeout_that_the_tool_itself_raises_is_a_failure_like_any_other
 async def test_an_executor_that_ignores_its_cancellation_is_left_behind(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    released = asyncio.Event()
+    began, ignored, released = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def stubborn(payload: Any, ctx: Any) -> Any:
+        began.set()
         while not released.is_set():
-            with contextlib.suppress(asyncio.CancelledError):
+            try:
                 await released.wait()
+            except asyncio.CancelledError:
+                ignored.set()
 
-    result = await runtime(Listing(stubborn), spec(timeout=0.01)).call(TOOL, SITE, META)
+    async with LoopClock() as clock:
+        running = asyncio.create_task(runtime(Listing(stubborn), spec(timeout=HOUR)).call(TOOL, SITE, META))
+        await began.wait()
+        await clock.advance(HOUR)
+        await ignored.wait()
+        assert not running.done()
+        await clock.advance(GRACE_S)
+        result = await running
     released.set()
     assert result.status == "error"
-    assert "ignores its cancellation" in caplog.text
+    assert f"{TOOL} ignores its cancellation" in caplog.text
+
+
+@pytest.mark.parametrize("seconds", [None, HOUR])
+async def test_a_limited_step_ends_as_without_a_limit(seconds: float | None) -> None:
+    """Whether it suspends or not, with a result or an error, in what is a coroutine and what is none."""
+    loop = asyncio.get_running_loop()
+
+    async def step(suspends: int, fails: bool) -> str:
+        for _ in range(suspends):
+            await asyncio.sleep(0)
+        if fails:
+            raise ValueError("no")
+        return "yes"
+
+    for suspends in range(3):
+        assert await limited(seconds, step(suspends, False)) == "yes"
+        assert await limited(seconds, loop.create_task(step(suspends, False))) == "yes"
+        with pytest.raises(ValueError, match="no"):
+            await limited(seconds, step(suspends, True))
+
+
+async def test_a_limited_step_has_the_task_of_its_caller() -> None:
+    """So that cancel scopes of the step and of the caller nest."""
+
+    async def step() -> tuple[object, object]:
+        first = asyncio.current_task()
+        async with asyncio.timeout(HOUR):
+            await asyncio.sleep(0)
+        return first, asyncio.current_task()
+
+    mine = asyncio.current_task()
+    assert await limited(HOUR, step()) == (mine, mine)
+
+
+async def test_a_limited_step_is_cancelled_when_its_time_is_over() -> None:
+    async def step() -> None:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    began, ended = asyncio.Event(), asyncio.Event()
+    async with LoopClock() as clock:
+        running = asyncio.create_task(limited(HOUR, step()))
+        await began.wait()
+        await clock.advance(HOUR)
+        with pytest.raises(TimeoutError):
+            await running
+    assert ended.is_set()
+
+
+async def test_a_limited_step_that_is_closed_is_closed_within() -> None:
+    async def step() -> None:
+        try:
+            await asyncio.sleep(0)
+        finally:
+            ended.append(True)
+
+    ended: list[bool] = []
+    work = limited(HOUR, step())
+    work.send(None)
+    work.close()
+    assert ended == [True]
 
 
 async def test_a_synchronous_executor_runs_in_a_thread_with_the_callers_context() -> None:
@@ -152,9 +273,9 @@ async def test_cancelling_the_caller_cancels_the_tool() -> None:
         finally:
             ended.set()
 
-    task = asyncio.create_task(runtime(Listing(long), spec(timeout=60.0)).call(TOOL, SITE, META))
+    task = asyncio.create_task(runtime(Listing(long), spec(timeout=HOUR)).call(TOOL, SITE, META))
     await started.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await asyncio.wait_for(ended.wait(), 1)
+    assert ended.is_set()

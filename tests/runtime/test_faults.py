@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gen.assistant.toolsets import devices
+from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, Listing, nothing, spec
 from toolgen.runtime import (
     Allow,
@@ -123,14 +124,16 @@ async def test_a_stage_that_fails_fails_one_call(stage: str, fault: Fault) -> No
     assert failed.tool_call_id == "bad"
 
 
-async def hangs() -> Any:
-    await asyncio.Event().wait()
-
-
 @pytest.mark.parametrize(
     "stage", ["before_tool", "after_tool", "on_tool_error", "decide", "preview", "execute"]
 )
 async def test_a_stage_that_hangs_ends_its_call_in_time(stage: str) -> None:
+    began = asyncio.Event()
+
+    async def hangs() -> Any:
+        began.set()
+        await asyncio.Event().wait()
+
     class Hanging(Hook):
         async def before_tool(self, call: ToolCall, payload: Any, ctx: Any) -> Any:
             return await hangs() if stage == "before_tool" else Continue()
@@ -153,10 +156,13 @@ async def test_a_stage_that_hangs_ends_its_call_in_time(stage: str) -> None:
             return await hangs() if stage == "execute" else nothing()
 
     host = Hanging()
-    made = Runtime(hooks=[host], policy=host, stage_timeout=0.02, tool_timeout=0.02)
+    made = Runtime(hooks=[host], policy=host, stage_timeout=HOUR, tool_timeout=HOUR)
     made.register(ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=host, format=1))
-    result = await asyncio.wait_for(made.call(TOOL, SITE, META), 5)
-    assert result.status == "error"
+    async with LoopClock() as clock:
+        running = asyncio.create_task(made.call(TOOL, SITE, META))
+        await began.wait()
+        await clock.advance(HOUR)
+        assert (await running).status == "error"
 
 
 async def test_a_capability_that_does_not_settle_leaves_the_results(caplog: pytest.LogCaptureFixture) -> None:

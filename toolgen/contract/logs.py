@@ -29,7 +29,10 @@ def _make_printable(record: logging.LogRecord) -> bool:
         )
     if isinstance(record.exc_info, tuple) and record.exc_info[1] is not None:
         _, error, where = record.exc_info
-        record.exc_text = "".join(_lines(error, where)).rstrip("\n")
+        try:
+            record.exc_text = "".join(_lines(error, where)).rstrip("\n")
+        except Exception:  # an exception of somebody else may fail at whatever it is asked
+            record.exc_text = f"{type(error).__name__}, which cannot be shown"
     return True
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from .boundary import Contained
 from .context import ToolContext, Values, actions_of, opened_by
 from .results import ToolResult
 
@@ -68,7 +69,8 @@ class Batch:
                 if name in opened_by(context)
             ]
             if opened:
-                conflicts = await capability.close(opened)
+                with Contained():
+                    conflicts = await capability.close(opened)
                 reports.conflicts(conflicts, self.touched[0].meta)
         self.touched = []
         return tuple(settled)

@@ -12,12 +12,13 @@ from typing import Any, assert_never
 
 from toolgen.contract.model import ToolModel
 
+from .boundary import contain
 from .bounds import remember, seen_bounds
 from .calls import CallMeta, ToolCall
 from .context import ToolContext, resume
+from .deadlines import limited
 from .entry import Entry
 from .errors import MalformedResultError, ToolError, ToolValidationError
-from .execution import limited
 from .failures import (
     NO_ARGUMENTS,
     Arguments,
@@ -151,9 +152,7 @@ async def _attempt(
         limit = host.limit_of(spec)
         return result if limit is None else await cut(spec, result, limit, context, host)
     except BaseException as error:
-        if _leaves(error):
-            raise
-        failure = failure_of(spec, error)
+        failure = failure_of(spec, contain(error))
     if entry.on_error and call is not None:
         return await _recovered(entry, call, failure, context, host)
     return failed(spec.id, failure, meta)
@@ -263,9 +262,7 @@ async def _recovered(
                 case Continue():
                     pass
     except BaseException as error:
-        if _leaves(error):
-            raise
-        failure = hidden(spec, error)
+        failure = hidden(spec, contain(error))
     return failed(spec.id, failure, call.meta)
 
 
@@ -284,12 +281,11 @@ async def after_hooks(
         try:
             result = await _after(step, spec, call, result, context, host)
         except BaseException as error:
-            if _leaves(error):
-                raise
+            exception = contain(error)
             if result.status == "denied":
-                hidden(spec, error)
+                hidden(spec, exception)
             else:
-                result = failed(spec.id, failure_of(spec, error), meta)
+                result = failed(spec.id, failure_of(spec, exception), meta)
     return result
 
 
@@ -356,17 +352,18 @@ async def ended(
     return result
 
 
+def escaped(entry: Entry, error: Exception, meta: CallMeta, host: Host) -> ToolResult:
+    """Return the result of a call whose tool ended the very task of the call, past all its steps.
+
+    The error is what `boundary.contained` makes of what came out of the task.
+    """
+    result = failed(entry.spec.id, failure_of(entry.spec, error), meta)
+    if not isinstance(error.__cause__, asyncio.CancelledError):  # that one was told on its way
+        host.reports.ended(result, meta)
+    return result
+
+
 def _cancelled(entry: Entry, context: ToolContext, host: Host) -> None:
     """Tell those who watch of a call whose caller is gone."""
     error = ToolError("the call was cancelled")
     host.reports.ended(failed(entry.spec.id, error, context.meta), context.meta)
-
-
-def _leaves(error: BaseException) -> bool:
-    """Return whether an exception is for the caller: its own task is being cancelled, or the process ends.
-
-    A tool or a hook that calls `sys.exit` ends its call, and not the process.
-    """
-    task = asyncio.current_task()
-    is_own = isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
-    return is_own or isinstance(error, KeyboardInterrupt)

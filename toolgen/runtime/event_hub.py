@@ -16,6 +16,7 @@ from typing import Final, get_args
 
 from toolgen.contract.logs import logger
 
+from .boundary import contain
 from .calls import NO_META, CallMeta
 from .events import Event, EventsDropped
 
@@ -300,14 +301,12 @@ class Listener:
             said = self._callback(event)
             if said is not None:
                 await said
-        except (Exception, asyncio.CancelledError) as error:
-            task = asyncio.current_task()
-            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
-                raise
+        except BaseException as error:
+            exception = contain(error)
             self.failed += 1
             if self.failed == 1:
                 log.warning(
-                    "a listener to events failed; more of its failures are not logged", exc_info=error
+                    "a listener to events failed; more of its failures are not logged", exc_info=exception
                 )
 
 

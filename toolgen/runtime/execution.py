@@ -8,22 +8,16 @@ import inspect
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from toolgen.contract.logs import logger
-
+from .boundary import Outcome, outcome_of, value_of
+from .deadlines import TimeLimitError, in_own_task
 from .entry import Entry
 from .errors import ToolError
 from .results import RetryHint
 
-_GRACE_S: Final = 1.0
-"""For an executor to end after it was cancelled; then it is left behind."""
 _FIRST_PAUSE_S: Final = 0.1
 """Before the first retry; it doubles with each."""
-
-T = TypeVar("T")
-
-log = logger("toolgen.runtime")
 
 
 class Execution:
@@ -48,7 +42,8 @@ class Execution:
         """Return what the executor returns.
 
         Raises:
-            ToolError: its time is over, or whatever the executor raises.
+            ToolError: its time is over.
+            BaseException: what the executor raises.
         """
         self._bind()
         if not entry.spec.is_sequential:
@@ -105,23 +100,15 @@ class Execution:
 
     async def _once(self, entry: Entry, arguments: tuple[Any, ...]) -> Any:
         timeout = self.timeout_of(entry)
+        work = self._call(entry, arguments)
         if timeout is None:
-            return await self._call(entry, arguments)
-        task = asyncio.ensure_future(self._call(entry, arguments))
+            return await work
         try:
-            done, _ = await asyncio.wait({task}, timeout=timeout)
-        except asyncio.CancelledError:
-            task.cancel()
-            raise
-        if done:
-            return task.result()
-        task.cancel()
-        done, _ = await asyncio.wait({task}, timeout=_GRACE_S)
-        if not done:
-            log.warning("tool %s ignores its cancellation and runs on", entry.spec.id)
-            task.add_done_callback(_heard)
-        message = f"{entry.spec.name} gave no answer within {timeout:g} seconds"
-        raise ToolError(message, retry_hint=RetryHint(reason="timeout", tool=entry.spec.id, message=message))
+            return await in_own_task(work, name=entry.spec.id, seconds=timeout)
+        except TimeLimitError:
+            message = f"{entry.spec.name} gave no answer within {timeout:g} seconds"
+            hint = RetryHint(reason="timeout", tool=entry.spec.id, message=message)
+            raise ToolError(message, retry_hint=hint) from None
 
     async def _call(self, entry: Entry, arguments: tuple[Any, ...]) -> Any:
         if entry.is_async:
@@ -130,25 +117,12 @@ class Execution:
         return await returned if inspect.isawaitable(returned) else returned
 
 
-async def limited(seconds: float | None, awaitable: Awaitable[T]) -> T:
-    """Return what the awaitable gives.
+async def in_thread_of(threads: ThreadPoolExecutor, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what the function returns in a thread, with the context variables of the caller.
 
     Raises:
-        TimeoutError: it took longer; it was cancelled.
+        Exception: what the function raises, as `boundary.contained`.
     """
-    if seconds is None:
-        return await awaitable
-    async with asyncio.timeout(seconds):
-        return await awaitable
-
-
-async def in_thread_of(threads: ThreadPoolExecutor, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what the function returns in a thread, with the context variables of the caller."""
     work = partial(contextvars.copy_context().run, function, *arguments)
-    return await asyncio.get_running_loop().run_in_executor(threads, work)
-
-
-def _heard(task: asyncio.Future[Any]) -> None:
-    """Take the exception of a task that nobody waits for any more."""
-    if not task.cancelled():
-        task.exception()
+    outcome: Outcome[Any] = await asyncio.get_running_loop().run_in_executor(threads, outcome_of, work)
+    return value_of(outcome)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from .boundary import Contained
 from .bounds import bounds_of, remember
 from .calls import CallMeta
 from .content import ResourceContent, TextContent
@@ -91,7 +92,8 @@ async def cut(
     keeper = host.capabilities.get("artifacts")
     if keeper is not None:
         try:
-            uri = await context.artifacts.save_overflow(document)
+            with Contained():
+                uri = await context.artifacts.save_overflow(document)
         except Exception:
             log.exception("the whole result of %s was not kept", spec.id)
     told = {

@@ -11,8 +11,8 @@ from typing import Any, Final
 from toolgen.contract.fields import Json
 
 from .calls import ToolCall
+from .deadlines import limited
 from .entry import Entry
-from .execution import limited
 from .failures import denied
 from .hints import filled, shortens
 from .hooks import Deny

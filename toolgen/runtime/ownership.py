@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from toolgen.contract.logs import logger
 
+from .boundary import contained, is_cancelled
+
 _CLOSING_S: Final = 10.0
 """That one may take to close; then its task is cancelled."""
 
@@ -74,9 +76,12 @@ class Owned:
                 opened.set_result(None)
                 await self._ending.wait()
         except BaseException as error:
-            if opened.done():
+            if opened.done() and is_cancelled(error):
                 raise
-            opened.set_exception(_said(self._name, error))
+            exception = contained(error)
+            if opened.done():
+                raise exception  # noqa: B904  # it has its cause
+            opened.set_exception(exception)
 
     def _report(self, task: asyncio.Task[None]) -> None:
         if task.done() and not task.cancelled() and (error := task.exception()):
@@ -100,10 +105,3 @@ class Managers:
         self.is_open = False
         for owned in reversed(self._owned.values()):
             await owned.close()
-
-
-def _said(name: str, error: BaseException) -> BaseException:
-    """Return the error as a future can hold it."""
-    if isinstance(error, asyncio.CancelledError | StopIteration):
-        return RuntimeError(f"opening toolset {name!r} was cancelled")
-    return error

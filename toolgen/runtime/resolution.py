@@ -9,6 +9,8 @@ from typing import Final
 
 from toolgen.contract.logs import logger
 
+from .boundary import Contained, name_of
+from .deadlines import in_own_task
 from .entry import Surroundings
 from .errors import RegistrationError
 from .ownership import Managers, Owned
@@ -108,8 +110,9 @@ class Toolsets:
         self.managers.is_open = True
         for added in self._added.values():
             try:
-                async with asyncio.timeout(added.timeout):
-                    await _opened(added)
+                with Contained():
+                    async with asyncio.timeout(added.timeout):
+                        await _opened(added)
             except Exception as error:
                 if added.on_error == "fail":
                     await self.close()
@@ -154,14 +157,17 @@ class Toolsets:
                 raise SnapshotError(
                     "the runtime is not open", hint="write `async with runtime:` around its use"
                 )
-            async with asyncio.timeout(added.timeout):
-                await _opened(added)
-                found = await listed(added.toolset, context, self._around)
+            work = self._opened_and_listed(added, context)
+            found = await in_own_task(work, name=f"toolset {added.toolset.name}", seconds=added.timeout)
         except Exception as error:
             return self._after(added, context, error)
         if added.on_error == "stale" and context.meta.session_id:
             _keep(added.last, context.meta.session_id, found)
         return found
+
+    async def _opened_and_listed(self, added: _Added, context: ReadonlyContext) -> Listed:
+        await _opened(added)
+        return await listed(added.toolset, context, self._around)
 
     def _after(self, added: _Added, context: ReadonlyContext, error: Exception) -> Listed:
         """Return what stands in the place of a list that failed.
@@ -198,7 +204,7 @@ def _words(error: Exception) -> str:
 def _told(error: Exception) -> str:
     """Return the same without what the exception of a toolset says, which may be anything."""
     is_ours = isinstance(error, RegistrationError | TimeoutError)
-    return _words(error) if is_ours else f"it cannot list its tools ({type(error).__name__})"
+    return _words(error) if is_ours else f"it cannot list its tools ({name_of(error)})"
 
 
 def _keep(lists: OrderedDict[str, Listed], session: str, found: Listed) -> None:

@@ -12,10 +12,11 @@ from toolgen.contract.fields import Json
 from .answering import Answering
 from .answers import cancellation
 from .batch import Batch
+from .boundary import contained
 from .calls import NO_META, CallMeta, ToolCall
 from .context import ToolContext, Values
 from .directory import Directory
-from .dispatch import dispatch
+from .dispatch import dispatch, escaped
 from .entry import Interceptor, Surroundings
 from .errors import RegistrationError, UnknownToolError
 from .execution import Execution
@@ -214,12 +215,18 @@ class Runtime:
         Raises:
             RegistrationError: as `call`.
         """
+        calls = tuple(calls)
         self._hook_tools.settle()
         batch = Batch(self._host.capabilities, values)
         in_place = self._host.execution.in_place
         directory = self._directory if within is None else within.directory
         running = (in_place(self._one(call, batch, place, directory)) for place, call in enumerate(calls))
-        return await self._settled(batch, tuple(await asyncio.gather(*running)))
+        ended = await asyncio.gather(*running, return_exceptions=True)
+        results = (
+            self._failed(call, directory, one) if isinstance(one, BaseException) else one
+            for call, one in zip(calls, ended, strict=True)
+        )
+        return await self._settled(batch, tuple(results))
 
     async def deliver(
         self,
@@ -424,6 +431,16 @@ class Runtime:
         if result.delegated is not None:
             return await self.agents.delegated(entry, call.payload_json, result.delegated, call.meta)
         return result
+
+    def _failed(self, call: ToolCall, directory: Directory, error: BaseException) -> ToolResult:
+        """Return the result of a call whose tool has ended the task of the call.
+
+        Raises:
+            KeyboardInterrupt: it was raised.
+        """
+        entry = directory.find(call.tool)
+        assert entry is not None  # only what is executed can do so
+        return escaped(entry, contained(error), call.meta, self._host)
 
     async def _settled(self, batch: Batch, results: tuple[ToolResult, ...]) -> tuple[ToolResult, ...]:
         """Return the results, and let the capabilities keep what the calls did; a failure there is logged."""

@@ -8,6 +8,8 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from .boundary import outcome_of, value_of
+
 
 def in_thread(service: object) -> Any:
     """Return the service with every method made asynchronous, each call in a worker thread.
@@ -28,6 +30,7 @@ class _InThread:
 
         @functools.wraps(method)
         async def call(*args: object, **kwargs: object) -> Any:
-            return await asyncio.to_thread(method, *args, **kwargs)
+            call = functools.partial(method, *args, **kwargs)
+            return value_of(await asyncio.to_thread(outcome_of, call))
 
         return call

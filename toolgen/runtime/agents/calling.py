@@ -15,7 +15,7 @@ from ..bounds import remember
 from ..calls import CallMeta
 from ..context import ToolContext, Values
 from ..directory import Directory
-from ..dispatch import dispatch, ended
+from ..dispatch import dispatch, ended, escaped
 from ..entry import Entry
 from ..errors import MalformedResultError, ToolError, ToolValidationError
 from ..failures import failed, hidden, log
@@ -91,7 +91,11 @@ class Calling:
             async def work() -> Any:
                 return await host.execution.in_place(dispatch(entry, call["arguments"], context, host))
 
-            result: ToolResult = await released(work())
+            result: ToolResult
+            try:
+                result = await released(work())
+            except Exception as error:
+                result = escaped(entry, error, meta, host)
             result = await batch.result(context, result)
         return self._done(result, call, entry, facts, info.run_id, events)
 

@@ -11,6 +11,7 @@ from pydantic_core import to_json
 
 from toolgen.contract.errors import ToolgenError
 
+from ..boundary import Contained
 from ..codec import Codec
 from ..errors import ToolValidationError
 from .messages import UserMessage
@@ -90,14 +91,16 @@ async def _completed(
         closing="",
         reports=reports,
     )
-    answer = await planner.plan_start(given)
+    with Contained():
+        answer = await planner.plan_start(given)
     try:
         return _decoded(spec, answer)
     except ToolValidationError as error:
         wrong = f"the answer does not fit: {error}; answer with JSON that fits the schema"
     told = UserMessage(text=wrong, source="runtime")
     messages = (*given.messages, said(answer), told)
-    again = await planner.plan_resume(replace(given, step=1, messages=messages))
+    with Contained():
+        again = await planner.plan_resume(replace(given, step=1, messages=messages))
     try:
         return _decoded(spec, again)
     except ToolValidationError as error:

@@ -8,6 +8,7 @@ from typing import Any
 
 from toolgen.contract.policy import History
 
+from ..boundary import Contained
 from ..failures import log
 from ..results import ToolStatus
 from .catalogue import Agent
@@ -81,7 +82,8 @@ async def _visible(
     if not seen.to_summarize or history is None or summarize is None or given.step > 0:
         return seen.messages
     try:
-        text = await summarize(paired(seen.to_condense), given, history)
+        with Contained():
+            text = await summarize(paired(seen.to_condense), given, history)
     except Exception:  # the turn can do without; the next one tries again
         log.exception("the turns before run %s were not summarized", given.run_id)
         return seen.messages

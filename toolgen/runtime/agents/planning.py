@@ -13,11 +13,12 @@ from pydantic_core import from_json, to_json
 from toolgen.contract.fields import Json
 
 from ..answers import checked_schema
+from ..boundary import Contained, name_of
 from ..bounds import bounds_of
 from ..context import Key
+from ..deadlines import limited
 from ..errors import MalformedResultError, ToolValidationError
 from ..events import ToolStart, as_json
-from ..execution import limited
 from ..failures import log
 from ..hints import filled
 from ..hooks import Abort, Answer, Continue, Deny, Verdict, steps, told
@@ -76,7 +77,7 @@ class Planning:
         """Return what the planner wants, and keep what was said.
 
         Raises:
-            PlannerError: the planner refused, or returned something else.
+            PlannerError: the planner refused, called `sys.exit`, or returned something else.
             NonRetryableError: the agent is not registered, or the time of the run is over.
             FailedPlanError: the planner raised something else; the engine tries again.
             Exception: the same, of a planner's own class whose `is_told` says that its words may be told.
@@ -91,7 +92,9 @@ class Planning:
             if isinstance(error, NonRetryableError) or getattr(error, "is_told", False):
                 raise
             # What a planner raises by mistake may hold anything; the log has it.
-            raise FailedPlanError(f"it raised {type(error).__name__}, which the log has") from error
+            raised = name_of(error)
+            failure = PlannerError if raised == "SystemExit" else FailedPlanError
+            raise failure(f"it raised {raised}, which the log has") from error
 
     def _deadline(self, info: ActivityInfo, time_left: float | None) -> float | None:
         """Return when all attempts at a planning have to be over, on the clock of the event loop."""
@@ -161,7 +164,8 @@ class Planning:
                     raise PlannerError(_refusal(verdict))
         try:
             plan = agent.planner.plan_start if given.step == 0 else agent.planner.plan_resume
-            result = _checked(await plan(given))
+            with Contained():
+                result = _checked(await plan(given))
         except Exception as error:
             return await self._recovered(given, error)
         for step in steps(self._host.hooks, "after_model"):
@@ -198,7 +202,8 @@ class Planning:
             PlannerError: it raised, took too long or said nothing; the log has why.
         """
         try:
-            return await limited(self._host.tools.stage_timeout, told(step, *arguments))
+            with Contained():
+                return await limited(self._host.tools.stage_timeout, told(step, *arguments))
         except Exception as error:
             reference = uuid.uuid4().hex[:12]
             log.error("a hook around a model failed [%s]", reference, exc_info=error)

@@ -1,0 +1,166 @@
+"""The boundary around author code: what it raises leaves it as an `Exception`, inside its own task or thread.
+
+Python and asyncio have a use of their own for some exceptions. `SystemExit` in a task ends the event loop,
+`StopIteration` cannot be put into a future, so that whoever awaits it waits for ever, `GeneratorExit` from a
+future closes the coroutine that awaits it, and `CancelledError` claims that a task was cancelled. Executors,
+hooks, interceptors, planners, policies, previews, toolsets and capabilities may raise any of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from toolgen.contract.record import record
+
+T = TypeVar("T")
+
+
+class StrayExceptionError(RuntimeError):
+    """Author code raised what is no error, such as `SystemExit`; `__cause__` is what it raised."""
+
+
+@record
+class Returned(Generic[T]):
+    """Author code returned."""
+
+    value: T
+
+
+@record
+class Raised:
+    """Author code raised."""
+
+    error: BaseException
+
+
+Outcome: TypeAlias = Returned[T] | Raised
+"""How author code ended, as a value that can cross tasks and threads."""
+
+
+def value_of(outcome: Outcome[T]) -> T:
+    """Return what author code returned.
+
+    Raises:
+        KeyboardInterrupt: it was raised.
+        Exception: what the code raised, as `contained`.
+    """
+    if isinstance(outcome, Returned):
+        return outcome.value
+    raise contained(outcome.error)
+
+
+def contained(error: BaseException) -> Exception:
+    """Return what author code raised in a task or thread of its own as something that everything hands on.
+
+    Raises:
+        KeyboardInterrupt: never kept from the process.
+    """
+    _raise_interrupt(error)
+    if isinstance(error, Exception) and not isinstance(error, StopIteration | StopAsyncIteration):
+        return error
+    stray = StrayExceptionError(f"it raised {type(error).__name__}, which is no error")
+    stray.__cause__ = error
+    return stray
+
+
+def name_of(error: BaseException) -> str:
+    """Return the class of what author code raised."""
+    is_stray = isinstance(error, StrayExceptionError) and error.__cause__ is not None
+    return type(error.__cause__ if is_stray else error).__name__
+
+
+def contain(error: BaseException) -> Exception:
+    """Return what author code raised in the running task as `contained` does.
+
+    Called in the frame that awaited it.
+
+    Raises:
+        KeyboardInterrupt: never kept from the process.
+        asyncio.CancelledError: the running task is being cancelled.
+        GeneratorExit: the coroutine is being closed.
+    """
+    _raise_interrupt(error)
+    if _is_closing(error):
+        raise error
+    if is_cancelled(error):
+        raise error if isinstance(error, asyncio.CancelledError) else asyncio.CancelledError from error
+    return contained(error)
+
+
+def is_cancelled(error: BaseException) -> bool:
+    """Return whether the exception says that the running task is being cancelled, and it is."""
+    if not isinstance(error, asyncio.CancelledError | BaseExceptionGroup):
+        return False
+    task = asyncio.current_task()
+    if task is None or not task.cancelling():
+        return False
+    return not isinstance(error, BaseExceptionGroup) or error.subgroup(asyncio.CancelledError) is not None
+
+
+class Contained:
+    """`with Contained():` around author code that the running task awaits raises as `contain` says.
+
+    An `Exception` that the code raised leaves the block as it is.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if error is not None and (exception := contain(error)) is not error:
+            raise exception
+
+
+def outcome_of(function: Callable[[], T]) -> Outcome[T]:
+    """Return how a function ended; the first call of author code in a thread."""
+    try:
+        return Returned(value=function())
+    except BaseException as error:
+        return Raised(error=error)
+
+
+async def tell(work: Awaitable[T], ended: asyncio.Future[Outcome[T]]) -> None:
+    """Tell a future how author code ended; the outermost coroutine of a task of its own.
+
+    Only the outermost gets an exception that asyncio throws into the task.
+
+    Raises:
+        KeyboardInterrupt: nobody waits for the outcome any more.
+    """
+    outcome: Outcome[T]
+    try:
+        outcome = Returned(value=await work)
+    except BaseException as error:
+        outcome = Raised(error=error)
+    if not ended.done():
+        ended.set_result(outcome)
+    elif isinstance(outcome, Raised):
+        _raise_interrupt(outcome.error)
+
+
+def _raise_interrupt(error: BaseException) -> None:
+    """Raise where the process was interrupted, in a task group of the author's too.
+
+    Raises:
+        KeyboardInterrupt: as said.
+    """
+    if isinstance(error, KeyboardInterrupt):
+        raise error
+    if isinstance(error, BaseExceptionGroup) and error.subgroup(KeyboardInterrupt) is not None:
+        raise KeyboardInterrupt from error
+
+
+def _is_closing(error: BaseException) -> bool:
+    """Return whether the coroutine of the calling frame is being closed.
+
+    Each frame of a chain of coroutines gets a `GeneratorExit` of its own then, so none lies below.
+    """
+    where: Any = error.__traceback__
+    return isinstance(error, GeneratorExit) and where is not None and where.tb_next is None

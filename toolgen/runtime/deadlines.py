@@ -1,0 +1,134 @@
+"""Time limits of author code, on the clock of the running event loop.
+
+A step of the host runs in the caller's task, and a timer is armed only when it suspends. A tool has a task of
+its own, so that one that ignores its cancellation can be left behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import types
+from collections.abc import Awaitable, Coroutine, Generator
+from typing import Any, Final, TypeVar
+
+from toolgen.contract.logs import logger
+
+from .boundary import Outcome, tell, value_of
+
+GRACE_S: Final = 1.0
+"""For author code to end after it was cancelled; then it is left behind."""
+
+T = TypeVar("T")
+
+log = logger("toolgen.runtime")
+
+
+class TimeLimitError(TimeoutError):
+    """Author code had no result when its time was over."""
+
+
+async def limited(seconds: float | None, work: Awaitable[T]) -> T:
+    """Return what the work gives, executed in the task of the caller.
+
+    The first step, up to where the work suspends, stands outside the limit: nothing could interrupt it.
+
+    Raises:
+        TimeoutError: it took longer; it was cancelled.
+        BaseException: what the work raises.
+    """
+    if seconds is None:
+        return await work
+    if type(work) is not types.CoroutineType:
+        async with asyncio.timeout(seconds):
+            return await work
+    try:
+        awaited = work.send(None)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    async with asyncio.timeout(seconds):
+        return await _rest(work, awaited)
+
+
+async def in_own_task(
+    work: Coroutine[Any, Any, T], *, name: str, seconds: float | None = None, grace_s: float = GRACE_S
+) -> T:
+    """Return what author code gives, executed in a task of its own.
+
+    When its time is over, or the caller is cancelled, the code is cancelled and has a grace period to end.
+    Code that ignores this runs on, with a warning that names it, and nobody waits for it.
+
+    Raises:
+        TimeLimitError: its time is over.
+        asyncio.CancelledError: the caller's own task is being cancelled.
+        KeyboardInterrupt: never kept from the process.
+        Exception: what the code raises, as `boundary.contained`.
+    """
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[Outcome[T]] = loop.create_future()
+    timed = work if seconds is None else _armed(work, loop.time() + seconds, ended)
+    task = loop.create_task(tell(timed, ended))
+    try:
+        return value_of(await ended)
+    except (asyncio.CancelledError, TimeLimitError):
+        if not task.done():
+            task.cancel()
+            _, late = await asyncio.wait({task}, timeout=grace_s)
+            if late:
+                log.warning("%s ignores its cancellation and runs on", name)
+        raise
+
+
+async def value_within(seconds: float | None, ended: asyncio.Future[Outcome[T]]) -> T:
+    """Return the value of the outcome that the future gets.
+
+    Raises:
+        TimeLimitError: it gets none in time.
+        Exception: the error of the outcome, as `boundary.value_of`.
+    """
+    if seconds is None:
+        return value_of(await ended)
+    timer = asyncio.get_running_loop().call_later(seconds, _expire, ended)
+    try:
+        return value_of(await ended)
+    finally:
+        timer.cancel()
+
+
+async def _armed(work: Coroutine[Any, Any, T], deadline: float, ended: asyncio.Future[Any]) -> T:
+    """Return what the work gives; from its first suspension on the future expires at the deadline."""
+    try:
+        awaited = work.send(None)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    timer = asyncio.get_running_loop().call_at(deadline, _expire, ended)
+    try:
+        return await _rest(work, awaited)
+    finally:
+        timer.cancel()
+
+
+def _expire(ended: asyncio.Future[Any]) -> None:
+    if not ended.done():
+        ended.set_exception(TimeLimitError())
+
+
+def _resumed(work: Coroutine[Any, Any, T], awaited: Any) -> Generator[Any, Any, T]:
+    """Return what a coroutine gives that awaits something already."""
+    try:
+        yield awaited
+    except GeneratorExit:
+        work.close()
+        raise
+    except BaseException as error:
+        try:
+            awaited = work.throw(error)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        return (yield from _resumed(work, awaited))
+    return (yield from work.__await__())
+
+
+_rest = types.coroutine(_resumed)
