@@ -59,6 +59,7 @@ async def test_every_exception_of_a_tool_is_its_result(
         for kind in STANDARD:
             result = await asyncio.wait_for(host.call(TOOL, SITE, META), 30)
             assert (result.status, b"secret" in result.json) == ("error", False), kind
+        assert host.stuck_threads == {}
 
 
 @pytest.mark.parametrize(("is_async", "seconds", "is_sequential"), MATRIX)

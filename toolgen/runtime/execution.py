@@ -3,34 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import inspect
-from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+import logging
+from collections.abc import Awaitable, Mapping
 from typing import Any, Final
 
-from .boundary import Outcome, outcome_of, value_of
 from .deadlines import TimeLimitError, in_own_task
 from .entry import Entry
 from .errors import ToolError
-from .results import RetryHint
+from .results import RetryHint, RetryReason
+from .thread_pool import NoThreadError, ThreadPool
 
 _FIRST_PAUSE_S: Final = 0.1
 """Before the first retry; it doubles with each."""
+
+log = logging.getLogger("toolgen.runtime")
 
 
 class Execution:
     """Runs executors for one runtime: bounded threads, one queue of sequential tools, bounded retries."""
 
     def __init__(
-        self, *, max_parallel: int, max_threads: int, max_retries: int, timeout: float | None
+        self,
+        *,
+        max_parallel: int,
+        max_threads: int,
+        max_stuck_threads: int,
+        max_retries: int,
+        timeout: float | None,
     ) -> None:
         self.timeout = timeout
         """Seconds for a tool whose design says nothing."""
         self._max_parallel = max_parallel
         self._max_retries = max_retries
-        self._threads = ThreadPoolExecutor(max_threads, thread_name_prefix="toolgen")
+        self._threads = ThreadPool(max_threads, max_stuck=max_stuck_threads)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._alone = asyncio.Lock()
         self._places = asyncio.Semaphore(max_parallel)
@@ -38,18 +44,23 @@ class Execution:
     def timeout_of(self, entry: Entry) -> float | None:
         return self.timeout if entry.spec.timeout is None else entry.spec.timeout
 
+    @property
+    def stuck_threads(self) -> Mapping[str, int]:
+        """Threads whose calls are over and whose functions run on, by tool."""
+        return self._threads.stuck
+
     async def run(self, entry: Entry, *arguments: Any) -> Any:
         """Return what the executor returns.
 
         Raises:
-            ToolError: its time is over.
+            ToolError: its time is over, or there is no thread for it.
             BaseException: what the executor raises.
         """
         self._bind()
         if not entry.spec.is_sequential:
-            return await self._within_time(entry, arguments)
+            return await self._with_retries(entry, arguments)
         async with self._alone:
-            return await self._within_time(entry, arguments)
+            return await self._with_retries(entry, arguments)
 
     async def in_place(self, call: Awaitable[Any]) -> Any:
         """Return what the call gives, when one of the places of parallel calls is free."""
@@ -62,8 +73,8 @@ class Execution:
                 call.close()  # where no place became free in time
 
     def close(self) -> None:
-        """End the threads; work that is in one goes on to its end."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        """End the threads; work that is in one goes on to its end, or to that of the process."""
+        self._threads.close()
 
     def _bind(self) -> None:
         """Make the locks anew in another event loop; they belong to one."""
@@ -92,7 +103,7 @@ class Execution:
                 error = another
         raise error
 
-    async def _within_time(self, entry: Entry, arguments: tuple[Any, ...]) -> Any:
+    async def _with_retries(self, entry: Entry, arguments: tuple[Any, ...]) -> Any:
         try:
             return await self._once(entry, arguments)
         except ToolError as error:
@@ -100,29 +111,37 @@ class Execution:
 
     async def _once(self, entry: Entry, arguments: tuple[Any, ...]) -> Any:
         timeout = self.timeout_of(entry)
-        work = self._call(entry, arguments)
-        if timeout is None:
-            return await work
         try:
-            return await in_own_task(work, name=entry.spec.id, seconds=timeout)
+            if not entry.is_async:
+                return await self._in_thread(entry, timeout, *arguments)
+            if timeout is None:
+                return await entry.execute(*arguments)
+            return await in_own_task(entry.execute(*arguments), name=entry.spec.id, seconds=timeout)
         except TimeLimitError:
-            message = f"{entry.spec.name} gave no answer within {timeout:g} seconds"
-            hint = RetryHint(reason="timeout", tool=entry.spec.id, message=message)
-            raise ToolError(message, retry_hint=hint) from None
+            raise _unfinished(entry, "timeout", f"gave no answer within {timeout:g} seconds") from None
+        except NoThreadError as error:
+            log.error("%s was not run: %s", entry.spec.id, error)
+            text = "cannot run now: earlier calls have not ended, and hold all its threads"
+            raise _unfinished(entry, "tool_unavailable", text) from None
 
-    async def _call(self, entry: Entry, arguments: tuple[Any, ...]) -> Any:
-        if entry.is_async:
-            return await entry.execute(*arguments)
-        returned = await in_thread_of(self._threads, entry.execute, *arguments)
-        return await returned if inspect.isawaitable(returned) else returned
+    async def _in_thread(self, entry: Entry, seconds: float | None, payload: Any, context: Any) -> Any:
+        """Return what a synchronous executor returns; where that is to be awaited, what it gives in turn."""
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        work = self._threads.run(entry.spec.id, entry.execute, payload, context, seconds=seconds)
+        returned = await work
+        if not inspect.isawaitable(returned):
+            return returned
+        if seconds is None:
+            return await returned
+        left = began + seconds - clock()
+        return await in_own_task(_awaited(returned), name=entry.spec.id, seconds=left)
 
 
-async def in_thread_of(threads: ThreadPoolExecutor, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what the function returns in a thread, with the context variables of the caller.
+async def _awaited(returned: Awaitable[Any]) -> Any:
+    return await returned
 
-    Raises:
-        Exception: what the function raises, as `boundary.contained`.
-    """
-    work = partial(contextvars.copy_context().run, function, *arguments)
-    outcome: Outcome[Any] = await asyncio.get_running_loop().run_in_executor(threads, outcome_of, work)
-    return value_of(outcome)
+
+def _unfinished(entry: Entry, reason: RetryReason, text: str) -> ToolError:
+    message = f"{entry.spec.name} {text}"
+    return ToolError(message, retry_hint=RetryHint(reason=reason, tool=entry.spec.id, message=message))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -66,6 +66,7 @@ class Runtime:
         max_result_bytes: int | None = None,
         max_parallel: int = 16,
         max_threads: int = 8,
+        max_stuck_threads: int = 32,
         max_retries: int = 2,
     ) -> None:
         """Make a runtime without tools; interceptors and hooks run in the order given.
@@ -86,6 +87,8 @@ class Runtime:
             max_result_bytes: Of the JSON that the model gets; None for no limit.
             max_parallel: Calls of `call_all` that run at once.
             max_threads: Threads for executors that are not asynchronous.
+            max_stuck_threads: Threads that are replaced when a call is over and its function runs on. While
+                so many are stuck, the tools that hold them are not available.
             max_retries: Of a tool that is idempotent or only reads, after a failure that says it may work.
 
         Raises:
@@ -109,6 +112,7 @@ class Runtime:
             execution=Execution(
                 max_parallel=max_parallel,
                 max_threads=max_threads,
+                max_stuck_threads=max_stuck_threads,
                 max_retries=max_retries,
                 timeout=tool_timeout,
             ),
@@ -390,6 +394,11 @@ class Runtime:
             UnknownRunError: no run has the id.
         """
         return await self.agents.snapshot(run_id)
+
+    @property
+    def stuck_threads(self) -> Mapping[str, int]:
+        """Threads whose calls are over and whose synchronous executors run on, by the id of the tool."""
+        return self._host.execution.stuck_threads
 
     def list_toolsets(self) -> tuple[str, ...]:
         """Return the names of the registered toolsets, `service.toolset`, in the order of registration."""

@@ -1,0 +1,217 @@
+"""Threads for author code that blocks: bounded, replaced when they are stuck, and none holds the process.
+
+A thread cannot be ended from outside. One whose caller has given up is *stuck* until its function returns: it
+is counted, and another takes its place as long as no more than `max_stuck` are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+import weakref
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from functools import partial
+from queue import SimpleQueue
+from typing import Any, Final, TypeVar
+
+from toolgen.contract.logs import logger
+
+from .boundary import Outcome, Raised, outcome_of
+from .deadlines import TimeLimitError, value_within
+
+MAX_STUCK: Final = 32
+"""Threads that may be stuck at once before the functions that hold them get no others."""
+
+T = TypeVar("T")
+
+log = logger("toolgen.runtime")
+
+
+class NoThreadError(Exception):
+    """A function got no thread, because too many are stuck."""
+
+
+class ThreadPool:
+    """Runs functions in daemon threads, for any number of event loops."""
+
+    def __init__(self, max_threads: int, *, max_stuck: int = MAX_STUCK) -> None:
+        """Make a pool without threads; they begin when they are needed.
+
+        Args:
+            max_threads: That run at once, the stuck ones apart.
+            max_stuck: That are replaced when they get stuck. While so many are, a function that holds one of
+                them gets no other; of other functions those that get stuck are missing from `max_threads`.
+
+        Raises:
+            ValueError: there could be no thread.
+        """
+        if max_threads < 1 or max_stuck < 0:
+            raise ValueError(f"a pool of {max_threads} threads, of which {max_stuck} may be stuck")
+        self._max_threads = max_threads
+        self._max_stuck = max_stuck
+        self._lock = threading.Lock()
+        self._waiting: deque[_Job] = deque()
+        self._busy: dict[_Job, _Worker] = {}
+        self._stuck: dict[_Job, _Worker] = {}
+        self._idle: list[_Worker] = []
+        self._is_closed = False
+        weakref.finalize(self, _dismiss, self._idle).atexit = False
+
+    async def run(
+        self, name: str, function: Callable[..., T], *arguments: Any, seconds: float | None = None
+    ) -> T:
+        """Return what the function returns in a thread, with the context variables of the caller.
+
+        Jobs of one name are those of one function; the log has it.
+
+        Raises:
+            NoThreadError: too many threads are stuck.
+            TimeLimitError: its time is over; the function runs on, unless it had not begun.
+            asyncio.CancelledError: the caller's own task is being cancelled; the function likewise.
+            Exception: what the function raises, as `boundary.contained`.
+        """
+        call = partial(contextvars.copy_context().run, function, *arguments)
+        job = _Job(name, call, asyncio.get_running_loop())
+        with self._lock:
+            self._forget_other_process()
+            self._waiting.append(job)
+            self._assign()
+        try:
+            return await value_within(seconds, job.ended)
+        except (asyncio.CancelledError, TimeLimitError):
+            self._give_up(job)
+            raise
+
+    @property
+    def stuck(self) -> Mapping[str, int]:
+        """How many threads are stuck, by the name of the function."""
+        with self._lock:
+            return Counter(job.name for job in self._stuck)
+
+    def close(self) -> None:
+        """End the threads; those that are busy when their functions return."""
+        with self._lock:
+            self._is_closed = True
+            _dismiss(self._idle)
+
+    def _assign(self) -> None:
+        """Give threads to the jobs that wait, as many as there may be; under the lock."""
+        while self._waiting:
+            job = self._waiting[0]
+            limit = self._max_threads - max(0, len(self._stuck) - self._max_stuck)
+            if limit < 1 or self._is_refused(job.name):
+                self._waiting.popleft().tell(Raised(error=NoThreadError(f"{len(self._stuck)} are stuck")))
+                continue
+            if len(self._busy) >= limit:
+                return
+            try:
+                worker = self._idle.pop() if self._idle else _Worker(self)
+            except RuntimeError as error:  # the system has no more threads
+                if self._busy:
+                    return
+                self._waiting.popleft().tell(Raised(error=error))
+                continue
+            self._busy[self._waiting.popleft()] = worker
+            worker.jobs.put(job)
+
+    def _is_refused(self, name: str) -> bool:
+        is_full = len(self._stuck) >= self._max_stuck
+        return is_full and any(job.name == name for job in self._stuck)
+
+    def _give_up(self, job: _Job) -> None:
+        """Take that nobody waits for a job any more."""
+        with self._lock:
+            if job in self._waiting:
+                self._waiting.remove(job)
+            worker = self._busy.pop(job, None)
+            if worker is None:
+                return
+            self._stuck[job] = worker
+            mine, all_ = sum(one.name == job.name for one in self._stuck), len(self._stuck)
+            self._assign()
+        log.warning(
+            "%s did not end in its time, and its thread is stuck: %d of it, %d in all, at most %d replaced",
+            job.name, mine, all_, self._max_stuck,
+        )  # fmt: skip
+
+    def release(self, job: _Job) -> None:
+        """Take that the function of a job has returned; its thread does what comes next."""
+        with self._lock:
+            worker = self._busy.pop(job, None) or self._stuck.pop(job)
+            limit = self._max_threads - max(0, len(self._stuck) - self._max_stuck)
+            if self._is_closed or len(self._busy) + len(self._idle) >= limit:
+                worker.jobs.put(None)
+            else:
+                self._idle.append(worker)
+            self._assign()
+
+    def _forget_other_process(self) -> None:
+        """Begin anew in a process that was forked: no thread but the caller's came along; under the lock."""
+        known = next((worker for group in (self._busy.values(), self._idle) for worker in group), None)
+        if known is not None and not known.thread.is_alive():
+            self._waiting.clear()
+            self._busy.clear()
+            self._stuck.clear()
+            self._idle.clear()
+
+
+class _Job:
+    """A function that runs in a thread, and the future that gets its outcome."""
+
+    __slots__ = ("_loop", "call", "ended", "name")
+
+    def __init__(self, name: str, call: Callable[[], Any], loop: asyncio.AbstractEventLoop) -> None:
+        self.name = name
+        self.call = call
+        self.ended: asyncio.Future[Outcome[Any]] = loop.create_future()
+        self._loop = loop
+
+    def tell(self, outcome: Outcome[Any]) -> None:
+        """Tell the outcome to whoever waits for it, from any thread."""
+        try:
+            self._loop.call_soon_threadsafe(_end, self.ended, outcome)
+        except RuntimeError:  # the loop is closed, and nobody waits
+            log.debug("%s ended after its event loop", self.name)
+
+
+class _Worker:
+    """A thread that runs one job after the other."""
+
+    __slots__ = ("jobs", "thread")
+
+    def __init__(self, pool: ThreadPool) -> None:
+        """Start the thread.
+
+        Raises:
+            RuntimeError: the system has no more.
+        """
+        self.jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        """What it does next; None ends it."""
+        arguments = (self.jobs, weakref.ref(pool))
+        self.thread = threading.Thread(target=_serve, args=arguments, name="toolgen tool", daemon=True)
+        self.thread.start()
+
+
+def _serve(jobs: SimpleQueue[_Job | None], pool: weakref.ref[ThreadPool]) -> None:
+    """Run jobs until there is a None, or nobody has the pool any more; an idle thread holds neither."""
+    while (job := jobs.get()) is not None:
+        outcome = outcome_of(job.call)
+        owner = pool()
+        if owner is not None:
+            owner.release(job)  # before its caller goes on, who may have the next job for this thread
+        job.tell(outcome)
+        if owner is None:
+            return
+        del job, outcome, owner
+
+
+def _dismiss(idle: list[_Worker]) -> None:
+    while idle:
+        idle.pop().jobs.put(None)
+
+
+def _end(ended: asyncio.Future[Outcome[Any]], outcome: Outcome[Any]) -> None:
+    if not ended.done():
+        ended.set_result(outcome)
