@@ -24,6 +24,7 @@ from toolgen.runtime import (
     Continue,
     Hook,
     Runtime,
+    SyncToolContext,
     ToolCall,
     ToolContext,
     ToolsetRegistration,
@@ -112,6 +113,20 @@ class Executor(RecordingExecutor):
         return self._result
 
 
+class Blocking:
+    """Answers from a thread."""
+
+    def __init__(self, result: devices.ListDevicesResult) -> None:
+        self._result = result
+
+    def list_devices(
+        self, payload: devices.ListDevicesPayload, ctx: SyncToolContext
+    ) -> devices.ListDevicesResult:
+        return self._result
+
+    get_time_series = set_state = list_devices
+
+
 class Passing(Hook):
     """Lets every call go on."""
 
@@ -152,6 +167,7 @@ def contestants(size: int) -> list[Row]:
     runtime = runtime_with(Executor(ours))
     hooked = runtime_with(Executor(ours), hooks=[Passing()])
     timed = runtime_with(Executor(ours), tool_timeout=60.0)
+    blocking = runtime_with(Blocking(ours))
     told = watched(Executor(ours))
     payload, result = TypeAdapter(BarePayload), TypeAdapter(BareResult)
     spec = devices.LIST_DEVICES
@@ -171,6 +187,9 @@ def contestants(size: int) -> list[Row]:
 
     async def call_with_a_timeout() -> object:
         return await timed.call(TOOL, GOOD, META)
+
+    async def call_in_a_thread() -> object:
+        return await blocking.call(TOOL, GOOD, META)
 
     async def call_with_a_subscriber() -> object:
         return await told.call(TOOL, GOOD, META)
@@ -210,6 +229,7 @@ def contestants(size: int) -> list[Row]:
         Row("one new mistake", new_mistake, "bare validation, with its errors", bare_invalid),
         Row("a hook", call_with_a_hook, "call", call),
         Row("a timeout", call_with_a_timeout, "call", call),
+        Row("a thread", call_in_a_thread, "call", call),
         Row("a subscriber", call_with_a_subscriber, "call", call),
     ]
 

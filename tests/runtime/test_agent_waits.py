@@ -16,6 +16,7 @@ from toolgen.runtime import (
     ConfirmSpec,
     Continue,
     Hook,
+    Key,
     Policy,
     Runtime,
     StaticToolset,
@@ -172,6 +173,9 @@ async def test_nobody_answers_in_time() -> None:
     assert [event.status for event in events if event.type == "tool_end"] == ["suspended", "denied"]
 
 
+BROKEN: Key[object] = Key("broken")
+
+
 class Broken:
     """A capability that cannot keep anything."""
 
@@ -187,7 +191,7 @@ class Broken:
 async def test_whoever_answered_hears_of_the_result_whatever_the_host_cannot_keep() -> None:
     async def ask(ctx: ToolContext) -> str | Unfinished:
         """Ask."""
-        _ = ctx.broken
+        ctx.capability(BROKEN)
         return "heard" if ctx.answer else ToolOutcome.ask("Who?")
 
     async def drive(runtime: Runtime, handle: RunHandle) -> None:

@@ -25,6 +25,7 @@ from toolgen.runtime import (
     MalformedResultError,
     RegistrationError,
     Runtime,
+    SyncToolContext,
     ToolContext,
     ToolOutcome,
     ToolResult,
@@ -284,7 +285,7 @@ async def test_parameters_reach_the_function_under_their_own_names() -> None:
 
 
 async def test_the_context_is_passed_and_stands_in_no_schema() -> None:
-    def who(name: str, call: ToolContext) -> str:
+    def who(name: str, call: SyncToolContext) -> str:
         return f"{name} {call.tool}"
 
     assert list(properties(who)) == ["name"]
@@ -376,11 +377,17 @@ def test_what_cannot_be_a_tool_is_refused() -> None:
 
     def foreign(context: CallContext) -> None: ...
 
+    def blocking(c: ToolContext) -> None: ...
+
+    async def waiting(c: SyncToolContext) -> None: ...
+
     refused: list[tuple[Callable[..., object], str]] = [
         (count, "it yields"),
         (keyed, "'value' has no exact JSON form: a map has keys of type int"),
         (missing, "NameError: name 'Missing' is not defined"),
-        (foreign, "the parameter 'context' is a CallContext; write context: ToolContext"),
+        (foreign, "the parameter 'context' is a CallContext; write context: SyncToolContext"),
+        (blocking, "the parameter 'c' is a ToolContext; write c: SyncToolContext, or async def"),
+        (waiting, "the parameter 'c' is a SyncToolContext; write c: ToolContext, or def"),
     ]
     for function, message in refused:
         with pytest.raises(RegistrationError, match=message):

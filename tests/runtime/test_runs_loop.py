@@ -31,6 +31,7 @@ from toolgen.runtime import (
     ReadonlyContext,
     Runtime,
     StaticToolset,
+    SyncToolContext,
     ToolContext,
     ToolError,
     ToolOutcome,
@@ -96,7 +97,7 @@ async def test_arguments_that_do_not_fit_are_repaired(arguments: str, constraint
     assert [event.status for event in found.of("tool_end")] == ["error", "ok"]
 
 
-def failing(ctx: ToolContext) -> str:
+def failing(ctx: SyncToolContext) -> str:
     """Ask for what a failed call does not get."""
     ctx.actions.transfer("x.other")
     ctx.actions.escalate()

@@ -59,11 +59,11 @@ class Function:
     """All that is wrong; the parameters are those that have an annotation."""
 
 
-def read_function(function: Callable[..., object], context_type: type | None = None) -> Function:
+def read_function(function: Callable[..., object], context_types: tuple[type, ...] = ()) -> Function:
     """Return what the function says of itself.
 
     A parameter is the context of the call when it is called `ctx` or `context` and its class is some
-    `…Context`, or when its annotation is `context_type`.
+    `…Context`, or when its annotation is one of `context_types`.
     """
     said = read_docstring(inspect.getdoc(function))
     try:
@@ -73,7 +73,7 @@ def read_function(function: Callable[..., object], context_type: type | None = N
         unread = Misfit(parameter="", message=message, hint="import what they name at run time")
         return _function(said, (), "", {}, (unread,))
     parameters = list(_parameters(function, hints))
-    context = next((one.name for one in parameters if _is_context(one.name, hints, context_type)), "")
+    context = next((one.name for one in parameters if _is_context(one.name, hints, context_types)), "")
     sent = [one for one in parameters if one.name != context]
     misfits = tuple(misfit for one in sent if (misfit := _misfit(one, hints)))
     found = tuple(
@@ -113,10 +113,10 @@ def _parameters(function: Callable[..., object], hints: Mapping[str, object]) ->
             yield parameter
 
 
-def _is_context(name: str, hints: Mapping[str, Any], context_type: type | None) -> bool:
+def _is_context(name: str, hints: Mapping[str, Any], context_types: tuple[type, ...]) -> bool:
     annotation = hints.get(name)
     origin = getattr(annotation, "__origin__", annotation)
-    if context_type is not None and origin is context_type:
+    if origin in context_types:
         return True
     return name in _CONTEXTS and isinstance(origin, type) and "Context" in origin.__name__
 

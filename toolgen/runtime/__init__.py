@@ -17,6 +17,7 @@ from toolgen.contract.model import (
 from toolgen.contract.printable import printable, printable_lines
 from toolgen.contract.schema_model import Foreign, SchemaModel
 
+from .bridge import CallEndedError
 from .calls import CallBuilder, CallMeta, SeenBounds, ToolCall
 from .codec import CheckedCodec, Codec, CodecModule, SchemaCodec
 from .content import AudioContent, Content, ImageContent, ResourceContent, TextContent
@@ -33,6 +34,7 @@ from .errors import (
 )
 from .hooks import Abort, Answer, Continue, Deny, Hook, Verdict
 from .lazy import LazyModule, lazy_attribute
+from .methods import ToolMethod, tool_method
 from .native import NativeTool
 from .policy import Allow, Ask, Decision, Policy
 from .presence import given
@@ -57,6 +59,7 @@ from .results import (
 from .runtime import Runtime
 from .snapshot import Snapshot
 from .specs import ArtifactSpec, BoundedSpec, ConfirmSpec, LongRunningSpec, ToolSpec
+from .sync_context import SyncToolContext
 from .threads import in_thread
 from .toolset_views import allow_tools, filter_toolset, prefixed, with_confirmation
 from .toolsets import DynamicToolset, OnError, ReadonlyContext, SnapshotError, StaticToolset
@@ -76,6 +79,7 @@ __all__ = [
     "BoundedSpec",
     "Bounds",
     "CallBuilder",
+    "CallEndedError",
     "CallMeta",
     "CheckedCodec",
     "Codec",
@@ -124,11 +128,13 @@ __all__ = [
     "StaticToolset",
     "Suspended",
     "SuspensionKind",
+    "SyncToolContext",
     "Telemetry",
     "TextContent",
     "ToolCall",
     "ToolContext",
     "ToolError",
+    "ToolMethod",
     "ToolModel",
     "ToolOutcome",
     "ToolResult",
@@ -153,5 +159,6 @@ __all__ = [
     "prefixed",
     "printable",
     "printable_lines",
+    "tool_method",
     "with_confirmation",
 ]

@@ -11,6 +11,7 @@ from .context import ToolContext, Values, actions_of, opened_by
 from .results import ToolResult
 
 if TYPE_CHECKING:
+    from .bridge import Wait
     from .capabilities import Capability
     from .reports import Reports
 
@@ -50,6 +51,13 @@ class Batch:
             )
         scope = CallScope(meta=context.meta, tool=context.tool, spec=context.spec, report=context.report)
         return capability.open(scope)
+
+    def in_thread(self, name: str, opened: Any, wait: Wait) -> Any:
+        """Return the capability's object as a synchronous executor sees it."""
+        from .capabilities import ThreadCapability
+
+        capability = self._capabilities[name]
+        return capability.for_thread(opened, wait) if isinstance(capability, ThreadCapability) else opened
 
     async def settle(self, results: Sequence[ToolResult], reports: Reports) -> tuple[ToolResult, ...]:
         """Return the results with what their tools asked for; each capability sees its objects, in order.

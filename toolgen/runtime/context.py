@@ -1,11 +1,11 @@
-"""What an executor gets beside the payload."""
+"""What an asynchronous executor gets beside the payload; `sync_context` has that of a synchronous one."""
 
 from __future__ import annotations
 
 import asyncio
 import uuid
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from toolgen.contract.fields import Json
 
@@ -15,6 +15,8 @@ from .results import Actions
 
 if TYPE_CHECKING:
     from .batch import Batch
+    from .bridge import Wait
+    from .capabilities import Artifacts, State
     from .resumption import Resumption
     from .specs import ToolSpec
 
@@ -22,7 +24,10 @@ T = TypeVar("T")
 
 
 class Key(Generic[T]):
-    """Names one value that hooks and tools of a turn share; two keys of one name are two."""
+    """Names a value and its type: a capability of the host, or what hooks and tools of a turn share.
+
+    Of shared values two keys of one name are two.
+    """
 
     __slots__ = ("name",)
 
@@ -31,6 +36,10 @@ class Key(Generic[T]):
 
     def __repr__(self) -> str:
         return f"Key({self.name!r})"
+
+
+STATE: Final[Key[State]] = Key("state")
+ARTIFACTS: Final[Key[Artifacts]] = Key("artifacts")
 
 
 class Values:
@@ -61,7 +70,7 @@ class Values:
 
 
 class ToolContext:
-    """The call that is running. Capabilities of the host are attributes of it: `ctx.state`."""
+    """The call that is running, for an asynchronous executor and for hooks."""
 
     answer: Json = None
     """What a person answered last, as it was given; None before. `answered` has it typed."""
@@ -149,21 +158,51 @@ class ToolContext:
         if self.report is not None:
             self.report(text=text)
 
-    def __getattr__(self, name: str) -> Any:
-        """Return a capability object of the host; it is opened at its first use in this call.
+    @property
+    def state(self) -> State:
+        """State that outlives the call, where the host has a `StateCapability`.
+
+        Raises:
+            AttributeError: it has none.
+        """
+        return self.capability(STATE)
+
+    @property
+    def artifacts(self) -> Artifacts:
+        """Files that outlive the call, where the host has an `ArtifactsCapability`.
+
+        Raises:
+            AttributeError: it has none.
+        """
+        return self.capability(ARTIFACTS)
+
+    def capability(self, key: Key[T]) -> T:
+        """Return what a capability of the host has for this call; it is opened at its first use.
+
+        The key has the capability's name, and says the type of the object.
 
         Raises:
             AttributeError: the host provides none of this name.
         """
-        if name.startswith("_") or self._batch is None:
-            raise AttributeError(name)
+        name = key.name
+        if self._batch is None:
+            raise AttributeError(f"ctx has no {name!r}: this context was made by hand, outside a runtime")
         opened = self._opened
         if opened is None:
             opened = self._opened = {}
             self._touch()
         if name not in opened:
             opened[name] = self._batch.open(name, self)
-        return opened[name]
+        found: T = opened[name]
+        return found
+
+    if not TYPE_CHECKING:  # a type checker knows the two above, and a misspelt one is an error
+
+        def __getattr__(self, name: str) -> Any:
+            """Return what a capability of the host has for this call, by its name alone."""
+            if name.startswith("_"):
+                raise AttributeError(name)
+            return self.capability(Key(name))
 
     def _touch(self) -> None:
         """Ask to be looked at when the call has its result."""
@@ -180,6 +219,18 @@ def resume(context: ToolContext, resumption: Resumption) -> None:
 def actions_of(context: ToolContext) -> Actions | None:
     """Return what the tool asked of its agent, if it did."""
     return context._actions
+
+
+def in_thread_of(context: ToolContext, key: Key[T], wait: Wait) -> T:
+    """Return what a capability has for the synchronous executor of the call, in its thread.
+
+    Raises:
+        AttributeError: the host provides none of this name.
+    """
+    opened = context.capability(key)
+    assert context._batch is not None
+    found: T = context._batch.in_thread(key.name, opened, wait)
+    return found
 
 
 def opened_by(context: ToolContext) -> Mapping[str, Any]:

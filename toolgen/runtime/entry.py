@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,6 +14,7 @@ from .calls import CallMeta, ToolCall
 from .codec import Codec, lacks_validator
 from .hook_tools import HookTools
 from .hooks import Hook, Step, steps
+from .methods import is_async, takes_sync_context
 from .specs import ToolSpec
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class Entry:
         "raw",
         "spec",
         "stands_guarded",
+        "takes_sync_context",
         "toolset",
     )
 
@@ -85,6 +86,7 @@ class Entry:
         self.raw = raw
         """`execute` takes the call and not the payload."""
         self.is_async = raw or is_async(execute)
+        self.takes_sync_context = not raw and takes_sync_context(execute)
         self.preview = preview
         """Says what a call would do; takes a copy of the payload, without injected fields."""
         self.interceptors = tuple(
@@ -151,9 +153,3 @@ def problems_of(spec: ToolSpec[Any, Any], around: Surroundings) -> list[str]:
         if lacks_validator(codec)
     ]
     return problems
-
-
-def is_async(function: object) -> bool:
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-        getattr(function, "__call__", None)  # noqa: B004  # an object whose calls are asynchronous
-    )

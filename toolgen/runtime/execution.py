@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import logging
 from collections.abc import Awaitable, Mapping
 from typing import Any, Final
 
+from toolgen.contract.logs import logger
+
+from .bridge import Bridge
 from .deadlines import TimeLimitError, in_own_task
 from .entry import Entry
 from .errors import ToolError
 from .results import RetryHint, RetryReason
+from .sync_context import SyncToolContext
 from .thread_pool import NoThreadError, ThreadPool
 
 _FIRST_PAUSE_S: Final = 0.1
 """Before the first retry; it doubles with each."""
 
-log = logging.getLogger("toolgen.runtime")
+log = logger("toolgen.runtime")
 
 
 class Execution:
@@ -128,14 +131,16 @@ class Execution:
         """Return what a synchronous executor returns; where that is to be awaited, what it gives in turn."""
         clock = asyncio.get_running_loop().time
         began = clock()
-        work = self._threads.run(entry.spec.id, entry.execute, payload, context, seconds=seconds)
-        returned = await work
-        if not inspect.isawaitable(returned):
-            return returned
-        if seconds is None:
-            return await returned
-        left = began + seconds - clock()
-        return await in_own_task(_awaited(returned), name=entry.spec.id, seconds=left)
+        with Bridge() as bridge:
+            given = SyncToolContext(context, bridge) if entry.takes_sync_context else context
+            work = self._threads.run(entry.spec.id, entry.execute, payload, given, seconds=seconds)
+            returned = await work
+            if not inspect.isawaitable(returned):
+                return returned
+            if seconds is None:
+                return await returned
+            left = began + seconds - clock()
+            return await in_own_task(_awaited(returned), name=entry.spec.id, seconds=left)
 
 
 async def _awaited(returned: Awaitable[Any]) -> Any:

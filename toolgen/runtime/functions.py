@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,11 +21,12 @@ from toolgen.contract.names import Hint
 from toolgen.contract.naming import LONGEST_NAME, TOOL_NAME, class_name, field_name
 
 from .context import ToolContext
-from .entry import is_async
 from .errors import RegistrationError
+from .methods import is_async, takes_sync_context
 from .registration import BoundTool
 from .results import Delegated, Pending, ToolOutcome, Unfinished
 from .specs import ConfirmSpec, LongRunningSpec, ToolSpec
+from .sync_context import SyncToolContext
 from .toolsets import StaticToolset
 from .type_codec import TypeCodec
 
@@ -76,8 +78,9 @@ def func_tool(
 ) -> BoundTool:
     """Return the tool of a typed function, asynchronous or not; one that is not runs in a thread.
 
-    Its parameters are the tool's arguments, but for one of type `ToolContext`, which gets the context. The
-    docstring (Google, NumPy or Sphinx style) describes the tool, its arguments and its result.
+    Its parameters are the tool's arguments, but for one that gets the context: of type `ToolContext`, or
+    `SyncToolContext` where the function is not asynchronous. The docstring (Google, NumPy or Sphinx style)
+    describes the tool, its arguments and its result.
 
     Args:
         function: A function, a method of an object, or an object that is called.
@@ -91,8 +94,9 @@ def func_tool(
             stands in the message.
     """
     own = name or str(getattr(function, "__name__", ""))
-    read = read_function(function, ToolContext)
-    problems = [*_problems(function, own, read)]
+    context = SyncToolContext if takes_sync_context(function) else ToolContext
+    read = read_function(function, (ToolContext, SyncToolContext))
+    problems = [*_problems(function, own, read, context)]
     payload = _codec(own, read.parameters, problems)
     result = _result(own, read, problems)
     if problems or payload is None or result is None:
@@ -127,7 +131,9 @@ class _Payload:
     """Attribute of the payload's class, by parameter."""
 
 
-def _problems(function: Callable[..., object], name: str, read: Function) -> Iterator[str]:
+def _problems(
+    function: Callable[..., object], name: str, read: Function, context: type[ToolContext | SyncToolContext]
+) -> Iterator[str]:
     if not TOOL_NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         yield (
             f"{name!r} is no name of a tool: up to {LONGEST_NAME} of a-z, 0-9 and _; "
@@ -138,9 +144,12 @@ def _problems(function: Callable[..., object], name: str, read: Function) -> Ite
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         yield "it yields, and a tool has one result; return a list, or show pieces with ctx.stream(…)"
     kind = get_origin(read.context_type) or read.context_type
-    if read.context and not (isinstance(kind, type) and issubclass(ToolContext, kind)):
+    if read.context and not (isinstance(kind, type) and issubclass(context, kind)):
         shown = getattr(kind, "__name__", kind)
-        yield f"the parameter {read.context!r} is a {shown}; write {read.context}: ToolContext"
+        wanted = f"write {read.context}: {context.__name__}"
+        if kind in (ToolContext, SyncToolContext):
+            wanted += ", or def" if context is ToolContext else ", or async def"
+        yield f"the parameter {read.context!r} is a {shown}; {wanted}"
     if read.result is MISSING and not (read.misfits and not read.parameters):
         yield "its result has no annotation; write -> str, or -> None where there is none"
 
@@ -218,7 +227,7 @@ def _executor(
     by_place = [attributes[one.name] for one in read.parameters if one.is_positional]
     by_name = [(one.name, attributes[one.name]) for one in read.parameters if not one.is_positional]
 
-    def arguments(payload: Any, ctx: ToolContext) -> tuple[list[Any], dict[str, Any]]:
+    def arguments(payload: Any, ctx: ToolContext | SyncToolContext) -> tuple[list[Any], dict[str, Any]]:
         named = {name: getattr(payload, attribute) for name, attribute in by_name}
         if read.context:
             named[read.context] = ctx
@@ -228,8 +237,11 @@ def _executor(
         args, named = arguments(payload, ctx)
         return await function(*args, **named)
 
-    def execute_in_thread(payload: Any, ctx: ToolContext) -> Any:
+    def execute_in_thread(payload: Any, ctx: SyncToolContext) -> Any:
         args, named = arguments(payload, ctx)
         return function(*args, **named)
 
-    return execute if is_async(function) else execute_in_thread
+    if is_async(function):
+        return execute
+    # What it wraps decides which context it gets.
+    return functools.update_wrapper(execute_in_thread, function, assigned=(), updated=())

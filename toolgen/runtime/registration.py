@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from toolgen.contract.names import CALL_META_NAMES, FORMAT
 
 from .agent_route import AgentRoute
 from .calls import ToolCall
 from .context import ToolContext
-from .entry import Entry, Interceptor, Surroundings, is_async, problems_of
+from .entry import Entry, Interceptor, Surroundings, problems_of
 from .errors import FormatError, RegistrationError
+from .methods import ToolMethod, context_problem, is_async
 from .native import NativeTool
 from .results import ToolResult, ToolReturn
 from .specs import ToolSpec
 
-RawExecutor = Callable[[ToolCall, ToolContext], Awaitable[ToolResult]]
+RawExecutor: TypeAlias = Callable[[ToolCall, ToolContext], Awaitable[ToolResult]]
 """Serves every tool of a toolset from the call as it came (Goa-AI's generic executor)."""
 
 
@@ -43,7 +44,7 @@ class BoundTool:
     """One tool and the function that executes it, with the payload and the context."""
 
     spec: ToolSpec[Any, Any]
-    execute: Callable[[Any, ToolContext], Awaitable[ToolReturn[Any]] | ToolReturn[Any]]
+    execute: ToolMethod[Any, ToolReturn[Any]] | RawExecutor
     preview: Callable[[Any], str | Awaitable[str]] | None = None
     is_raw: bool = False
     """`execute` is a `RawExecutor`."""
@@ -90,7 +91,7 @@ def entries(registration: ToolsetRegistration, around: Surroundings) -> tuple[En
     tools = _bound(registration, problems)
     problems += [problem for spec in registration.specs for problem in problems_of(spec, around)]
     _refuse(registration.name, problems)
-    return bound_entries(registration.name, tools, around)
+    return _entries(registration.name, tools, around)
 
 
 def bound_tools(registration: ToolsetRegistration) -> tuple[BoundTool, ...]:
@@ -113,7 +114,13 @@ def bound_entries(name: str, tools: Iterable[BoundTool], around: Surroundings) -
         RegistrationError: a capability is missing, or nobody fills an injected field.
     """
     tools = tuple(tools)
-    _refuse(name, [problem for tool in tools for problem in problems_of(tool.spec, around)])
+    problems = [problem for tool in tools for problem in problems_of(tool.spec, around)]
+    problems += [problem for tool in tools if (problem := context_problem(tool.spec.name, tool.execute))]
+    _refuse(name, problems)
+    return _entries(name, tools, around)
+
+
+def _entries(name: str, tools: tuple[BoundTool, ...], around: Surroundings) -> tuple[Entry, ...]:
     return tuple(
         Entry(tool.spec, tool.execute, raw=tool.is_raw, toolset=name, around=around, preview=tool.preview)
         for tool in tools
@@ -139,8 +146,12 @@ def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[Boun
         method: Any = executor if raw else getattr(executor, spec.method, None)
         if isinstance(executor, AgentRoute):
             method = executor.method_of(spec)
+        full_name = f"{type(executor).__name__}.{spec.method}"
         if not callable(method):
-            problems.append(f"{type(executor).__name__}.{spec.method} is missing; add it")
+            problems.append(f"{full_name} is missing; add it")
+            continue
+        if not raw and (problem := context_problem(full_name, method)):
+            problems.append(problem)
             continue
         preview = None if raw else getattr(executor, f"preview_{spec.method}", None)
         found.append(BoundTool(spec=spec, execute=method, preview=preview, is_raw=raw))

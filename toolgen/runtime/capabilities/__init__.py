@@ -1,10 +1,17 @@
 """What executors find at their context when the host provides it: state, artifacts, and what hosts add."""
 
-from .artifacts import ArtifactInfo, Artifacts, ArtifactsCapability, ArtifactStore, StoredArtifact
+from .artifacts import (
+    ArtifactInfo,
+    Artifacts,
+    ArtifactsCapability,
+    ArtifactStore,
+    StoredArtifact,
+    SyncArtifacts,
+)
 from .artifacts_memory import MemoryArtifactStore
 from .artifacts_sqlite import SqliteArtifactStore
-from .capability import CallScope, Capability, Conflict
-from .state import Change, State, StateCapability, StateStore
+from .capability import CallScope, Capability, Conflict, ThreadCapability
+from .state import Change, State, StateCapability, StateStore, SyncState
 from .state_memory import MemoryStateStore
 from .state_sqlite import SqliteStateStore
 
@@ -25,4 +32,7 @@ __all__ = [
     "StateCapability",
     "StateStore",
     "StoredArtifact",
+    "SyncArtifacts",
+    "SyncState",
+    "ThreadCapability",
 ]

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from toolgen.contract.fields import Json
 
+from ..bridge import Wait
 from ..calls import CallMeta
 from ..errors import ToolError
 from .capability import CallScope, Conflict
@@ -144,6 +145,48 @@ class Artifacts:
         return self._capability.owner(is_users, self._call.meta), plain
 
 
+class SyncArtifacts:
+    """The artifacts as one call sees them, for a synchronous executor; each method waits in its thread.
+
+    All of them raise `CallEndedError` when the call is over, or ends meanwhile.
+    """
+
+    def __init__(self, artifacts: Artifacts, wait: Wait) -> None:
+        self._artifacts = artifacts
+        self._wait = wait
+
+    def save(
+        self,
+        name: str,
+        data: bytes,
+        media_type: str = "application/octet-stream",
+        metadata: Mapping[str, Json] | None = None,
+    ) -> ArtifactInfo:
+        """Keep a new version.
+
+        Raises:
+            ValueError: the name or the media type is none.
+            ToolError: the data is larger than the host allows.
+        """
+        return self._wait(self._artifacts.save, name, data, media_type, metadata)
+
+    def load(self, name: str, version: int | None = None) -> StoredArtifact:
+        """Return a version, the newest by default.
+
+        Raises:
+            ToolError: there is none.
+        """
+        return self._wait(self._artifacts.load, name, version)
+
+    def list(self, scope: str = "session") -> tuple[ArtifactInfo, ...]:
+        """Return the newest version of each artifact of the session, or of the user, by name."""
+        return self._wait(self._artifacts.list, scope)
+
+    def versions(self, name: str) -> tuple[ArtifactInfo, ...]:
+        """Return all versions of an artifact, oldest first."""
+        return self._wait(self._artifacts.versions, name)
+
+
 class ArtifactsCapability:
     """Gives executors `ctx.artifacts`, and the runtime a place for results that are too large."""
 
@@ -164,6 +207,9 @@ class ArtifactsCapability:
 
     def open(self, call: CallScope) -> Artifacts:
         return Artifacts(self, call)
+
+    def for_thread(self, opened: Artifacts, wait: Wait) -> SyncArtifacts:
+        return SyncArtifacts(opened, wait)
 
     async def close(self, opened: Sequence[tuple[Artifacts, bool]]) -> Sequence[Conflict]:
         return ()

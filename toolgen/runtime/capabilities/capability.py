@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
+from ..bridge import Wait
 from ..calls import CallMeta
 from ..reports import Report
 from ..specs import ToolSpec
@@ -49,4 +50,17 @@ class Capability(Protocol):
 
     async def close(self, opened: Sequence[tuple[Any, bool]]) -> Sequence[Conflict]:
         """Keep what the calls did, in their order; each with whether it succeeded."""
+        ...
+
+
+@runtime_checkable
+class ThreadCapability(Protocol):
+    """A capability that has another object for synchronous executors, which run in threads."""
+
+    def for_thread(self, opened: Any, wait: Wait) -> Any:
+        """Return the object of one call as its synchronous executor sees it.
+
+        `opened` is what `open` returned. `wait(opened.find, key)` returns what `opened.find(key)` gives,
+        awaited in the event loop of the call.
+        """
         ...

@@ -14,6 +14,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 
 from toolgen.contract.fields import Json
 
+from ..bridge import Wait
 from ..calls import CallMeta
 from .capability import CallScope, Conflict
 
@@ -128,6 +129,37 @@ class State:
         return scope, self._capability.owner(scope, self.call.meta), name if colon else key
 
 
+class SyncState:
+    """The state as one call sees it, for a synchronous executor; `get` waits in its thread."""
+
+    def __init__(self, state: State, wait: Wait) -> None:
+        self._state = state
+        self._wait = wait
+
+    def get(self, key: str, default: Json = None) -> Json:
+        """Return the value, with what this call has changed of it.
+
+        Raises:
+            CallEndedError: the call is over, or ends meanwhile.
+        """
+        return self._wait(self._state.get, key, default)
+
+    def set(self, key: str, value: Json) -> None:
+        """Put a value in the place of what is there."""
+        self._state.set(key, value)
+
+    def delete(self, key: str) -> None:
+        self._state.delete(key)
+
+    def append(self, key: str, item: Json) -> None:
+        """Add an item to a list; calls at once each add theirs, in their order."""
+        self._state.append(key, item)
+
+    def add(self, key: str, number: float) -> None:
+        """Add to a number; calls at once each add theirs."""
+        self._state.add(key, number)
+
+
 class StateCapability:
     """Gives executors `ctx.state`."""
 
@@ -154,6 +186,9 @@ class StateCapability:
 
     def open(self, call: CallScope) -> State:
         return State(self, call)
+
+    def for_thread(self, opened: State, wait: Wait) -> SyncState:
+        return SyncState(opened, wait)
 
     async def close(self, opened: Sequence[tuple[State, bool]]) -> Sequence[Conflict]:
         """Store what the calls that succeeded wrote; what the others wrote is dropped."""

@@ -1,0 +1,115 @@
+"""Which form of a method gets which context, and which is refused."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from tests.runtime.clock import HOUR
+from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
+from toolgen.runtime import (
+    BoundTool,
+    RegistrationError,
+    Runtime,
+    SyncToolContext,
+    ToolContext,
+    ToolsetRegistration,
+)
+from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
+from toolgen.runtime.functions import function_toolset
+
+TOOL = "assistant.devices.list_devices"
+
+
+def logged(function: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Coroutine[Any, Any, Any]]:
+    """Wrap an asynchronous function in one that is not."""
+
+    @functools.wraps(function)
+    def wrapper(*arguments: Any, **named: Any) -> Coroutine[Any, Any, Any]:
+        return function(*arguments, **named)
+
+    return wrapper
+
+
+@pytest.mark.parametrize("seconds", [None, HOUR])
+async def test_a_function_that_wraps_an_asynchronous_one_gets_its_context(seconds: float | None) -> None:
+    @logged
+    async def visit(ctx: ToolContext) -> int:
+        """Count."""
+        ctx.state.add("visits", 1)
+        visits = await ctx.state.get("visits")
+        assert isinstance(visits, int)
+        return visits
+
+    host = Runtime(capabilities=[StateCapability(MemoryStateStore())], tool_timeout=seconds)
+    host.register(function_toolset("x.tools", [visit]))
+    assert [(await host.call("visit", {}, META)).result for _ in range(2)] == [1, 2]
+
+
+class WrongSync:
+    def list_devices(self, payload: Any, ctx: ToolContext) -> Any: ...
+
+
+class WrongAsync:
+    async def list_devices(self, payload: Any, ctx: "SyncToolContext") -> Any: ...  # noqa: UP037  # as text
+
+
+class WrongObject:
+    class Call:
+        def __call__(self, payload: Any, ctx: ToolContext) -> Any: ...
+
+    list_devices = Call()
+
+
+@pytest.mark.parametrize(
+    ("executor", "message"),
+    [
+        (
+            WrongSync(),
+            r"WrongSync\.list_devices is not asynchronous, .* write `ctx: SyncToolContext`, or `async def`",
+        ),
+        (WrongAsync(), r"WrongAsync\.list_devices is asynchronous, .* write `ctx: ToolContext`, or `def`"),
+        (WrongObject(), r"WrongObject\.list_devices is not asynchronous"),
+    ],
+)
+async def test_a_method_with_the_context_of_the_other_form_is_refused(executor: object, message: str) -> None:
+    registration = ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=executor, format=1)
+    with pytest.raises(RegistrationError, match=message):
+        Runtime().register(registration)
+
+
+async def test_a_bound_tool_with_the_context_of_the_other_form_is_refused() -> None:
+    class Dynamic:
+        name = "assistant.devices"
+
+        async def tools(self, context: Any) -> Any:
+            return [BoundTool(spec=spec(), execute=WrongSync().list_devices)]
+
+    host = Runtime()
+    host.add_toolset(Dynamic())
+    with pytest.raises(RegistrationError, match="list_devices is not asynchronous"):
+        await host.snapshot()
+
+
+async def test_a_method_that_says_nothing_gets_the_right_context() -> None:
+    class Silent:
+        def list_devices(self, payload, ctx):  # type: ignore[no-untyped-def]  # that is what is tested
+            seen.append(type(ctx))
+            return nothing()
+
+    class Both:
+        def list_devices(self, payload: Any, ctx: ToolContext | SyncToolContext) -> Any:
+            seen.append(type(ctx))
+            return nothing()
+
+    async def waits(payload: Any, ctx: Any) -> Any:
+        seen.append(type(ctx))
+        return nothing()
+
+    seen: list[type] = []
+    for executor in (Silent(), Both(), Listing(waits)):
+        assert (await runtime(executor).call(TOOL, SITE, META)).status == "ok"
+    assert seen == [SyncToolContext, SyncToolContext, ToolContext]

@@ -1,0 +1,123 @@
+"""The way from the thread of a synchronous executor to the event loop of its call."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import threading
+from collections.abc import Callable, Coroutine
+from functools import partial
+from types import TracebackType
+from typing import Any, Final, ParamSpec, Protocol, Self, TypeVar
+
+from .boundary import Outcome, Raised, Returned, is_cancelled, value_of
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_OVER: Final = "the call of this thread is over, and nobody waits for its result"
+
+
+class CallEndedError(RuntimeError):
+    """The call of this thread is over: its time was, or its caller was cancelled. Nobody gets a result."""
+
+
+class Wait(Protocol):
+    """Returns what an asynchronous function gives that runs in the event loop of the call."""
+
+    def __call__(
+        self, function: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T: ...
+
+
+class Bridge:
+    """Runs coroutines in the running event loop for threads that wait for them, as long as one call goes on.
+
+    The loop never waits for a thread here: when the call ends, the threads are woken with an error.
+    """
+
+    __slots__ = ("_lock", "_pending", "is_open", "loop")
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.is_open = True
+        self._lock = threading.Lock()
+        self._pending: set[concurrent.futures.Future[Any]] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        """End the call: cancel what its threads wait for."""
+        with self._lock:
+            self.is_open = False
+            pending = tuple(self._pending)
+        for future in pending:
+            future.cancel()
+
+    def check(self) -> None:
+        """Raise when the call is over.
+
+        Raises:
+            CallEndedError: it is.
+        """
+        if not self.is_open:
+            raise CallEndedError(_OVER)
+
+    def wait(self, function: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return what an asynchronous function gives that runs in the event loop of the call.
+
+        Raises:
+            CallEndedError: the call is over, or ends meanwhile.
+            RuntimeError: this is the thread of an event loop, which must not wait.
+            Exception: what the function raises, as `boundary.contained`.
+        """
+        if _is_in_event_loop():
+            raise RuntimeError(
+                "a synchronous capability waits, and this thread runs an event loop; "
+                "use it in the function of the tool itself, or make that `async def`"
+            )
+        future = self._begin(_outcome_of(partial(function, *args, **kwargs)))
+        try:
+            return value_of(future.result())
+        except concurrent.futures.CancelledError:
+            raise CallEndedError(_OVER) from None
+        finally:
+            with self._lock:
+                self._pending.discard(future)
+
+    def _begin(self, work: Coroutine[Any, Any, Outcome[T]]) -> concurrent.futures.Future[Outcome[T]]:
+        """Return the future of what begins in the event loop.
+
+        Raises:
+            CallEndedError: the call is over.
+        """
+        with self._lock:
+            try:
+                self.check()
+                future = asyncio.run_coroutine_threadsafe(work, self.loop)
+            except RuntimeError:  # the loop is closed
+                work.close()
+                raise CallEndedError(_OVER) from None
+            self._pending.add(future)
+            return future
+
+
+async def _outcome_of(function: Callable[[], Coroutine[Any, Any, T]]) -> Outcome[T]:
+    """Return how the function ended: out of a task of its own, some exceptions would end the event loop."""
+    try:
+        return Returned(value=await function())
+    except BaseException as error:
+        if is_cancelled(error):
+            raise
+        return Raised(error=error)
+
+
+def _is_in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

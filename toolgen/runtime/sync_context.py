@@ -1,0 +1,148 @@
+"""What a synchronous executor gets beside the payload: the same call, seen from its thread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from toolgen.contract.fields import Json
+
+from .bridge import Bridge
+from .calls import CallMeta
+from .context import Key, ToolContext, Values, in_thread_of
+from .results import Actions
+
+if TYPE_CHECKING:
+    from .capabilities import SyncArtifacts, SyncState
+
+T = TypeVar("T")
+
+
+class SyncToolContext:
+    """The call that is running, for a synchronous executor.
+
+    Its capabilities wait in the thread for what runs in the event loop of the call. When the call is over,
+    because its time was or its caller is gone, they and `progress` and `stream` raise `CallEndedError`.
+    """
+
+    __slots__ = ("_bridge", "_context", "_opened")
+
+    def __init__(self, context: ToolContext, bridge: Bridge) -> None:
+        """Show a call to the thread that the bridge is for."""
+        self._context = context
+        self._bridge = bridge
+        self._opened: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"Sync{self._context!r}"
+
+    @property
+    def meta(self) -> CallMeta:
+        return self._context.meta
+
+    @property
+    def tool(self) -> str:
+        """Id of the tool."""
+        return self._context.tool
+
+    @property
+    def answer(self) -> Json:
+        """What a person answered last, as it was given; None before. `answered` has it typed."""
+        return self._context.answer
+
+    def answered(self, type_: type[T], question: str | None = None) -> T | None:
+        """Return what a person answered to a question of this type; as `ToolContext.answered`."""
+        return self._context.answered(type_, question)
+
+    def approved(self, question: str) -> bool:
+        """Return whether a person has approved this very question, asked with `ToolOutcome.approval`."""
+        return self._context.approved(question)
+
+    @property
+    def deadline(self) -> float | None:
+        """On the clock of the call's event loop; None without a timeout."""
+        return self._context.deadline
+
+    @property
+    def time_left(self) -> float | None:
+        """Seconds until the deadline; None without one."""
+        deadline = self._context.deadline
+        return None if deadline is None else deadline - self._bridge.loop.time()
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same for every attempt at this call."""
+        return self._context.idempotency_key
+
+    @property
+    def actions(self) -> Actions:
+        return self._context.actions
+
+    @property
+    def values(self) -> Values:
+        """What the hooks and tools of this turn share."""
+        return self._context.values
+
+    def progress(self, fraction: float | None = None, message: str = "", value: Any = None) -> None:
+        """Say how far the work is, from 0 to 1; `value` fits the design's `LongRunning(progress=)`.
+
+        Raises:
+            CallEndedError: the call is over.
+        """
+        self._bridge.check()
+        self._context.progress(fraction, message, value)
+
+    def stream(self, text: str) -> None:
+        """Show a piece of output to whoever watches, before the result is there.
+
+        Raises:
+            CallEndedError: the call is over.
+        """
+        self._bridge.check()
+        self._context.stream(text)
+
+    @property
+    def state(self) -> SyncState:
+        """State that outlives the call, where the host has a `StateCapability`.
+
+        Raises:
+            AttributeError: it has none.
+            CallEndedError: the call is over.
+        """
+        return self.capability(STATE)
+
+    @property
+    def artifacts(self) -> SyncArtifacts:
+        """Files that outlive the call, where the host has an `ArtifactsCapability`.
+
+        Raises:
+            AttributeError: it has none.
+            CallEndedError: the call is over.
+        """
+        return self.capability(ARTIFACTS)
+
+    def capability(self, key: Key[T]) -> T:
+        """Return what a capability of the host has for this call; it is opened at its first use.
+
+        The key has the capability's name, and says the type that a synchronous executor gets.
+
+        Raises:
+            AttributeError: the host provides none of this name.
+            CallEndedError: the call is over.
+        """
+        self._bridge.check()
+        if key.name not in self._opened:
+            self._opened[key.name] = in_thread_of(self._context, key, self._bridge.wait)
+        found: T = self._opened[key.name]
+        return found
+
+    if not TYPE_CHECKING:  # a type checker knows the two above, and a misspelt one is an error
+
+        def __getattr__(self, name: str) -> Any:
+            """Return what a capability of the host has for this call, by its name alone."""
+            if name.startswith("_"):
+                raise AttributeError(name)
+            return self.capability(Key(name))
+
+
+STATE: Final[Key[SyncState]] = Key("state")
+ARTIFACTS: Final[Key[SyncArtifacts]] = Key("artifacts")
