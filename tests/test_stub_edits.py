@@ -19,7 +19,7 @@ from toolgen.expr.tree import Toolset
 PACKAGE = "tests.cases.names.gen"
 TOOLSETS = f"{PACKAGE}.lambda_.toolsets"
 MODULE = f"{TOOLSETS}.from_"
-METHODS = ("import_", "types_", "registration_", "specs_")
+METHODS = ("import_", "types_", "registration_", "specs_", "tool_method", "abstractmethod")
 
 RUN = "run: toolgen gen"
 
@@ -119,7 +119,7 @@ def test_it_is_written_as_the_class_is(end: str, indent: str) -> None:
     def own(text: str) -> bytes:
         return text.replace("    ", indent).replace("\n", end).encode()
 
-    (toolset, found) = (replace(TOOLSET, tools=TOOLSET.tools[3:]), own(BASE + "    pass\n\nx = 1\n"))
+    (toolset, found) = (replace(TOOLSET, tools=TOOLSET.tools[3:4]), own(BASE + "    pass\n\nx = 1\n"))
     assert read_stub(found, toolset, PACKAGE).followed == own(BASE + "    pass\n" + METHOD + "\nx = 1\n")
 
 

@@ -162,6 +162,10 @@ def test_a_method_that_only_raises_is_not_implemented(body: str, state: str) -> 
         "async def find(self, *arguments)",
         "async def find(self, p: Annotated[devices.FindPayload, 'any text: at all'], ctx)",
         "@traced\n  async def find(self, database, payload, ctx)",
+        "def find(self, payload, ctx)",
+        "def find(self, payload: devices.FindPayload, ctx: SyncToolContext) -> devices.FindResult",
+        "def find(self, payload, ctx: runtime.SyncToolContext | ToolContext)",
+        "def find(self, payload, ctx: Mine)",
     ],
 )
 def test_a_signature_that_fits_is_not_listed(signature: str) -> None:
@@ -171,7 +175,10 @@ def test_a_signature_that_fits_is_not_listed(signature: str) -> None:
 @pytest.mark.parametrize(
     "signature",
     [
-        "def find(self, payload, ctx)",
+        "def find(self, payload, ctx: ToolContext)",
+        "def find(self, payload, ctx: 'runtime.ToolContext') -> devices.FindResult",
+        "async def find(self, payload, ctx: SyncToolContext)",
+        "def find(self, payload)",
         "async def find(self, payload)",
         "async def find(self, payload, ctx, more)",
         "async def find(self, payload, ctx, *, more)",
@@ -230,6 +237,9 @@ def test_a_tool_that_answers_later_may_be_pending(returns: str, is_changed: bool
         ("async def _mine(self, payload, ctx): ...", []),
         ("async def close(self): ...", []),
         ("def gone(self, payload, ctx): ...", []),
+        ("def gone(self, payload, ctx: SyncToolContext): ...", ["2: Devices.gone"]),
+        ("def _gone(self, payload, ctx: SyncToolContext): ...", []),
+        ("def gone(self, ctx: SyncToolContext): ...", []),
         ("class Inner:\n    async def gone(self, payload, ctx): ...", []),
         ("if x:\n    async def gone(self, payload, ctx): ...", ["3: Devices.gone"]),
         ("pass\nclass Other:\n  async def gone(self, payload, ctx): ...", []),

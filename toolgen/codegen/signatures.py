@@ -12,6 +12,8 @@ from .authored import Function
 from .scopes import ModuleNames, dotted
 
 _ANYTHING: Final = frozenset(["Any", "object", "Never", "NoReturn"])
+_ASYNC, _SYNC = "ToolContext", "SyncToolContext"
+"""What a method takes that is asynchronous, and one that is not."""
 _TRANSPARENT: Final = frozenset(["final", "override"])
 """Decorators that leave a signature as it is written."""
 
@@ -28,10 +30,14 @@ def is_unimplemented(method: Function) -> bool:
             return False
 
 
-def could_be_a_tool(method: Function) -> bool:
-    """Return whether a runtime could call the method as a tool: public, asynchronous, of two arguments."""
-    is_public = isinstance(method, ast.AsyncFunctionDef) and not method.name.startswith("_")
-    return is_public and _takes_two(method.args)
+def could_be_a_tool(method: Function, names: ModuleNames) -> bool:
+    """Return whether a runtime could call the method as a tool: public, and of two arguments.
+
+    One that is not asynchronous says so by its context; it may as well be any other method of the class.
+    """
+    if method.name.startswith("_") or not _takes_two(method.args):
+        return False
+    return isinstance(method, ast.AsyncFunctionDef) or _SYNC in _classes(_annotation(method, 2), names)
 
 
 def is_changed(method: Function, tool: Tool, names: ModuleNames) -> bool:
@@ -43,17 +49,23 @@ def is_changed(method: Function, tool: Tool, names: ModuleNames) -> bool:
     decorators = {dotted(one).rpartition(".")[2] for one in method.decorator_list}
     if not decorators <= _TRANSPARENT:
         return False
-    if isinstance(method, ast.FunctionDef) or not _takes_two(method.args):
+    if not _takes_two(method.args):
         return True
-    positional = [*method.args.posonlyargs, *method.args.args]
-    payload = positional[1].annotation if len(positional) > 1 else None
+    own, other = (_SYNC, _ASYNC) if isinstance(method, ast.FunctionDef) else (_ASYNC, _SYNC)
+    contexts = _classes(_annotation(method, 2), names)
     late = ("LongRunningReturn", "Pending") if tool.behaviour.long_running else ()
     outcome = late or (("ToolReturn", "ToolOutcome") if tool.artifacts else ())
     return (
-        _contradicts(payload, names, tool.payload.name)
+        (other in contexts and own not in contexts)
+        or _contradicts(_annotation(method, 1), names, tool.payload.name)
         or _contradicts(method.returns, names, tool.result.name, *late[1:])
         or _contradicts(method.returns, names, *outcome)
     )
+
+
+def _annotation(method: Function, place: int) -> ast.expr | None:
+    positional = [*method.args.posonlyargs, *method.args.args]
+    return positional[place].annotation if len(positional) > place else None
 
 
 def _takes_two(arguments: ast.arguments) -> bool:
@@ -68,8 +80,15 @@ def _contradicts(annotation: ast.expr | None, names: ModuleNames, *wanted: str) 
     """Return whether the annotation names none of the wanted classes, nor anything that may hold them."""
     if annotation is None or not wanted:
         return False
-    found = {path.rpartition(".")[2] for path in _named(annotation, names)}
+    found = _classes(annotation, names)
     return "" not in found and not found & {*wanted, *_ANYTHING}
+
+
+def _classes(annotation: ast.expr | None, names: ModuleNames) -> set[str]:
+    """Return the names of the classes that an annotation names; an empty one where they are not known."""
+    if annotation is None:
+        return set()
+    return {path.rpartition(".")[2] for path in _named(annotation, names)}
 
 
 def _named(annotation: ast.AST, names: ModuleNames) -> Iterator[str]:

@@ -137,6 +137,10 @@ def _defined(executor: Executor, toolset: Toolset, insertions: Insertions) -> It
                 if is_changed(method, tool, insertions.names):
                     text = f"{name} is not as the design has it: {insertions.signature(tool, executor)}"
                     yield Finding(line=line, state="changed", text=text)
-            elif executor.is_sole and node not in executor.family[1:] and could_be_a_tool(method):
+            elif (
+                executor.is_sole
+                and node not in executor.family[1:]
+                and could_be_a_tool(method, insertions.names)
+            ):
                 text = f"{name} is the method of no tool; delete it, or start its name with '_'"
                 yield Finding(line=line, state="orphaned", text=text)

@@ -82,6 +82,8 @@ names = Toolset(
         "registration", "A function of the package.", Args(Attribute("self", String, "The first parameter."))
     ),
     Tool("specs", "Another module; its constant is taken.", Args(), Return()),
+    Tool("tool_method", "A decorator of the executor's methods.", Args(), Return()),
+    Tool("abstractmethod", "The other one.", Args(), Return()),
     prefix="odd_",
 )
 

@@ -51,6 +51,9 @@ class ExecutorView:
     format: int
     more: str
     """The last keyword arguments of the registration, each after a comma: instructions and native tools."""
+    tool_method: str
+    abstract: str
+    """The decorators of a method, as they are imported."""
     executor: str
     executor_docstring: str
     tools: tuple[ToolView, ...]
@@ -67,6 +70,7 @@ def executor_view(toolset: Toolset, scope: Scope) -> ExecutorView:
     full_name = f"{toolset.service}.{toolset.name}"
     imports, typing_imports = _imports(toolset, bound)
     views = {tool.name: _tool(toolset, tool, scope, typing_imports) for tool in toolset.tools}
+    tool_method, abstract = imports.name(RUNTIME, "tool_method"), imports.name("abc", "abstractmethod")
     services = {module_name(binding.service): binding.service for _, binding in bound}
     package = toolset_package(toolset)
     parameters = [
@@ -80,6 +84,8 @@ def executor_view(toolset: Toolset, scope: Scope) -> ExecutorView:
         toolset=quote(full_name),
         format=FORMAT,
         more=_more(toolset),
+        tool_method=tool_method,
+        abstract=abstract,
         executor=names.executor(toolset),
         executor_docstring=docstring(toolset.description or f"Executes the tools of {full_name}.", 4),
         tools=tuple(views.values()),
@@ -92,11 +98,11 @@ def executor_view(toolset: Toolset, scope: Scope) -> ExecutorView:
 
 
 def _imports(toolset: Toolset, bound: list[tuple[Tool, Binding]]) -> tuple[Imports, Imports]:
-    imports = Imports()
+    """Return the imports of the module and those for type checkers; a method of the class hides no name."""
+    imports = Imports({method_name(tool.name) for tool in toolset.tools})
     imports.name("__future__", "annotations")
     for name in ("TYPE_CHECKING", "Protocol"):
         imports.name("typing", name)
-    imports.name("abc", "abstractmethod")
     for name in ("RawExecutor", "ToolContext", "ToolsetRegistration"):
         imports.name(RUNTIME, name)
     for tool in toolset.tools:

@@ -7,7 +7,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import LazyModule, RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime import (
+    LazyModule,
+    RawExecutor,
+    ToolContext,
+    ToolReturn,
+    ToolsetRegistration,
+    tool_method,
+)
 
 from . import specs
 
@@ -21,6 +28,7 @@ else:
 class AccountExecutor(Protocol):
     """What the assistant knows about its user."""
 
+    @tool_method
     @abstractmethod
     async def get_user_data(
         self, payload: types.GetUserDataPayload, ctx: ToolContext

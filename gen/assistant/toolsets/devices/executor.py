@@ -7,7 +7,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import LazyModule, RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime import (
+    LazyModule,
+    RawExecutor,
+    ToolContext,
+    ToolReturn,
+    ToolsetRegistration,
+    tool_method,
+)
 
 from . import specs
 
@@ -21,18 +28,21 @@ else:
 class DevicesExecutor(Protocol):
     """Find devices, read what they measured, and set them."""
 
+    @tool_method
     @abstractmethod
     async def list_devices(
         self, payload: types.ListDevicesPayload, ctx: ToolContext
     ) -> ToolReturn[types.ListDevicesResult]:
         """List the devices of a site by name, page by page."""
 
+    @tool_method
     @abstractmethod
     async def get_time_series(
         self, payload: types.GetTimeSeriesPayload, ctx: ToolContext
     ) -> ToolReturn[types.GetTimeSeriesResult]:
         """Summarize what one device measured over a period."""
 
+    @tool_method
     @abstractmethod
     async def set_state(
         self, payload: types.SetStatePayload, ctx: ToolContext

@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration, tool_method
 
 from . import specs
 
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 class DocumentsExecutor(Protocol):
     """Look things up in the manuals of the devices."""
 
+    @tool_method
     @abstractmethod
     async def search(
         self, payload: types.SearchPayload, ctx: ToolContext
     ) -> ToolReturn[types.SearchResult]:
         """Search the manuals. Sections that hold every word of the query come, best first."""
 
+    @tool_method
     @abstractmethod
     async def table_of_contents(
         self, payload: types.TableOfContentsPayload, ctx: ToolContext

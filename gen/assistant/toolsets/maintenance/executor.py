@@ -13,6 +13,7 @@ from toolgen.runtime import (
     ToolContext,
     ToolReturn,
     ToolsetRegistration,
+    tool_method,
 )
 
 from . import specs
@@ -24,24 +25,28 @@ if TYPE_CHECKING:
 class MaintenanceExecutor(Protocol):
     """Look after the devices."""
 
+    @tool_method
     @abstractmethod
     async def factory_reset(
         self, payload: types.FactoryResetPayload, ctx: ToolContext
     ) -> ToolReturn[types.FactoryResetResult]:
         """Put a device back to factory settings; what was set on it is lost."""
 
+    @tool_method
     @abstractmethod
     async def update_firmware(
         self, payload: types.UpdateFirmwarePayload, ctx: ToolContext
     ) -> LongRunningReturn[types.UpdateFirmwareResult, types.UpdateFirmwareAck]:
         """Put other firmware on a device. The device does it by itself and reports when it is done."""
 
+    @tool_method
     @abstractmethod
     async def draw_readings(
         self, payload: types.DrawReadingsPayload, ctx: ToolContext
     ) -> ToolReturn[types.DrawReadingsResult]:
         """Draw the last week of a device, a bar for each hour."""
 
+    @tool_method
     @abstractmethod
     async def sign_in(
         self, payload: types.SignInPayload, ctx: ToolContext

@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration, tool_method
 
 from . import specs
 
@@ -18,18 +18,21 @@ if TYPE_CHECKING:
 class DevicesExecutor(Protocol):
     """Find and change devices."""
 
+    @tool_method
     @abstractmethod
     async def list_devices(
         self, payload: types.ListDevicesPayload, ctx: ToolContext
     ) -> ToolReturn[types.ListDevicesResult]:
         """List the devices of a site."""
 
+    @tool_method
     @abstractmethod
     async def reset_device(
         self, payload: types.ResetDevicePayload, ctx: ToolContext
     ) -> ToolReturn[types.ResetDeviceResult]:
         """Reset a device."""
 
+    @tool_method
     @abstractmethod
     async def delete_device(
         self, payload: types.DeleteDevicePayload, ctx: ToolContext

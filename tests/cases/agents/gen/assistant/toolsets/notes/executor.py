@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration, tool_method
 
 from . import specs
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 class NotesExecutor(Protocol):
     """What an agent keeps to itself."""
 
+    @tool_method
     @abstractmethod
     async def note(
         self, payload: types.NotePayload, ctx: ToolContext

@@ -13,6 +13,7 @@ from toolgen.runtime import (
     ToolContext,
     ToolReturn,
     ToolsetRegistration,
+    tool_method,
 )
 
 from . import specs
@@ -25,42 +26,49 @@ if TYPE_CHECKING:
 class DevicesExecutor(Protocol):
     """Devices."""
 
+    @tool_method
     @abstractmethod
     async def reset_device(
         self, payload: types.ResetDevicePayload, ctx: ToolContext
     ) -> ToolReturn[types.ResetDeviceResult]:
         """Reset a device."""
 
+    @tool_method
     @abstractmethod
     async def update_firmware(
         self, payload: types.UpdateFirmwarePayload, ctx: ToolContext
     ) -> LongRunningReturn[types.UpdateFirmwareResult, types.UpdateFirmwareAck]:
         """Update the firmware of a device."""
 
+    @tool_method
     @abstractmethod
     async def list_devices(
         self, payload: types.ListDevicesPayload, ctx: ToolContext
     ) -> ToolReturn[types.ListDevicesResult]:
         """List the devices."""
 
+    @tool_method
     @abstractmethod
     async def note(
         self, payload: types.NotePayload, ctx: ToolContext
     ) -> ToolReturn[types.NoteResult]:
         """Note something."""
 
+    @tool_method
     @abstractmethod
     async def finish(
         self, payload: types.FinishPayload, ctx: ToolContext
     ) -> LongRunningReturn[types.FinishResult, shared_types.Reason]:
         """End the conversation."""
 
+    @tool_method
     @abstractmethod
     async def measure(
         self, payload: types.MeasurePayload, ctx: ToolContext
     ) -> LongRunningReturn[types.MeasureResult, None]:
         """Measure for a day."""
 
+    @tool_method
     @abstractmethod
     async def answer(
         self, payload: types.AnswerPayload, ctx: ToolContext

@@ -7,7 +7,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import LazyModule, RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime import (
+    LazyModule,
+    RawExecutor,
+    ToolContext,
+    ToolReturn,
+    ToolsetRegistration,
+    tool_method,
+)
 
 from . import specs
 
@@ -21,148 +28,173 @@ else:
 class ManyExecutor(Protocol):
     """Many tools."""
 
+    @tool_method
     @abstractmethod
     async def get_1(
         self, payload: types.Get1Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get1Result]:
         """Return item 1."""
 
+    @tool_method
     @abstractmethod
     async def get_2(
         self, payload: types.Get2Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get2Result]:
         """Return item 2."""
 
+    @tool_method
     @abstractmethod
     async def get_3(
         self, payload: types.Get3Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get3Result]:
         """Return item 3."""
 
+    @tool_method
     @abstractmethod
     async def get_4(
         self, payload: types.Get4Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get4Result]:
         """Return item 4."""
 
+    @tool_method
     @abstractmethod
     async def get_5(
         self, payload: types.Get5Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get5Result]:
         """Return item 5."""
 
+    @tool_method
     @abstractmethod
     async def get_6(
         self, payload: types.Get6Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get6Result]:
         """Return item 6."""
 
+    @tool_method
     @abstractmethod
     async def get_7(
         self, payload: types.Get7Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get7Result]:
         """Return item 7."""
 
+    @tool_method
     @abstractmethod
     async def get_8(
         self, payload: types.Get8Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get8Result]:
         """Return item 8."""
 
+    @tool_method
     @abstractmethod
     async def get_9(
         self, payload: types.Get9Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get9Result]:
         """Return item 9."""
 
+    @tool_method
     @abstractmethod
     async def get_10(
         self, payload: types.Get10Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get10Result]:
         """Return item 10."""
 
+    @tool_method
     @abstractmethod
     async def get_11(
         self, payload: types.Get11Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get11Result]:
         """Return item 11."""
 
+    @tool_method
     @abstractmethod
     async def get_12(
         self, payload: types.Get12Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get12Result]:
         """Return item 12."""
 
+    @tool_method
     @abstractmethod
     async def get_13(
         self, payload: types.Get13Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get13Result]:
         """Return item 13."""
 
+    @tool_method
     @abstractmethod
     async def get_14(
         self, payload: types.Get14Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get14Result]:
         """Return item 14."""
 
+    @tool_method
     @abstractmethod
     async def get_15(
         self, payload: types.Get15Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get15Result]:
         """Return item 15."""
 
+    @tool_method
     @abstractmethod
     async def get_16(
         self, payload: types.Get16Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get16Result]:
         """Return item 16."""
 
+    @tool_method
     @abstractmethod
     async def get_17(
         self, payload: types.Get17Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get17Result]:
         """Return item 17."""
 
+    @tool_method
     @abstractmethod
     async def get_18(
         self, payload: types.Get18Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get18Result]:
         """Return item 18."""
 
+    @tool_method
     @abstractmethod
     async def get_19(
         self, payload: types.Get19Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get19Result]:
         """Return item 19."""
 
+    @tool_method
     @abstractmethod
     async def get_20(
         self, payload: types.Get20Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get20Result]:
         """Return item 20."""
 
+    @tool_method
     @abstractmethod
     async def get_21(
         self, payload: types.Get21Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get21Result]:
         """Return item 21."""
 
+    @tool_method
     @abstractmethod
     async def get_22(
         self, payload: types.Get22Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get22Result]:
         """Return item 22."""
 
+    @tool_method
     @abstractmethod
     async def put(self, payload: types.PutPayload, ctx: ToolContext) -> ToolReturn[types.PutResult]:
         """Put something."""
 
+    @tool_method
     @abstractmethod
     async def list(
         self, payload: types.ListPayload, ctx: ToolContext
     ) -> ToolReturn[types.ListResult]:
         """Called as a builtin."""
 
+    @tool_method
     @abstractmethod
     async def import_(
         self, payload: types.ImportPayload, ctx: ToolContext

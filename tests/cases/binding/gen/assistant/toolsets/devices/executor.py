@@ -14,6 +14,7 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolReturn,
     ToolsetRegistration,
+    tool_method,
 )
 
 from . import specs
@@ -29,30 +30,35 @@ else:
 class DevicesExecutor(Protocol):
     """Devices of a site."""
 
+    @tool_method
     @abstractmethod
     async def find(
         self, payload: types.FindPayload, ctx: ToolContext
     ) -> ToolReturn[types.FindResult]:
         """Find devices."""
 
+    @tool_method
     @abstractmethod
     async def command(
         self, payload: types.CommandPayload, ctx: ToolContext
     ) -> ToolReturn[types.CommandResult]:
         """Send a command."""
 
+    @tool_method
     @abstractmethod
     async def time_series(
         self, payload: types.TimeSeriesPayload, ctx: ToolContext
     ) -> ToolReturn[types.TimeSeriesResult]:
         """Summarize measurements."""
 
+    @tool_method
     @abstractmethod
     async def whoami(
         self, payload: types.WhoamiPayload, ctx: ToolContext
     ) -> ToolReturn[types.WhoamiResult]:
         """Return the user."""
 
+    @tool_method
     @abstractmethod
     async def ping(
         self, payload: types.PingPayload, ctx: ToolContext

@@ -7,7 +7,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import LazyModule, RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime import (
+    LazyModule,
+    RawExecutor,
+    ToolContext,
+    ToolReturn,
+    ToolsetRegistration,
+    tool_method,
+)
 
 from . import specs
 
@@ -21,30 +28,35 @@ else:
 class RowsExecutor(Protocol):
     """Find rows."""
 
+    @tool_method
     @abstractmethod
     async def carried(
         self, payload: types.CarriedPayload, ctx: ToolContext
     ) -> ToolReturn[types.CarriedResult]:
         """Return rows."""
 
+    @tool_method
     @abstractmethod
     async def counted(
         self, payload: types.CountedPayload, ctx: ToolContext
     ) -> ToolReturn[types.CountedResult]:
         """Count rows."""
 
+    @tool_method
     @abstractmethod
     async def paged(
         self, payload: types.PagedPayload, ctx: ToolContext
     ) -> ToolReturn[types.PagedResult]:
         """Return a page."""
 
+    @tool_method
     @abstractmethod
     async def endless(
         self, payload: types.EndlessPayload, ctx: ToolContext
     ) -> ToolReturn[types.EndlessResult]:
         """Return a page."""
 
+    @tool_method
     @abstractmethod
     async def free(
         self, payload: types.FreePayload, ctx: ToolContext

@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration, tool_method
 
 from . import specs
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 class MoreExecutor(Protocol):
     """Other tools with the same names of things."""
 
+    @tool_method
     @abstractmethod
     async def set(self, payload: types.SetPayload, ctx: ToolContext) -> ToolReturn[types.SetResult]:
         """Set a level."""

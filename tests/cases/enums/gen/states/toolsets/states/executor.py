@@ -7,7 +7,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import LazyModule, RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime import (
+    LazyModule,
+    RawExecutor,
+    ToolContext,
+    ToolReturn,
+    ToolsetRegistration,
+    tool_method,
+)
 
 from . import specs
 
@@ -21,10 +28,12 @@ else:
 class StatesExecutor(Protocol):
     """Set states."""
 
+    @tool_method
     @abstractmethod
     async def set(self, payload: types.SetPayload, ctx: ToolContext) -> ToolReturn[types.SetResult]:
         """Set states."""
 
+    @tool_method
     @abstractmethod
     async def choose(
         self, payload: types.ChoosePayload, ctx: ToolContext

@@ -8,26 +8,34 @@ from toolgen.runtime import lazy_attribute
 
 from . import calls
 from .executor import FromExecutor, registration
-from .specs import IMPORT, REGISTRATION, SPECS, SPECS_, TYPES, ToolId
+from .specs import ABSTRACTMETHOD, IMPORT, REGISTRATION, SPECS, SPECS_, TOOL_METHOD, TYPES, ToolId
 
 if TYPE_CHECKING:
     from .types import (
+        AbstractmethodPayload,
+        AbstractmethodResult,
         ImportPayload,
         ImportResult,
         RegistrationPayload,
         RegistrationResult,
         SpecsPayload,
         SpecsResult,
+        ToolMethodPayload,
+        ToolMethodResult,
         TypesPayload,
         TypesResult,
     )
 
 __all__ = [
+    "ABSTRACTMETHOD",
     "IMPORT",
     "REGISTRATION",
     "SPECS",
     "SPECS_",
+    "TOOL_METHOD",
     "TYPES",
+    "AbstractmethodPayload",
+    "AbstractmethodResult",
     "FromExecutor",
     "ImportPayload",
     "ImportResult",
@@ -36,6 +44,8 @@ __all__ = [
     "SpecsPayload",
     "SpecsResult",
     "ToolId",
+    "ToolMethodPayload",
+    "ToolMethodResult",
     "TypesPayload",
     "TypesResult",
     "calls",

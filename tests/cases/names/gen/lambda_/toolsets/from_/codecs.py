@@ -37,3 +37,15 @@ SPECS_PAYLOAD: Codec[types.SpecsPayload] = codec(
 SPECS_RESULT: Codec[types.SpecsResult] = codec(
     '{"type":"object","title":"SpecsResult","properties":{},"additionalProperties":false}'
 )
+TOOL_METHOD_PAYLOAD: Codec[types.ToolMethodPayload] = codec(
+    '{"type":"object","title":"ToolMethodPayload","properties":{},"additionalProperties":false}'
+)
+TOOL_METHOD_RESULT: Codec[types.ToolMethodResult] = codec(
+    '{"type":"object","title":"ToolMethodResult","properties":{},"additionalProperties":false}'
+)
+ABSTRACTMETHOD_PAYLOAD: Codec[types.AbstractmethodPayload] = codec(
+    '{"type":"object","title":"AbstractmethodPayload","properties":{},"additionalProperties":false}'
+)
+ABSTRACTMETHOD_RESULT: Codec[types.AbstractmethodResult] = codec(
+    '{"type":"object","title":"AbstractmethodResult","properties":{},"additionalProperties":false}'
+)

@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import abstractmethod as _abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
 from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime import tool_method as _tool_method
 
 from . import specs
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 class FromExecutor(Protocol):
     """Quotes: \"\"\", ', and a last \""""
 
-    @abstractmethod
+    @_tool_method
+    @_abstractmethod
     async def import_(
         self, payload: types.ImportPayload, ctx: ToolContext
     ) -> ToolReturn[types.ImportResult]:
@@ -30,23 +32,40 @@ class FromExecutor(Protocol):
         The end is a backslash \\
         """
 
-    @abstractmethod
+    @_tool_method
+    @_abstractmethod
     async def types_(
         self, payload: types.TypesPayload, ctx: ToolContext
     ) -> ToolReturn[types.TypesResult]:
         """A module."""
 
-    @abstractmethod
+    @_tool_method
+    @_abstractmethod
     async def registration_(
         self, payload: types.RegistrationPayload, ctx: ToolContext
     ) -> ToolReturn[types.RegistrationResult]:
         """A function of the package."""
 
-    @abstractmethod
+    @_tool_method
+    @_abstractmethod
     async def specs_(
         self, payload: types.SpecsPayload, ctx: ToolContext
     ) -> ToolReturn[types.SpecsResult]:
         """Another module; its constant is taken."""
+
+    @_tool_method
+    @_abstractmethod
+    async def tool_method(
+        self, payload: types.ToolMethodPayload, ctx: ToolContext
+    ) -> ToolReturn[types.ToolMethodResult]:
+        """A decorator of the executor's methods."""
+
+    @_tool_method
+    @_abstractmethod
+    async def abstractmethod(
+        self, payload: types.AbstractmethodPayload, ctx: ToolContext
+    ) -> ToolReturn[types.AbstractmethodResult]:
+        """The other one."""
 
 
 def registration(executor: FromExecutor | RawExecutor) -> ToolsetRegistration:

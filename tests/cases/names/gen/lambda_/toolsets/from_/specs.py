@@ -18,6 +18,8 @@ ToolId = Literal[
     "lambda.from.types",
     "lambda.from.registration",
     "lambda.from.specs",
+    "lambda.from.tool_method",
+    "lambda.from.abstractmethod",
 ]
 
 IMPORT: ToolSpec[types.ImportPayload, types.ImportResult] = ToolSpec(
@@ -58,9 +60,29 @@ SPECS_: ToolSpec[types.SpecsPayload, types.SpecsResult] = ToolSpec(
     method="specs_",
 )
 
+TOOL_METHOD: ToolSpec[types.ToolMethodPayload, types.ToolMethodResult] = ToolSpec(
+    id="lambda.from.tool_method",
+    name="odd_tool_method",
+    description="A decorator of the executor's methods.",
+    payload=codecs.TOOL_METHOD_PAYLOAD,
+    result=codecs.TOOL_METHOD_RESULT,
+    method="tool_method",
+)
+
+ABSTRACTMETHOD: ToolSpec[types.AbstractmethodPayload, types.AbstractmethodResult] = ToolSpec(
+    id="lambda.from.abstractmethod",
+    name="odd_abstractmethod",
+    description="The other one.",
+    payload=codecs.ABSTRACTMETHOD_PAYLOAD,
+    result=codecs.ABSTRACTMETHOD_RESULT,
+    method="abstractmethod",
+)
+
 SPECS: tuple[ToolSpec[Any, Any], ...] = (
     IMPORT,
     TYPES,
     REGISTRATION,
     SPECS_,
+    TOOL_METHOD,
+    ABSTRACTMETHOD,
 )

@@ -142,3 +142,19 @@ class SpecsPayload(ToolModel):
 
 class SpecsResult(ToolModel):
     """Result of specs."""
+
+
+class ToolMethodPayload(ToolModel):
+    """Arguments of tool_method."""
+
+
+class ToolMethodResult(ToolModel):
+    """Result of tool_method."""
+
+
+class AbstractmethodPayload(ToolModel):
+    """Arguments of abstractmethod."""
+
+
+class AbstractmethodResult(ToolModel):
+    """Result of abstractmethod."""

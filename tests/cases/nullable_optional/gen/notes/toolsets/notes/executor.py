@@ -7,7 +7,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import LazyModule, RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime import (
+    LazyModule,
+    RawExecutor,
+    ToolContext,
+    ToolReturn,
+    ToolsetRegistration,
+    tool_method,
+)
 
 from . import specs
 
@@ -21,12 +28,14 @@ else:
 class NotesExecutor(Protocol):
     """Change notes."""
 
+    @tool_method
     @abstractmethod
     async def update(
         self, payload: types.UpdatePayload, ctx: ToolContext
     ) -> ToolReturn[types.UpdateResult]:
         """Change a note."""
 
+    @tool_method
     @abstractmethod
     async def all(self, payload: types.AllPayload, ctx: ToolContext) -> ToolReturn[types.AllResult]:
         """Every kind of field."""

@@ -7,7 +7,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import LazyModule, RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime import (
+    LazyModule,
+    RawExecutor,
+    ToolContext,
+    ToolReturn,
+    ToolsetRegistration,
+    tool_method,
+)
 
 from . import specs
 
@@ -21,24 +28,28 @@ else:
 class LabelsExecutor(Protocol):
     """Labels of things."""
 
+    @tool_method
     @abstractmethod
     async def find(
         self, payload: types.FindPayload, ctx: ToolContext
     ) -> ToolReturn[types.FindResult]:
         """Find labels."""
 
+    @tool_method
     @abstractmethod
     async def describe(
         self, payload: types.DescribePayload, ctx: ToolContext
     ) -> ToolReturn[types.DescribeResult]:
         """Describe a label."""
 
+    @tool_method
     @abstractmethod
     async def keep(
         self, payload: types.KeepPayload, ctx: ToolContext
     ) -> ToolReturn[types.KeepResult]:
         """Keep a label."""
 
+    @tool_method
     @abstractmethod
     async def see(self, payload: types.SeePayload, ctx: ToolContext) -> ToolReturn[types.SeeResult]:
         """Keep a label, and say who saw it."""

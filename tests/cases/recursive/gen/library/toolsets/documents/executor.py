@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration, tool_method
 
 from . import specs
 
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 class DocumentsExecutor(Protocol):
     """Read documents."""
 
+    @tool_method
     @abstractmethod
     async def table_of_contents(
         self, payload: types.TableOfContentsPayload, ctx: ToolContext
     ) -> ToolReturn[types.TableOfContentsResult]:
         """Return the sections of a document."""
 
+    @tool_method
     @abstractmethod
     async def team(
         self, payload: types.TeamPayload, ctx: ToolContext

@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration, tool_method
 
 from . import specs
 
@@ -18,18 +18,21 @@ if TYPE_CHECKING:
 class ScalarsExecutor(Protocol):
     """One tool for each way to say them."""
 
+    @tool_method
     @abstractmethod
     async def required(
         self, payload: types.RequiredPayload, ctx: ToolContext
     ) -> ToolReturn[types.RequiredResult]:
         """All required."""
 
+    @tool_method
     @abstractmethod
     async def defaults(
         self, payload: types.DefaultsPayload, ctx: ToolContext
     ) -> ToolReturn[types.DefaultsResult]:
         """All with a default."""
 
+    @tool_method
     @abstractmethod
     async def constraints(
         self, payload: types.ConstraintsPayload, ctx: ToolContext

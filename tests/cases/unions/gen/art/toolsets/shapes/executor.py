@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration, tool_method
 
 from . import specs
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 class ShapesExecutor(Protocol):
     """Draw shapes."""
 
+    @tool_method
     @abstractmethod
     async def draw(
         self, payload: types.DrawPayload, ctx: ToolContext
