@@ -85,6 +85,38 @@ async def test_state_is_of_its_scope(states: StateStore) -> None:
     assert seen == [[1, 1, 1, 1], [2, 2, 2, 1], [3, 3, 1, 1], [4, 1, 2, 2]]
 
 
+async def test_temporary_state_is_of_one_turn_of_one_session(states: StateStore) -> None:
+    """Whatever characters their ids have."""
+
+    async def counts(payload: Any, ctx: Any) -> None:
+        ctx.state.add("temp:calls", 1)
+        seen.append(await ctx.state.get("temp:calls"))
+
+    seen: list[Any] = []
+    made = runtime(doing(counts), capabilities=[StateCapability(states)])
+    for session, turn in (("a/b", "c"), ("a", "b/c"), ("a", "b"), ("", "b"), ("a/b", "c")):
+        await made.call(TOOL, SITE, CallMeta(session_id=session, turn_id=turn))
+    assert seen == [1, 1, 1, 1, 2]
+
+
+async def test_temporary_state_of_a_call_without_a_turn_ends_with_the_call(states: StateStore) -> None:
+    async def counts(payload: Any, ctx: Any) -> None:
+        ctx.state.set("temp:site", payload.site_id)
+        ctx.state.add("temp:calls", 1)
+        seen.append((await ctx.state.get("temp:site"), await ctx.state.get("temp:calls")))
+
+    seen: list[Any] = []
+    events = Events()
+    told = events.subscribe(types=["state_conflict"])
+    made = runtime(doing(counts), capabilities=[StateCapability(states)], events=events)
+    alone = CallMeta(session_id="s")
+    await made.call_all([call("a", alone), call("b", alone)])
+    await made.call(TOOL, SITE, CallMeta())
+    assert seen == [("a", 1), ("b", 1), ("s1", 1)]
+    events.close()
+    assert [event async for event in told] == []
+
+
 async def test_a_call_reads_what_it_wrote_and_a_failed_one_leaves_nothing(states: StateStore) -> None:
     async def writes(payload: Any, ctx: Any) -> None:
         ctx.state.set("cart", ["milk"])

@@ -19,12 +19,14 @@ from ..calls import CallMeta
 from .capability import CallScope, Conflict
 
 Scope: TypeAlias = Literal["app", "user", "session", "temp"]
-"""`temp` lives for one turn and is never stored."""
+"""`temp` lives for one turn and is never stored; where the call names no turn, for that call."""
 Operation: TypeAlias = Literal["set", "delete", "append", "add"]
 
 _SCOPES: Final[tuple[Scope, ...]] = ("app", "user", "session", "temp")
 _MOST_TURNS: Final = 1_000
 """Turns whose temporary values are remembered."""
+_NO_TURN: Final = "call"
+"""Owner of temporary values of a call that names no turn: nobody else reads them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +185,7 @@ class StateCapability:
         self._user = user
         self._rules = dict(rules or {})
         self._turns: OrderedDict[str, dict[str, Json]] = OrderedDict()
+        """By owner."""
 
     def open(self, call: CallScope) -> State:
         return State(self, call)
@@ -198,13 +201,13 @@ class StateCapability:
             for place, changes in state.changes.items():
                 merged.setdefault(place, []).extend(changes)
         for (scope, owner), changes in merged.items():
-            if scope == "temp":
+            if scope != "temp":
+                await self._store.apply(scope, owner, changes)
+            elif owner != _NO_TURN:
                 self._turns[owner] = applied(self._turns.get(owner, {}), changes)
                 self._turns.move_to_end(owner)
                 while len(self._turns) > _MOST_TURNS:
                     self._turns.popitem(last=False)
-            else:
-                await self._store.apply(scope, owner, changes)
         return tuple(_conflicts(kept))
 
     async def load(self, scope: Scope, owner: str) -> dict[str, Json]:
@@ -224,8 +227,8 @@ class StateCapability:
             case "session":
                 owner = meta.session_id
             case "temp":
-                owner = f"{meta.session_id}/{meta.turn_id}"
-        if not owner.strip("/"):
+                owner = json.dumps([meta.session_id, meta.turn_id]) if meta.turn_id else _NO_TURN
+        if not owner:
             raise RuntimeError(f"the CallMeta of this call does not say whose {scope} state it is")
         return owner
 
@@ -245,6 +248,8 @@ def _conflicts(states: Sequence[State]) -> list[Conflict]:
     writers: dict[tuple[Scope, str, str], list[str]] = {}
     for state in states:
         for (scope, owner), changes in state.changes.items():
+            if (scope, owner) == ("temp", _NO_TURN):
+                continue
             for key in dict.fromkeys(one.key for one in changes if one.operation in ("set", "delete")):
                 writers.setdefault((scope, owner, key), []).append(state.call.meta.tool_call_id)
     return [
