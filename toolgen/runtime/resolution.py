@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from toolgen.contract.fields import Json
 from toolgen.contract.logs import logger
 
 from .boundary import Contained, name_of
+from .calls import CallMeta
 from .deadlines import in_own_task
 from .entry import Surroundings
 from .errors import RegistrationError
@@ -28,6 +31,9 @@ from .toolsets import (
     manager_of,
     tool_ids_of,
 )
+
+if TYPE_CHECKING:
+    from .capabilities import ReadableState
 
 _MOST_STALE: Final = 1_000
 """Sessions whose last list is kept, for each toolset of `on_error="stale"`."""
@@ -135,12 +141,7 @@ class Toolsets:
             SnapshotError: a toolset cannot list its tools, and its policy says that this is an error; or
                 two tools have one name; or a hook names a tool that its toolset does not list.
         """
-        listing = (self._listed(added, context) for added in self._added.values())
-        lists = [*self._static]
-        for found in await asyncio.gather(*listing, return_exceptions=True):
-            if isinstance(found, BaseException):
-                raise found
-            lists.append(found)
+        lists = [*self._static, *(await self._dynamic(context) if self._added else ())]
         ids = {one.toolset: [entry.spec.id for entry in one.entries] for one in lists}
         if problem := self._around.hook_tools.missing(ids):
             hint = "correct the id, or let the toolset say in `tool_ids` what it may list"
@@ -150,6 +151,41 @@ class Toolsets:
         for name in snapshot.dropped:
             self._reports.dropped(name, snapshot.told[name], context.meta)
         return snapshot
+
+    async def _dynamic(self, context: ReadonlyContext) -> list[Listed]:
+        """Return the lists of the dynamic toolsets, in the order in which they were added.
+
+        Raises:
+            SnapshotError: as `snapshot`.
+        """
+        try:
+            context = await self._with_state(context)
+        except Exception as error:
+            return [self._after(added, context, error) for added in self._added.values()]
+        lists: list[Listed] = []
+        listing = (self._listed(added, context) for added in self._added.values())
+        for found in await asyncio.gather(*listing, return_exceptions=True):
+            if isinstance(found, BaseException):
+                raise found
+            lists.append(found)
+        return lists
+
+    async def _with_state(self, context: ReadonlyContext) -> ReadonlyContext:
+        """Return the context with what the host's capability says of the state.
+
+        Raises:
+            Exception: what the capability raises, or its time is over.
+        """
+        state = self._around.capabilities.get("state")
+        if state is None:
+            return context
+        from .capabilities import ReadableState  # a host without capabilities never needs it
+
+        if not isinstance(state, ReadableState):
+            return context
+        seconds = min(added.timeout for added in self._added.values())
+        known = await in_own_task(_read(state, context.meta), name="reading the state", seconds=seconds)
+        return replace(context, state={**known, **context.state})
 
     async def _listed(self, added: _Added, context: ReadonlyContext) -> Listed:
         try:
@@ -183,6 +219,10 @@ class Toolsets:
         if added.on_error == "drop" or last is None:
             return Listed(toolset=name, failure=failure, told=_told(error))
         return replace(last, failure=failure, told=_told(error))
+
+
+async def _read(state: ReadableState, meta: CallMeta) -> Mapping[str, Json]:
+    return await state.read(meta)
 
 
 async def _opened(added: _Added) -> None:

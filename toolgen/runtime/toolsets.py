@@ -36,7 +36,9 @@ class ReadonlyContext:
 
     meta: CallMeta = NO_META
     state: Mapping[str, Json] = field(default_factory=lambda: MappingProxyType({}))
-    """The session's state, as the host gives it."""
+    """What tools of the same call would read, under the keys that `ctx.state.get` takes, those of the session
+    without `session:`; where the runtime has a `StateCapability`. What the host gives itself goes before it.
+    """
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "state", MappingProxyType(dict(self.state)))

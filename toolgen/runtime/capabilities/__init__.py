@@ -10,7 +10,7 @@ from .artifacts import (
 )
 from .artifacts_memory import MemoryArtifactStore
 from .artifacts_sqlite import SqliteArtifactStore
-from .capability import CallScope, Capability, Conflict, ThreadCapability
+from .capability import CallScope, Capability, Conflict, ReadableState, ThreadCapability
 from .state import Change, State, StateCapability, StateStore, SyncState
 from .state_memory import MemoryStateStore
 from .state_sqlite import SqliteStateStore
@@ -26,6 +26,7 @@ __all__ = [
     "Conflict",
     "MemoryArtifactStore",
     "MemoryStateStore",
+    "ReadableState",
     "SqliteArtifactStore",
     "SqliteStateStore",
     "State",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
+
+from toolgen.contract.fields import Json
 
 from ..bridge import Wait
 from ..calls import CallMeta
@@ -63,4 +65,13 @@ class ThreadCapability(Protocol):
         `opened` is what `open` returned. `wait(opened.find, key)` returns what `opened.find(key)` gives,
         awaited in the event loop of the call.
         """
+        ...
+
+
+@runtime_checkable
+class ReadableState(Protocol):
+    """What the capability `state` may have beside: values for dynamic toolsets to read."""
+
+    async def read(self, meta: CallMeta) -> Mapping[str, Json]:
+        """Return everything that a call of this meta could read, by key."""
         ...

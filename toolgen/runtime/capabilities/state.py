@@ -10,7 +10,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from toolgen.contract.fields import Json
 
@@ -52,6 +52,15 @@ class StateStore(Protocol):
         Raises:
             ValueError: one of them does not fit what is stored, such as a number added to a text.
         """
+        ...
+
+
+@runtime_checkable
+class BulkStateStore(Protocol):
+    """A store that reads several owners in one step; without it they are read one after the other."""
+
+    async def load_each(self, places: Sequence[tuple[Scope, str]]) -> Sequence[dict[str, Json]]:
+        """Return everything that each of the owners has, in their order."""
         ...
 
 
@@ -213,24 +222,50 @@ class StateCapability:
     async def load(self, scope: Scope, owner: str) -> dict[str, Json]:
         return self._turns.get(owner, {}) if scope == "temp" else await self._store.load(scope, owner)
 
+    async def read(self, meta: CallMeta) -> dict[str, Json]:
+        """Return everything that a call of this meta could read, under the keys that `State.get` takes.
+
+        Those of the session are without `session:`, unless they have a colon of their own. A scope whose
+        owner the meta does not say is left out.
+        """
+        scopes: tuple[Scope, ...] = ("app", "user", "session")
+        places: list[tuple[Scope, str]] = [
+            (scope, owner) for scope in scopes if (owner := self._owner(scope, meta))
+        ]
+        if isinstance(self._store, BulkStateStore):
+            found = list(await self._store.load_each(places))
+        else:
+            found = [await self._store.load(scope, owner) for scope, owner in places]
+        places.append(("temp", turn := self._owner("temp", meta)))
+        found.append(self._turns.get(turn, {}))
+        return {
+            key if scope == "session" and ":" not in key else f"{scope}:{key}": value
+            for (scope, _), values in zip(places, found, strict=True)
+            for key, value in values.items()
+        }
+
     def owner(self, scope: Scope, meta: CallMeta) -> str:
         """Return whose values a scope has in a call.
 
         Raises:
             RuntimeError: the host's `CallMeta` does not say.
         """
+        owner = self._owner(scope, meta)
+        if not owner:
+            raise RuntimeError(f"the CallMeta of this call does not say whose {scope} state it is")
+        return owner
+
+    def _owner(self, scope: Scope, meta: CallMeta) -> str:
+        """Return the owner; empty where the meta does not say who it is."""
         match scope:
             case "app":
                 return self._app
             case "user":
-                owner = self._user(meta)
+                return self._user(meta)
             case "session":
-                owner = meta.session_id
+                return meta.session_id
             case "temp":
-                owner = json.dumps([meta.session_id, meta.turn_id]) if meta.turn_id else _NO_TURN
-        if not owner:
-            raise RuntimeError(f"the CallMeta of this call does not say whose {scope} state it is")
-        return owner
+                return json.dumps([meta.session_id, meta.turn_id]) if meta.turn_id else _NO_TURN
 
     def refuse(self, key: str, operation: Operation) -> None:
         """Raise when the rules want another operation for the key.

@@ -37,12 +37,19 @@ class SqliteStateStore:
     async def load(self, scope: Scope, owner: str) -> dict[str, Json]:
         return await asyncio.to_thread(self._load, scope, owner)
 
+    async def load_each(self, places: Sequence[tuple[Scope, str]]) -> Sequence[dict[str, Json]]:
+        return await asyncio.to_thread(self._load_each, places)
+
     async def apply(self, scope: Scope, owner: str, changes: Sequence[Change]) -> None:
         await asyncio.to_thread(self._apply, scope, owner, changes)
 
     def _load(self, scope: Scope, owner: str) -> dict[str, Json]:
         with closing(self._connect()) as database:
             return _document(database, scope, owner)
+
+    def _load_each(self, places: Sequence[tuple[Scope, str]]) -> Sequence[dict[str, Json]]:
+        with closing(self._connect()) as database:
+            return [_document(database, scope, owner) for scope, owner in places]
 
     def _apply(self, scope: Scope, owner: str, changes: Sequence[Change]) -> None:
         with closing(self._connect()) as database:
