@@ -1,0 +1,165 @@
+"""The shapes of pydantic's core schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from .foreign_exact import UNKNOWN_KEY
+from .union_shapes import ANY, Shape, either, scalars
+
+
+class CoreShapes:
+    """Reads shapes out of a core schema."""
+
+    def __init__(self, definitions: Mapping[str, Any]) -> None:
+        """Read a schema whose references lead into these definitions."""
+        self._definitions = definitions
+
+    def of(self, schema: Any, *, has_members: bool = True) -> Shape:
+        """Return the shape of what a schema accepts; where author's code comes first, that is anything."""
+        kind = schema["type"]
+        if (types := _TYPES.get(kind)) is not None:
+            return Shape(types=types)
+        if kind in _OBJECTS:
+            return self._object(schema, schema.get("config", {})) if has_members else _OBJECT
+        if (read := _WRAPPERS.get(kind)) is not None and schema.get("on_error", "raise") == "raise":
+            return read(self, schema, has_members)
+        return ANY
+
+    def _inner(self, schema: Any, has_members: bool) -> Shape:
+        return self.of(schema["schema"], has_members=has_members)
+
+    def _reference(self, schema: Any, has_members: bool) -> Shape:
+        found = self._definitions.get(schema["schema_ref"])
+        return ANY if found is None else self.of(found, has_members=has_members)
+
+    def _document(self, schema: Any, has_members: bool) -> Shape:
+        return self.of(schema["json_schema"], has_members=has_members)
+
+    def _chain(self, schema: Any, has_members: bool) -> Shape:
+        """Return what the first step wants, or the values of a last step that chooses among some."""
+        first, last = schema["steps"][0], schema["steps"][-1]
+        return self.of(last if last["type"] == "literal" else first, has_members=has_members)
+
+    def _literal(self, schema: Any, has_members: bool) -> Shape:
+        return scalars(schema["expected"])
+
+    def _nullable(self, schema: Any, has_members: bool) -> Shape:
+        return either((self.of(schema["schema"], has_members=False), _NULL))
+
+    def _union(self, schema: Any, has_members: bool) -> Shape:
+        choices = choices_of(schema)
+        if len(choices) == 1:
+            return self.of(choices[0], has_members=has_members)
+        return either(self.of(choice, has_members=False) for choice in choices)
+
+    def _tagged(self, schema: Any, has_members: bool) -> Shape:
+        return _OBJECT
+
+    def _class(self, schema: Any, has_members: bool) -> Shape:
+        """Return the shape of a model or a dataclass; ANY of one that its author's code makes."""
+        inner = schema["schema"]
+        while inner["type"] == "function-after":
+            inner = inner["schema"]
+        if schema.get("root_model") or schema.get("custom_init") or inner["type"] not in _OBJECTS:
+            return ANY
+        shape = self._object(inner, schema.get("config", {})) if has_members else _OBJECT
+        return replace(shape, classes=(schema["cls"],))
+
+    def _object(self, schema: Any, config: Mapping[str, Any]) -> Shape:
+        fields = fields_of(schema)
+        required: set[str] = set()
+        members: dict[str, Shape] = {}
+        for key, field_schema in fields:
+            if key is None:
+                continue  # it is found at one of several places
+            is_required = field_schema.get("required", schema.get("total", True))
+            if (
+                is_required
+                and field_schema.get("init", True)
+                and not self._has_default(field_schema["schema"])
+            ):
+                required.add(key)
+            shape = self.of(field_schema["schema"], has_members=False)
+            if shape.types is not None:
+                members[key] = shape
+        keys = [key for key, _ in fields if key is not None]
+        is_closed = _refuses_keys(schema, config) and len(keys) == len(fields)
+        return Shape(
+            types=_OBJECT.types,
+            required=frozenset(required),
+            known=frozenset(keys) if is_closed else None,
+            members=members,
+        )
+
+    def _has_default(self, schema: Any) -> bool:
+        """Return whether a value may be left out, wherever its default stands."""
+        match schema:
+            case {"type": "default"}:
+                return True
+            case {"type": "model" | "dataclass"}:
+                return False
+            case {"type": "definition-ref", "schema_ref": ref}:
+                found = self._definitions.get(ref, {"type": "default"})
+                return bool(found["type"] == "default")
+            case (
+                {"schema": inner} | {"json_schema": inner} | {"strict_schema": inner} | {"steps": [inner, *_]}
+            ):
+                return self._has_default(inner)
+            case _:
+                return False
+
+
+_OBJECT: Final = Shape(types=frozenset({"object"}))
+_NULL: Final = scalars([None])
+_ARRAY: Final = frozenset({"array"})
+_TYPES: Final[Mapping[str, frozenset[str]]] = {
+    "none": frozenset({"null"}),
+    "bool": frozenset({"boolean"}),
+    "int": frozenset({"integer"}),
+    "float": frozenset({"number"}),
+    "str": frozenset({"string"}),
+    "list": _ARRAY,
+    "set": _ARRAY,
+    "frozenset": _ARRAY,
+    "tuple": _ARRAY,
+    "dict": frozenset({"object"}),
+}
+_OBJECTS: Final = frozenset({"model-fields", "typed-dict", "dataclass-args"})
+_WRAPPERS: Final[Mapping[str, Callable[[CoreShapes, Any, bool], Shape]]] = {
+    "definitions": CoreShapes._inner,
+    "definition-ref": CoreShapes._reference,
+    "default": CoreShapes._inner,
+    "function-after": CoreShapes._inner,
+    "nullable": CoreShapes._nullable,
+    "json-or-python": CoreShapes._document,
+    "chain": CoreShapes._chain,
+    "literal": CoreShapes._literal,
+    "union": CoreShapes._union,
+    "tagged-union": CoreShapes._tagged,
+    "model": CoreShapes._class,
+    "dataclass": CoreShapes._class,
+}
+
+
+def choices_of(schema: Any) -> list[Any]:
+    """Return the branches of a union, without their labels."""
+    return [choice[0] if isinstance(choice, tuple) else choice for choice in schema["choices"]]
+
+
+def fields_of(schema: Any) -> list[tuple[str | None, Any]]:
+    """Return the fields of an object by JSON key; None for one that may stand at several."""
+    fields = schema["fields"]
+    named = fields.items() if isinstance(fields, dict) else [(one["name"], one) for one in fields]
+    keys = [(one.get("validation_alias", name), one) for name, one in named]
+    return [(key if isinstance(key, str) else None, one) for key, one in keys]
+
+
+def _refuses_keys(schema: Any, config: Mapping[str, Any]) -> bool:
+    """Return whether an object takes no key beside those of its fields."""
+    keys = schema.get("extras_keys_schema", {})
+    if keys.get("custom_error_type") == UNKNOWN_KEY:
+        return True
+    return bool(schema.get("extra_behavior", config.get("extra_fields_behavior")) == "forbid")

@@ -1,0 +1,258 @@
+"""Unions whose branches would be tried again and again, told apart by the shape of the value.
+
+pydantic tries each branch of a union. Where branches lead to the same union again, each level of a document
+doubles the work. Here one branch is tried where the shape of a value leaves one, and accepts what it would
+have accepted before. Where it leaves several, all are tried within a budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from .core_shapes import CoreShapes, choices_of
+from .foreign_exact import BRANCH, PASSED
+from .limits import keys_of
+from .union_shapes import Shape
+
+T = TypeVar("T")
+AnySchema = Any
+"""A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
+
+_MOST_WORK: Final = 25_000
+"""Values of one document that may be looked at again, because several branches may accept what holds them."""
+_MOST_TIMES: Final = 10
+"""How often each value of a document may be looked at beside that; a long list is no reason to give up."""
+_MOST_EXPLAINED: Final = 2_000
+"""The same where no branch can accept it; beyond that, only the nearest branch tells what is wrong."""
+_MOST_WAYS: Final = 8
+"""Branches by which one value may be looked at; a schema with more, or with no end of them, is guarded."""
+_MOST_MEASURED: Final = 100_000
+"""Values of a Python object that are counted; one that holds itself has no end of them."""
+
+
+class AmbiguousError(Exception):
+    """Too many values may be of several branches; whether the document fits is not known."""
+
+
+@dataclass(slots=True)
+class _Work:
+    left: int
+    explained: int = _MOST_EXPLAINED
+
+    def affords(self, value: object, times: int, *, may_fit: bool) -> bool:
+        """Return whether a value may be looked at so many times more, and take that from the budget."""
+        left = self.left if may_fit else self.explained
+        spent = times * _size(value, left // times)
+        if spent > left:
+            return False
+        if may_fit:
+            self.left -= spent
+        else:
+            self.explained -= spent
+        return True
+
+
+_WORK: Final[ContextVar[_Work | None]] = ContextVar("work", default=None)
+
+
+def guarded(schema: AnySchema) -> AnySchema | None:
+    """Return the schema with its unions told apart; None where trying all branches is cheap."""
+    nodes = list(_nodes(schema))
+    definitions = {node["ref"]: node for node in nodes if "ref" in node}
+    shapes = CoreShapes(definitions)
+    if all(_overlap(node, shapes) <= 1 for node in nodes):
+        return None
+    parts = {"": schema, **definitions}
+    if _most_ways({name: list(_ways(part, shapes)) for name, part in parts.items()}) <= _MOST_WAYS:
+        return None
+    branches: list[AnySchema] = []
+
+    def named(branch: AnySchema) -> AnySchema:
+        """Return a reference to the branch, which stands at two places and is built once."""
+        if branch["type"] == "definition-ref":
+            return branch
+        ref = f"toolgen branch {len(branches)}"  # a name of its own means nothing outside the definitions
+        branches.append({**branch, "ref": ref})
+        return {"type": "definition-ref", "schema_ref": ref}
+
+    def told_apart(node: AnySchema) -> AnySchema:
+        made = _mapped(node, told_apart)
+        if _overlap(node, shapes) <= 1:
+            return made
+        return _chosen([named(branch) for branch in choices_of(made)], node, shapes)
+
+    whole = told_apart(schema)
+    return {"type": "definitions", "schema": whole, "definitions": branches}
+
+
+def within_budget(call: Callable[..., T]) -> Callable[..., T]:
+    """Return the function of a guarded schema with a budget for each call.
+
+    The function raises `AmbiguousError` when the budget is spent.
+    """
+
+    def bounded(document: Any, **options: Any) -> T:
+        if isinstance(document, bytes | str):
+            values = keys_of(document, _MOST_WORK)
+        else:
+            values = _size(document, _MOST_MEASURED)
+        token = _WORK.set(_Work(left=_MOST_WORK + _MOST_TIMES * values))
+        try:
+            return call(document, **options)
+        finally:
+            _WORK.reset(token)
+
+    return bounded
+
+
+def _discriminator(shapes: Mapping[str, Shape], every: str) -> Callable[[object], str]:
+    """Return what gives the label of the one branch that may accept a value, or that of every branch."""
+
+    def choose(value: object) -> str:
+        misfits = {label: shape.misfits(value) for label, shape in shapes.items()}
+        fitting = [label for label, count in misfits.items() if not count]
+        if len(fitting) == 1:
+            return fitting[0]
+        work = _WORK.get()
+        if work is None or work.affords(value, len(misfits) - 1, may_fit=bool(fitting)):
+            return every
+        if fitting:
+            raise AmbiguousError
+        return min(misfits, key=lambda label: misfits[label])
+
+    return choose
+
+
+def _chosen(branches: list[AnySchema], node: AnySchema, shapes: CoreShapes) -> AnySchema:
+    """Return a union of these branches that goes by the shape of the value."""
+    labels = _labels(node)
+    known = dict(zip(labels, map(shapes.of, choices_of(node)), strict=True))
+    labelled = list(zip(branches, labels, strict=True))
+    all_of_them = {**{key: value for key, value in node.items() if key != "ref"}, "choices": labelled}
+    outer = {key: node[key] for key in ("ref", "serialization", "metadata") if key in node}
+    every = PASSED if labels[0].startswith(BRANCH) else "any branch"
+    choices = {**dict(zip(labels, branches, strict=True)), every: all_of_them}
+    return {
+        "type": "tagged-union",
+        "choices": choices,
+        "discriminator": _discriminator(known, every),
+        **outer,
+    }
+
+
+def _labels(node: AnySchema) -> list[str]:
+    """Return the labels of the branches of a union, where they stand in errors."""
+    return [
+        choice[1] if isinstance(choice, tuple) else f"branch {number}"
+        for number, choice in enumerate(node["choices"])
+    ]
+
+
+def _size(value: object, most: int) -> int:
+    """Return the number of values in a value, itself among them; a larger number than `most` for more."""
+    count, waiting = 0, [value]
+    while waiting and count <= most:
+        one = waiting.pop()
+        count += 1
+        match one:
+            case dict():
+                waiting.extend(one.values())
+            case list() | tuple() | set() | frozenset():
+                waiting.extend(one)
+            case None | bool() | int() | float() | str():
+                pass
+            case _:
+                waiting.extend(getattr(one, "__dict__", {}).values())
+    return count
+
+
+def _overlap(node: AnySchema, shapes: CoreShapes) -> int:
+    """Return how many branches of a union look into one object, or into one array; 0 of what is no union."""
+    if node["type"] != "union":
+        return 0
+    types = [shapes.of(choice, has_members=False).types for choice in choices_of(node)]
+    return max(sum(one is None or kind in one for one in types) for kind in ("object", "array"))
+
+
+def _ways(schema: AnySchema, shapes: CoreShapes) -> Iterator[tuple[str | None, int]]:
+    """Yield what is reached from a schema, and how often: names of definitions, and None for an end."""
+    waiting = [(schema, 1)]
+    while waiting:
+        node, ways = waiting.pop()
+        ways *= max(1, _overlap(node, shapes))
+        inner = _children(node)
+        yield (node["schema_ref"] if node["type"] == "definition-ref" else None), ways
+        for child in inner:
+            if "ref" in child:
+                yield child["ref"], ways
+            else:
+                waiting.append((child, ways))
+
+
+def _most_ways(ways: Mapping[str, Sequence[tuple[str | None, int]]]) -> int:
+    """Return in how many ways one value may be looked at from the first part of a schema; or just too many.
+
+    `ways` has for each part those that are reached from it. One that leads to itself by two branches doubles
+    them with each level of a document.
+    """
+    most = dict.fromkeys(ways, 1)
+    has_changed = True
+    while has_changed:
+        has_changed = False
+        for name, reached in ways.items():
+            found = max((count * most.get(to, 1) if to else count for to, count in reached), default=1)
+            found = min(found, _MOST_WAYS + 1)
+            if found > most[name]:
+                most[name], has_changed = found, True
+    return most[next(iter(ways))]
+
+
+_INNER: Final = frozenset(
+    "schema items_schema keys_schema values_schema extras_schema extras_keys_schema json_schema "
+    "python_schema lax_schema strict_schema arguments_schema steps choices fields".split()
+)
+"""Where core schemas stand inside a core schema."""
+
+
+def _nodes(schema: AnySchema) -> Iterator[AnySchema]:
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += node.get("definitions", [])
+        waiting += _children(node)
+
+
+def _children(schema: AnySchema) -> list[AnySchema]:
+    found: list[AnySchema] = []
+
+    def collect(node: AnySchema) -> AnySchema:
+        found.append(node)
+        return node
+
+    for key in _INNER.intersection(schema):
+        _inside(schema[key], collect)
+    return found
+
+
+def _mapped(schema: AnySchema, change: Callable[[AnySchema], AnySchema]) -> AnySchema:
+    """Return the schema with another in the place of each that stands inside it."""
+    places = _INNER.union(["definitions"]).intersection(schema)
+    return {**schema, **{key: _inside(schema[key], change) for key in places}}
+
+
+def _inside(value: Any, change: Callable[[AnySchema], AnySchema]) -> Any:
+    match value:
+        case {"type": str()}:
+            return change(value)
+        case dict():
+            return {key: _inside(one, change) for key, one in value.items()}
+        case list():
+            return [_inside(one, change) for one in value]
+        case (inner, label):
+            return _inside(inner, change), label
+        case _:
+            return value

@@ -1,0 +1,126 @@
+"""What a branch of a union surely refuses, seen from the outside of a value: its type, its keys, its tags.
+
+A shape never refuses what its branch accepts. It is read from a core schema (`core_shapes`) or from a JSON
+Schema (`rule_shapes`), and compared with a value without looking further than its members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+JSON_TYPES: Final = frozenset("null boolean integer number string array object".split())
+"""The types of JSON Schema 2020-12 Core 6.1.1; every integer is a number too."""
+
+Scalar = tuple[bool, object]
+"""A text, a number, a boolean or null; whether it is a boolean tells true from 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What a branch may accept, as far as the outside of a value tells."""
+
+    types: frozenset[str] | None = None
+    """JSON types; None for any."""
+    values: frozenset[Scalar] | None = None
+    """The only texts, numbers and booleans; None for any."""
+    required: frozenset[str] = frozenset()
+    """Keys that an object must have."""
+    known: frozenset[str] | None = None
+    """Keys that an object may have; None for any."""
+    members: Mapping[str, Shape] = field(default_factory=dict)
+    """What objects may hold under a key, by type and value alone."""
+    classes: tuple[type, ...] = ()
+    """What accepts a value that is no JSON, in Python."""
+
+    def misfits(self, value: object) -> int:
+        """Return how many reasons there are that the branch does not accept a value; 0 when it may."""
+        match value:
+            case dict():
+                if not self._takes("object"):
+                    return _WRONG_TYPE
+                return self._misfits_of_keys(value)
+            case list() | tuple() | set() | frozenset():
+                return 0 if self._takes("array") else _WRONG_TYPE
+            case None | bool() | int() | float() | str():
+                return self._misfits_of_scalar(value)
+            case _:
+                return 0 if not self.classes or isinstance(value, self.classes) else _WRONG_TYPE
+
+    def _takes(self, type_: str) -> bool:
+        return self.types is None or type_ in self.types
+
+    def _misfits_of_keys(self, value: dict[Any, object]) -> int:
+        count = len(self.required.difference(value))
+        if self.known is not None:
+            count += sum(key not in self.known for key in value)
+        for key, shape in self.members.items():
+            if key in value and (shape.types is not None or shape.values is not None):
+                count += shape._misfits_of_member(value[key])
+        return count
+
+    def _misfits_of_member(self, value: object) -> int:
+        match value:
+            case dict():
+                return not self._takes("object")
+            case list():
+                return not self._takes("array")
+            case None | bool() | int() | float() | str():
+                return min(1, self._misfits_of_scalar(value))
+            case _:
+                return 0
+
+    def _misfits_of_scalar(self, value: bool | float | str | None) -> int:
+        if not any(map(self._takes, types_of(value))):
+            return _WRONG_TYPE
+        return int(self.values is not None and (isinstance(value, bool), value) not in self.values)
+
+
+ANY: Final = Shape()
+_WRONG_TYPE: Final = 1_000
+"""More than any number of keys that one would read."""
+
+
+def types_of(value: bool | float | str | None) -> tuple[str, ...]:
+    """Return the JSON types of a scalar; 5.0 is an integer."""
+    match value:
+        case None:
+            return ("null",)
+        case bool():
+            return ("boolean",)
+        case str():
+            return ("string",)
+        case float() if not value.is_integer():
+            return ("number",)
+        case _:
+            return ("number", "integer")
+
+
+def either(shapes: Iterable[Shape]) -> Shape:
+    """Return the shape of a union, by type and value alone."""
+    types: frozenset[str] = frozenset()
+    values: frozenset[Scalar] = frozenset()
+    classes: tuple[type, ...] = ()
+    has_values = has_classes = True
+    for shape in shapes:
+        if shape.types is None:
+            return ANY
+        types |= shape.types
+        has_values = has_values and shape.values is not None
+        values |= shape.values or frozenset()
+        has_classes = has_classes and bool(shape.classes)
+        classes += shape.classes
+    return Shape(types=types, values=values if has_values else None, classes=classes if has_classes else ())
+
+
+def scalars(values: Sequence[object]) -> Shape:
+    """Return the shape of a choice among values."""
+    types: set[str] = set()
+    found: set[Scalar] = set()
+    for value in values:
+        if not isinstance(value, bool | int | float | str | None):
+            return ANY
+        types.update(types_of(value))
+        found.add((isinstance(value, bool), value))
+    return Shape(types=frozenset(types), values=frozenset(found))
