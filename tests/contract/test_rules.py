@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Annotated, Any, Literal, TypeAlias
 
 import pytest
@@ -146,10 +147,71 @@ def test_alternatives_that_multiply_are_one_issue_of_the_document() -> None:
     )
 
 
+def unrolled(levels: int) -> dict[str, Any]:
+    """Return alternatives inside alternatives, none of which leads back."""
+    below: dict[str, Any] = {"type": "integer"}
+    definitions = {}
+    for number in range(levels):
+        definitions[f"U{number}"] = {
+            "anyOf": [
+                {"type": "object", "properties": {"a": below, name: {}}, "required": ["a"]}
+                for name in ("left", "right")
+            ]
+        }
+        below = {"$ref": f"#/$defs/U{number}"}
+    return {**below, "$defs": definitions}
+
+
+@pytest.mark.parametrize("leaf", [5, "five"])
+def test_attempts_that_multiply_are_not_made(leaf: Json) -> None:
+    """Two branches a level, which are tried 2 to the power of 40 times."""
+    document: Json = leaf
+    for _ in range(40):
+        document = {"a": document}
+    assert str(one(unrolled(40), document)) == (
+        "$ fits too many alternatives of its schema at once to be checked; send less of it in one call"
+    )
+
+
+def test_few_alternatives_inside_one_another_are_tried() -> None:
+    assert Rules(unrolled(8)).issues(nested(8)) == ()
+    assert one(unrolled(8), nested(7)).path == "$" + ".a" * 7
+
+
+def test_a_deep_document_that_fits_is_taken() -> None:
+    document: Json = "leaf"
+    for _ in range(60):
+        document = {"a": document}
+    assert Rules(ENDLESS).issues(document) == ()
+
+
+ITEMS: dict[str, Any] = {"items": {"anyOf": [{"const": "a"}, {"const": 1}]}}
+
+
 def test_a_long_list_has_an_issue_for_each_item() -> None:
-    schema = {"items": {"anyOf": [{"const": "a"}, {"const": 1}]}}
-    document: Json = [5 for _ in range(20_000)]
-    assert len(Rules(schema).issues(document)) == 20_000
+    document: Json = [5 for _ in range(900)]
+    assert len(Rules(ITEMS).issues(document)) == 900
+
+
+def test_only_the_first_issues_are_built_and_the_others_counted() -> None:
+    found = Rules(ITEMS).findings([5 for _ in range(900)], 20)
+    assert (len(found.issues), found.more, found.is_counted) == (20, 880, False)
+
+
+@pytest.mark.parametrize("document", [[5] * 20_000, {f"k{number}": 1 for number in range(5_000)}])
+def test_the_errors_of_a_large_document_are_not_collected(document: Json) -> None:
+    """Each holds a copy of its value: those of 5,000 keys take gigabytes."""
+    schema = {**ITEMS, "propertyNames": {"maxLength": 1}}
+    tracemalloc.start()
+    try:
+        issues = Rules(schema).issues(document)
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert [issue.message for issue in issues] == [
+        "breaks a rule of its schema, and is too large to say where"
+    ]
+    assert peak_bytes < 1_000_000
 
 
 class A(SchemaModel):

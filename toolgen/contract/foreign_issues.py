@@ -22,6 +22,7 @@ from .issues import (
     TYPES,
     UNKNOWN,
     FieldIssue,
+    Findings,
     Keys,
     Reader,
     bound_issue,
@@ -34,6 +35,8 @@ from .patterns import PatternError, to_rust
 from .rule_paths import are_too_many
 
 _EXACT_FLOATS: Final = 2**53
+_MOST_READ: Final = 20
+"""Errors that are read for each issue that is asked for: a branch of a union may have many."""
 Located = tuple[Keys, ErrorDetails]
 ENDLESS: Final = FieldIssue(
     keys=(),
@@ -41,6 +44,12 @@ ENDLESS: Final = FieldIssue(
     message="does not fit its schema, which has too many alternatives to say where",
 )
 """What is said of a document whose errors are too many to read, for alternatives multiply."""
+AMBIGUOUS: Final = FieldIssue(
+    keys=(),
+    constraint="invalid_value",
+    message="fits too many alternatives of its schema at once to be checked; send less of it in one call",
+)
+"""What is said of a document of which nobody knows whether it fits, for alternatives multiply."""
 
 
 class Found(NamedTuple):
@@ -54,6 +63,13 @@ class Found(NamedTuple):
     """What says more: of a union further inside only the branch that is chosen is read."""
 
 
+class _Union(NamedTuple):
+    """The errors of a union."""
+
+    branches: dict[str, list[Located]]
+    """By the label of the branch, below the place of the union."""
+
+
 class ForeignReader:
     """Turns pydantic's errors of foreign types into issues."""
 
@@ -62,34 +78,43 @@ class ForeignReader:
 
     def issues(self, errors: Sequence[ErrorDetails]) -> tuple[FieldIssue, ...]:
         """Return at most one issue a value, and one a key of a map, in the order of the document."""
-        located = [(loc, error) for error in errors if (loc := _without_labels(error["loc"])) is not None]
+        return self.findings(errors, len(errors)).issues
+
+    def findings(self, errors: Sequence[ErrorDetails], most: int) -> Findings:
+        """Return the first issues, at most so many of them, and how many more there are at least."""
+        is_whole = len(errors) <= _MOST_READ * most
+        located = self._located(errors if is_whole else errors[: _MOST_READ * most])
         if are_too_many(len(located), 0) and are_too_many(len(located), len(_places(located))):
-            return (ENDLESS,)
-        return tuple([found.issue for found in settled(self._read(located, ()))])
+            return Findings(issues=(ENDLESS,))
+        parts = _parts(located)
+        if not is_whole and len(parts) > 1:
+            parts.pop()  # the errors of a union come together, and these may not be all of them
+        issues: list[FieldIssue] = []
+        number = 0
+        while number < len(parts) and len(issues) < most:
+            issues += [found.issue for found in settled(self._found(*parts[number], ()))]
+            number += 1
+        left = parts[number:]
+        return Findings(
+            issues=tuple(issues[:most]),
+            more=max(0, len(issues) - most) + len(left) + (not is_whole),
+            is_counted=is_whole and not any(isinstance(part, _Union) for _, part in left),
+        )
+
+    def _located(self, errors: Sequence[ErrorDetails]) -> list[Located]:
+        return [(loc, error) for error in errors if (loc := _without_labels(error["loc"])) is not None]
 
     def _read(self, errors: Sequence[Located], keys: Keys) -> list[Found]:
-        """Return what was found below `keys`; the errors of a union come together."""
-        unions: dict[Keys, dict[str, list[Located]]] = {}
-        order: list[Found | Keys] = []
-        for rest, error in errors:
-            at = next((at for at, step in enumerate(rest) if _is_branch(step)), None)
-            if at is None:
-                order.append(self._one((*keys, *rest), error))
-                continue
-            place = rest[:at]
-            if place not in unions:
-                unions[place] = {}
-                order.append(place)
-            unions[place].setdefault(str(rest[at]), []).append((rest[at + 1 :], error))
-        found: list[Found] = []
-        for one in order:
-            if isinstance(one, Found):
-                found.append(one)
-            else:
-                place = (*keys, *one)
-                read = partial(self._union, [*unions[one].values()], place)
-                found += [postponed(place, read)] if one else read()
-        return found
+        """Return what was found below `keys`."""
+        return [found for place, part in _parts(errors) for found in self._found(place, part, keys)]
+
+    def _found(self, place: Keys, part: ErrorDetails | _Union, keys: Keys) -> Sequence[Found]:
+        """Return what was found at a place below `keys`."""
+        whole = (*keys, *place)
+        if not isinstance(part, _Union):
+            return (self._one(whole, part),)
+        read = partial(self._union, [*part.branches.values()], whole)
+        return (postponed(whole, read),) if place else read()
 
     def _union(self, branches: Sequence[Sequence[Located]], keys: Keys) -> Sequence[Found]:
         return fitting([self._read(branch, keys) for branch in branches], keys)
@@ -125,19 +150,28 @@ class ForeignReader:
         return dict(_patterns(self._schema))
 
 
-def read(reader: Reader, errors: list[ErrorDetails]) -> tuple[FieldIssue, ...]:
-    """Return the issues of a designed class, in which some values may be foreign."""
+def read(reader: Reader, errors: list[ErrorDetails], most: int) -> Findings:
+    """Return the first issues of a designed class, in which some values may be foreign."""
     if not any(BOUNDARY in error["loc"] for error in errors):
-        return reader.issues(errors)
+        return reader.findings(errors, most)
     foreign = ForeignReader(reader.schema)
-    issues: list[FieldIssue] = []
+    found: list[Findings] = []
     for before, inside in _by_value(errors).items():
+        left = max(0, most - sum(len(one.issues) for one in found))
         if before is None:
-            issues += reader.issues(inside)
-        else:
+            found.append(reader.findings(inside, left))
+        elif left:
             prefix = reader.keys(before)
-            issues += [replace(issue, keys=(*prefix, *issue.keys)) for issue in foreign.issues(inside)]
-    return tuple(issues)
+            findings = foreign.findings(inside, left)
+            issues = [replace(issue, keys=(*prefix, *issue.keys)) for issue in findings.issues]
+            found.append(replace(findings, issues=tuple(issues)))
+        else:
+            found.append(Findings(issues=(), more=1, is_counted=False))
+    return Findings(
+        issues=tuple([issue for one in found for issue in one.issues]),
+        more=sum(one.more for one in found),
+        is_counted=all(one.is_counted for one in found),
+    )
 
 
 def _by_value(errors: list[ErrorDetails]) -> dict[Keys | None, list[ErrorDetails]]:
@@ -236,6 +270,23 @@ def _without_labels(loc: Keys) -> Keys | None:
         elif step != PASSED:
             steps.append(step)
     return tuple(steps)
+
+
+def _parts(errors: Sequence[Located]) -> list[tuple[Keys, ErrorDetails | _Union]]:
+    """Return the errors by their places, in order; those of a union together, at the place of the union."""
+    unions: dict[Keys, _Union] = {}
+    parts: list[tuple[Keys, ErrorDetails | _Union]] = []
+    for rest, error in errors:
+        at = next((at for at, step in enumerate(rest) if _is_branch(step)), None)
+        if at is None:
+            parts.append((rest, error))
+            continue
+        place = rest[:at]
+        if place not in unions:
+            unions[place] = _Union({})
+            parts.append((place, unions[place]))
+        unions[place].branches.setdefault(str(rest[at]), []).append((rest[at + 1 :], error))
+    return parts
 
 
 def _places(located: Sequence[Located]) -> set[Keys]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 from pydantic_core import ErrorDetails, to_json
@@ -81,6 +82,14 @@ class FieldIssue(_Told):
             facts["limit"] = self.limit
         return facts
 
+    def shortened(self) -> FieldIssue:
+        """Return the issue with its longest keys and its message cut; itself where all is short."""
+        keys = tuple([short(key, LONGEST_KEY) if isinstance(key, str) else key for key in self.keys])
+        message = short(self.message, _LONGEST_MESSAGE)
+        if keys == self.keys and message == self.message:
+            return self
+        return replace(self, keys=keys, message=message)
+
     def as_bytes(self) -> bytes:
         """Return `as_json` as JSON text; made once, for a model repeats its mistakes."""
         try:
@@ -89,6 +98,41 @@ class FieldIssue(_Told):
             self._told = to_json(self.as_json())
             return self._told
 
+
+@record
+class Findings:
+    """What is wrong with a document, as far as it was read."""
+
+    issues: tuple[FieldIssue, ...]
+    """In the order of the document."""
+    more: int = 0
+    """Issues that were not read."""
+    is_counted: bool = True
+    """Whether there are just so many more; else there are at least so many."""
+
+    def shortened(self) -> Findings:
+        """Return the same with each issue short."""
+        return replace(self, issues=tuple([issue.shortened() for issue in self.issues]))
+
+
+def short(text: str, longest: int) -> str:
+    """Return a text of at most so many characters; one that was cut ends with an ellipsis."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+LONGEST_KEY: Final = 200
+"""Characters of one key, as an issue names it."""
+_LONGEST_MESSAGE: Final = 1_000
+MOST_ERRORS: Final = 20_000
+"""Errors of pydantic's that are read; it gives all of them or none, and 20,000 take 13 MB."""
+COUNTLESS: Final = Findings(
+    issues=(
+        FieldIssue(
+            keys=(), constraint="invalid_value", message="does not fit its schema, in too many places to name"
+        ),
+    )
+)
+"""What is found in a document that has more of them."""
 
 _JSON_TYPES: Final[dict[type, str]] = {
     type(None): "null",
@@ -127,6 +171,8 @@ _REPEATED: Final = frozenset((*TYPES, *BOUNDS, "missing", "extra_forbidden", "li
 """Errors whose issue follows from their type, their place and the type of the value."""
 _MOST_KNOWN: Final = 1_000
 """Issues that one codec remembers."""
+_DEEPEST_KNOWN: Final = 20
+"""Keys of the place of such an issue."""
 _ONE: Final = {
     "null": "null",
     "boolean": "a boolean",
@@ -154,6 +200,12 @@ class Reader:
         """Return one issue an error, in the order of the document."""
         return tuple([self._issue(error) for error in errors])
 
+    def findings(self, errors: list[ErrorDetails], most: int) -> Findings:
+        """Return the first issues, at most so many of them, and how many more there are."""
+        if len(errors) <= most:
+            return Findings(issues=self.issues(errors))
+        return Findings(issues=self.issues(errors[:most]), more=len(errors) - most)
+
     def keys(self, loc: Keys) -> Keys:
         """Return the keys of the document at a location of pydantic's."""
         return loc if self._direct else self._walk(loc)[0]
@@ -166,9 +218,12 @@ class Reader:
         key = (kind, loc, type(error["input"]))
         found = self._known.get(key)
         if found is None:
+            found = self._new_issue(error)
+            if not _is_memorable(loc):
+                return found
             if len(self._known) >= _MOST_KNOWN:  # names that a model has made up come without end
                 self._known.clear()
-            found = self._known[key] = self._new_issue(error)
+            self._known[key] = found
         return found
 
     def _new_issue(self, error: ErrorDetails) -> FieldIssue:
@@ -241,6 +296,14 @@ class Reader:
 
     def _node(self, loc: Keys) -> Mapping[str, Any]:
         return self._walk(loc)[1]
+
+
+def _is_memorable(loc: Keys) -> bool:
+    """Return whether a place takes little memory, and may come again."""
+    for step in loc:
+        if isinstance(step, str) and len(step) > LONGEST_KEY:
+            return False
+    return len(loc) <= _DEEPEST_KNOWN
 
 
 def type_issue(keys: Keys, expected: tuple[str, ...], actual: str) -> FieldIssue:

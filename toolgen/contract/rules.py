@@ -5,9 +5,10 @@ Only here is it imported, and only for the codecs whose types accept more than t
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final
 
 from jsonschema_rs import Draft202012Validator, ValidationError
@@ -15,6 +16,7 @@ from jsonschema_rs import ValidationErrorKind as Kind
 
 from .fields import Json
 from .foreign_issues import (
+    AMBIGUOUS,
     ENDLESS,
     Found,
     broken,
@@ -27,8 +29,18 @@ from .foreign_issues import (
     unknown,
     without_null,
 )
-from .issues import BOUNDS, Constraint, FieldIssue, Keys, bound_issue, json_type, not_among, type_issue
-from .rule_paths import multiplies
+from .issues import (
+    BOUNDS,
+    Constraint,
+    FieldIssue,
+    Findings,
+    Keys,
+    bound_issue,
+    json_type,
+    not_among,
+    type_issue,
+)
+from .rule_paths import Attempts, are_too_many, is_large, ways
 
 _LIMITS: Final = {
     Kind.Minimum: "greater_than_equal",
@@ -52,6 +64,13 @@ _FIRST: Final[tuple[Constraint, ...]] = (
 """What is said of a value that breaks more than one rule; then what comes first in the schema."""
 
 
+_ALL: Final = sys.maxsize
+UNEXPLAINED: Final = FieldIssue(
+    keys=(), constraint="invalid_value", message="breaks a rule of its schema, and is too large to say where"
+)
+"""What is said of a large document; its errors take memory that grows with the square of its size."""
+
+
 class Rules:
     """The rules of one schema, JSON Schema 2020-12; `format` is not among them."""
 
@@ -65,28 +84,53 @@ class Rules:
         plain = schema if isinstance(schema, bool) else dict(schema)
         self._validator = Draft202012Validator(plain, validate_formats=False, offline=True)
 
-    def issues(self, document: Json) -> tuple[FieldIssue, ...]:
-        """Return everything that is wrong with a document, at most one issue a value; never raises.
+    @cached_property
+    def _attempts(self) -> Attempts:
+        return Attempts(self._schema)
 
-        One issue of the whole document where alternatives inside alternatives multiply.
+    def issues(self, document: Json) -> tuple[FieldIssue, ...]:
+        """Return what is wrong with a document, at most one issue a value; never raises."""
+        return self.findings(document, _ALL).issues
+
+    def findings(self, document: Json, most: int) -> Findings:
+        """Return the first issues, at most so many of them, and how many more there are at least.
+
+        One issue of the whole document where it is too large to read all errors, or where alternatives
+        inside alternatives multiply.
         """
         try:
+            if self._attempts.are_too_many(document):
+                return Findings(issues=(AMBIGUOUS,))
             if self._validator.is_valid(document):
-                return ()
-            if multiplies(self._schema, document):
-                return (ENDLESS,)
-            found = _unique(settled(self._read(self._validator.iter_errors(document), ())))
+                return Findings(issues=())
+            if is_large(document):  # the validator collects all errors, each with a copy of its value
+                return Findings(issues=(UNEXPLAINED,), is_counted=False)
+            if are_too_many(*ways(self._schema, document)):
+                return Findings(issues=(ENDLESS,), is_counted=False)
+            return self._first([*self._validator.iter_errors(document)], most)
         except UnicodeEncodeError:
-            return (FieldIssue(keys=(), constraint="invalid_json", message="is not JSON: not Unicode text"),)
+            message = "is not JSON: not Unicode text"
         except (ValueError, RecursionError):
-            return (
-                FieldIssue(keys=(), constraint="invalid_json", message="is not JSON that can be checked"),
-            )
-        return tuple([one.issue for one in found])
+            message = "is not JSON that can be checked"
+        return Findings(issues=(FieldIssue(keys=(), constraint="invalid_json", message=message),))
 
-    def _read(self, errors: Iterable[ValidationError], base: Keys) -> list[Found]:
-        """Return what is wrong at `base` and below it."""
-        return _unique([found for error in errors for found in self._found(error, base)])
+    def _first(self, errors: Sequence[ValidationError], most: int) -> Findings:
+        found = self._read(errors, (), most)
+        issues = [one.issue for one in _unique(settled(found))]
+        if len(issues) <= most:
+            return Findings(issues=tuple(issues))
+        told = {issue.keys for issue in issues}
+        places = told.union(tuple(error.instance_path) for error in errors)
+        return Findings(issues=tuple(issues[:most]), more=len(places) - most, is_counted=False)
+
+    def _read(self, errors: Iterable[ValidationError], base: Keys, most: int = _ALL) -> list[Found]:
+        """Return what is wrong at `base` and below it, in a few more places than that at most."""
+        by_place: dict[tuple[Keys, bool], Found] = {}
+        for error in errors:
+            if len(by_place) > most:
+                break
+            _add(by_place, self._found(error, base))
+        return [*by_place.values()]
 
     def _found(self, error: ValidationError, base: Keys) -> Sequence[Found]:
         keys: Keys = tuple(error.instance_path)
@@ -174,11 +218,15 @@ _MESSAGES: Final[dict[type, str]] = {
 def _unique(founds: Iterable[Found]) -> list[Found]:
     """Return at most one issue a value, and one a key."""
     by_place: dict[tuple[Keys, bool], Found] = {}
+    _add(by_place, founds)
+    return [*by_place.values()]
+
+
+def _add(by_place: dict[tuple[Keys, bool], Found], founds: Iterable[Found]) -> None:
     for found in founds:
         place = (found.issue.keys, found.is_key)
         if place not in by_place or _rank(found) < _rank(by_place[place]):
             by_place[place] = found
-    return [*by_place.values()]
 
 
 def _rank(found: Found) -> int:

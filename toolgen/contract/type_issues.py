@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 
 from .fields import Json
 from .foreign_exact import UNKNOWN_KEY
-from .foreign_issues import ForeignReader, Found
+from .foreign_issues import ForeignReader, Found, Located
 from .forms import FORM_NAMES
 from .issues import FieldIssue, Keys, Reader
 from .type_exact import KEYS, OWN
@@ -37,16 +37,20 @@ class TypeReader(ForeignReader):
         """Read errors of a type; `own` gives the schema of an exact class by its name."""
         super().__init__(schema)
         self._own = own
+        self._readers: dict[str, Reader] = {}
 
-    def issues(self, errors: Sequence[ErrorDetails]) -> tuple[FieldIssue, ...]:
-        return super().issues([_plain(error) for error in errors])
+    def _located(self, errors: Sequence[ErrorDetails]) -> list[Located]:
+        return super()._located([_plain(error) for error in errors])
 
     def _one(self, keys: Keys, error: ErrorDetails) -> Found:
         at = next((at for at, key in enumerate(keys) if isinstance(key, str) and key.startswith(OWN)), None)
         if at is None:
             return _in_form(super()._one(keys, error))
         name = str(keys[at]).removeprefix(OWN)
-        [issue] = Reader(self._own(name)).issues([{**error, "loc": keys[at + 1 :]}])
+        reader = self._readers.get(name)
+        if reader is None:
+            reader = self._readers[name] = Reader(self._own(name))
+        [issue] = reader.issues([{**error, "loc": keys[at + 1 :]}])
         return Found(replace(issue, keys=(*keys[:at], *issue.keys)), issue.actual or "")
 
 

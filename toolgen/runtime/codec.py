@@ -96,7 +96,7 @@ class Codec(Generic[T]):
         raise ToolValidationError(issues)
 
     def _issues(self, errors: list[ErrorDetails]) -> tuple[FieldIssue, ...]:
-        return read(self._reader, errors)
+        return read(self._reader, errors, len(errors)).issues
 
     def encode(self, value: T) -> bytes:
         """Return canonical JSON: declaration order, no spaces, absent fields left out.
