@@ -71,6 +71,7 @@ def test_the_json_may_come_from_stdin(greeter: ProjectFolder, monkeypatch: pytes
         ("greet", '{"name": "Nobody"}', "there is nobody"),
         ("greet", '{"name": "Ada", "session_id": "x"}', "the arguments of greet do not fit"),
         ("greet", "{", "the arguments of greet do not fit"),
+        ("greet", "[" * 65 + "]" * 65, "the arguments of greet do not fit"),
         ("gret", "{}", "there is no tool 'gret'; close names are greet"),
     ],
 )

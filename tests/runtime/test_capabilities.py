@@ -14,8 +14,8 @@ from unittest.mock import ANY
 import pytest
 
 from tests.conftest import surroundings
-from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
-from toolgen.runtime import CallMeta, RegistrationError, ToolCall, ToolError
+from tests.runtime.tools import META, SITE, Listing, lists_much, nothing, runtime, spec
+from toolgen.runtime import CallMeta, Limits, RegistrationError, ToolCall, ToolError
 from toolgen.runtime.capabilities import (
     ArtifactsCapability,
     ArtifactStore,
@@ -228,8 +228,11 @@ async def test_artifacts_have_a_size(artifacts: ArtifactStore) -> None:
 
 
 async def test_a_result_above_the_limit_is_kept_whole(artifacts: ArtifactStore) -> None:
-    made = runtime(Listing(), capabilities=[ArtifactsCapability(artifacts)], max_result_bytes=20)
+    made = runtime(
+        Listing(lists_much), capabilities=[ArtifactsCapability(artifacts)], limits=Limits(result_bytes=245)
+    )
     result = await made.call(TOOL, SITE, ANN)
+    assert len(result.json) <= 245
     uri = json.loads(result.json)["kept"]
     assert [block.as_json()["uri"] for block in result.content] == [uri]
     (info,) = await artifacts.listed("session/s")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gen.assistant.toolsets import devices
-from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec
+from tests.runtime.tools import EMPTY, META, SITE, Listing, much, nothing, runtime, spec
 from toolgen.runtime import (
     Abort,
     Answer,
@@ -17,6 +17,7 @@ from toolgen.runtime import (
     Continue,
     Deny,
     Hook,
+    Limits,
     LongRunningSpec,
     Runtime,
     ToolCall,
@@ -151,7 +152,7 @@ class Answers(Hook):
         self.where = where
 
     def at(self, where: str) -> Any:
-        return Answer(result=nothing()) if where == self.where else Continue()
+        return Answer(result=much()) if where == self.where else Continue()
 
     async def before_tool(self, call: ToolCall, payload: Any, ctx: Any) -> Any:
         return self.at("before")
@@ -166,10 +167,11 @@ class Answers(Hook):
 @pytest.mark.parametrize("where", ["before", "after", "error"])
 async def test_the_answer_of_a_hook_has_the_limit_of_every_result(where: str) -> None:
     failing = fails if where in ("after", "error") else None
-    made = runtime(Listing(failing), hooks=[Answers(where)], max_result_bytes=20)
+    made = runtime(Listing(failing), hooks=[Answers(where)], limits=Limits(result_bytes=100))
     result = await made.call(TOOL, SITE, META)
     told = json.loads(result.json)
-    assert (result.status, told["bytes"], told["beginning"]) == ("ok", 45, '{"devices":[],"retur')
+    assert (result.status, told["bytes"], told["beginning"][:5]) == ("ok", 246, '{"dev')
+    assert len(result.json) <= 100
 
 
 async def test_what_is_delivered_has_the_limit_of_every_result() -> None:
@@ -182,10 +184,10 @@ async def test_what_is_delivered_has_the_limit_of_every_result() -> None:
         suspensions=MemorySuspensionStore(),
         capabilities=[ArtifactsCapability(MemoryArtifactStore())],
         events=events,
-        max_result_bytes=20,
+        limits=Limits(result_bytes=245),
     )
-    result = await made.deliver(await token_of(made), EMPTY)
-    assert (json.loads(result.json)["bytes"], result.result.returned) == (45, 0)
+    result = await made.deliver(await token_of(made), json.loads(devices.LIST_DEVICES.result.encode(much())))
+    assert (json.loads(result.json)["bytes"], result.result.returned) == (246, 0)
     assert json.loads(result.json)["kept"].startswith("artifact:session/s/list_devices")
     events.close()
     assert len([event async for event in told]) == 1

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
+from tests.runtime.tools import META, SITE, Listing, lists_much, nothing, runtime, spec
 from toolgen.runtime import (
     Continue,
     Hook,
     ImageContent,
     Key,
+    Limits,
     ResourceContent,
     TextContent,
     ToolCall,
@@ -54,18 +55,19 @@ async def test_a_result_may_end_the_turn(facts: dict[str, Any]) -> None:
 
 async def test_a_result_above_the_limit_says_so() -> None:
     """The model sees that something is missing and by whose doing; the program has all of it."""
-    result = await runtime(Listing(), max_result_bytes=20).call(TOOL, SITE, META)
+    result = await runtime(Listing(lists_much), limits=Limits(result_bytes=120)).call(TOOL, SITE, META)
+    assert len(result.json) <= 120
     told = json.loads(result.json)
-    assert told["bytes"] == 45
-    assert told["shown"] == 20
-    assert told["beginning"] == '{"devices":[],"retur'
+    assert told["bytes"] == 246
+    assert told["shown"] == len(told["beginning"]) > 20
+    assert told["beginning"].startswith('{"devices":[],"retur')
     assert "toolgen" in told["truncated_by"]
     assert result.result.returned == 0
 
 
 async def test_a_tool_has_a_limit_of_its_own() -> None:
-    result = await runtime(Listing(), spec(max_result_bytes=1000), max_result_bytes=20).call(TOOL, SITE, META)
-    assert json.loads(result.json)["returned"] == 0
+    made = runtime(Listing(lists_much), spec(max_result_bytes=1000), limits=Limits(result_bytes=100))
+    assert json.loads((await made.call(TOOL, SITE, META)).json)["returned"] == 0
 
 
 async def test_a_tool_may_hand_the_conversation_over() -> None:

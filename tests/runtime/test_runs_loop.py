@@ -28,6 +28,7 @@ from toolgen.contract.model import ToolModel
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     BoundTool,
+    Limits,
     ReadonlyContext,
     Runtime,
     StaticToolset,
@@ -293,14 +294,15 @@ async def test_results_of_agents_are_cut_like_all_others() -> None:
     low = ScriptedPlanner([FinalResult(result="all is well " * 100)])
     top = ScriptedPlanner([calling(("look", {"at": "lamps"})), first_answer])
     agents = agent("x.low", low), agent("x.top", top, exporting("x.checks"))
-    async with running(*agents, max_result_bytes=40) as (runtime, engine):
+    async with running(*agents, limits=Limits(result_bytes=100)) as (runtime, engine):
         output = await runtime.agent("x.top").one_shot("Go.")
         events = await runtime.list_run_events(output.run_id)
         direct = await runtime.call("x.checks.look", {"at": "lamps"})
         assert await engine.replay(output.run_id) == (await engine.status(output.run_id)).output
     check_log(output, events)
     told = json.loads(output.text)
-    assert (told["bytes"], told["shown"], told["beginning"][:5]) == (1202, 40, '"all ')
+    assert (told["bytes"], told["beginning"][:5]) == (1202, '"all ')
+    assert len(output.text) <= 100
     assert direct.json.decode() == output.text
     (ended,) = [event for event in events if event.type == "tool_end"]
     assert ended.result == told

@@ -28,6 +28,15 @@ def nothing() -> devices.ListDevicesResult:
     return devices.LIST_DEVICES.result.decode(EMPTY)
 
 
+def much() -> devices.ListDevicesResult:
+    """Return a result of 246 bytes."""
+    return devices.LIST_DEVICES.result.decode({**EMPTY, "refinement_hint": "name a room " * 15})
+
+
+async def lists_much(payload: Any, ctx: Any) -> Any:
+    return much()
+
+
 class Listing:
     """An executor of one tool: counts, and does what the test says."""
 

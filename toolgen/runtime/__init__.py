@@ -2,6 +2,7 @@
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.issues import FieldIssue
+from toolgen.contract.limits import Limits
 from toolgen.contract.model import (
     AnyJson,
     Email,
@@ -103,6 +104,7 @@ __all__ = [
     "Interceptor",
     "Key",
     "LazyModule",
+    "Limits",
     "LongRunningReturn",
     "LongRunningSpec",
     "MalformedResultError",

@@ -48,7 +48,7 @@ class Answering:
         if store is not None:
             from .approvals import Suspensions  # only a runtime that keeps suspensions needs it
 
-            host.suspensions = Suspensions(store)
+            host.suspensions = Suspensions(store, limits=host.limits)
 
     async def deliver(
         self,
@@ -126,6 +126,7 @@ class Answering:
         """Return the result of a call whose executor does not run again; None where it does."""
         suspension, meta = claim.suspension, claim.suspension.meta
         given: Any = claim.answer
+        limit = self._host.limit_of(spec)
         if (canceled := cancel_reason(claim.answer)) is not None:
             return self._taken_back(spec, suspension, canceled)
         match suspension.kind:
@@ -134,14 +135,15 @@ class Answering:
                 reason = _refusal(given, "" if given["approved"] else "a person did not approve the call")
                 self._host.reports.authorized(spec.id, meta, decision, "person", reason, suspension.id)
                 if not given["approved"]:
-                    return denied(spec, reason, meta)
+                    return denied(spec, reason, meta, limit)
                 return None
             case "credential":
                 if not given["available"]:
-                    return failed(spec.id, ToolError(_refusal(given, "the credential is missing")), meta)
+                    error = ToolError(_refusal(given, "the credential is missing"))
+                    return failed(spec.id, error, meta, limit)
                 return None
             case "pending":
-                return _completed(spec, given, meta)
+                return self._completed(spec, given, meta)
             case "input":
                 return None
 
@@ -151,7 +153,17 @@ class Answering:
         reason = reason or f"{spec.name} was canceled"
         if suspension.kind == "confirmation":
             self._host.reports.authorized(spec.id, meta, "denied", "runtime", reason, suspension.id)
-        return denied(spec, reason, meta, code="canceled")
+        return denied(spec, reason, meta, self._host.limit_of(spec), code="canceled")
+
+    def _completed(self, spec: ToolSpec[Any, Any], given: Any, meta: CallMeta) -> ToolResult:
+        """Return the result of work that was pending."""
+        limit = self._host.limit_of(spec)
+        try:
+            if isinstance(given, dict) and set(given) == {"error"} and isinstance(given["error"], str):
+                return failed(spec.id, ToolError(given["error"]), meta, limit)
+            return finish(spec, spec.result.decode(to_json(given), self._host.limits), meta)
+        except Exception as error:
+            return failed(spec.id, failure_of(spec, error), meta, limit)
 
     def _suspensions(self) -> Suspensions:
         if self._host.suspensions is None:
@@ -161,16 +173,6 @@ class Answering:
                 "this runtime keeps no suspensions", hint="give it a store: Runtime(suspensions=…)"
             )
         return self._host.suspensions
-
-
-def _completed(spec: ToolSpec[Any, Any], given: Any, meta: CallMeta) -> ToolResult:
-    """Return the result of work that was pending."""
-    try:
-        if isinstance(given, dict) and set(given) == {"error"} and isinstance(given["error"], str):
-            return failed(spec.id, ToolError(given["error"]), meta)
-        return finish(spec, spec.result.decode(to_json(given)), meta)
-    except Exception as error:
-        return failed(spec.id, failure_of(spec, error), meta)
 
 
 def _refusal(answer: dict[str, Any], otherwise: str) -> str:

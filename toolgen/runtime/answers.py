@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import operator
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from decimal import Decimal
+from itertools import islice
 from typing import Any, Final
 
 from pydantic_core import SchemaValidator, core_schema, to_json
 
 from toolgen.contract.fields import Json
 from toolgen.contract.forms import FORM_NAMES
-from toolgen.contract.issues import Constraint, FieldIssue, Keys, json_type
+from toolgen.contract.issues import Constraint, FieldIssue, Keys, json_type, short
+from toolgen.contract.limits import Limits, excess_of
 from toolgen.contract.patterns import PatternError, to_rust
 
 from .bounds import bounds_of
@@ -43,6 +46,8 @@ _BOUNDS: Final[dict[str, tuple[Callable[[Any, Any], bool], str]]] = {
 }
 
 
+_LONGEST: Final = 200
+"""Characters of names that nobody asked for."""
 CANCELED: Final = "toolgen.canceled"
 """The one key of the answer that takes a question back."""
 
@@ -81,56 +86,70 @@ def _given(answer: Json, optional: Collection[str]) -> Json:
     return {name: part for name, part in answer.items() if part is not None or name not in optional}
 
 
-def checked_answer(spec: ToolSpec[Any, Any], suspension: Suspension, answer: Json) -> Json:
+def checked_answer(spec: ToolSpec[Any, Any], suspension: Suspension, answer: Json, limits: Limits) -> Json:
     """Return the answer.
 
     Raises:
-        BadAnswerError: it does not fit what was asked; the suspension still waits.
+        BadAnswerError: it exceeds the limits, or does not fit what was asked; the suspension still waits.
     """
+    refuse_excess(answer, limits)
     if cancel_reason(answer) is not None:
         return answer
     match suspension.kind:
         case "confirmation":
             codec = spec.confirm.payload if spec.confirm else None
-            return _decision(answer, "approved", codec)
+            return _decision(answer, "approved", codec, limits)
         case "credential":
-            return _decision(answer, "available", None)
+            return _decision(answer, "available", None, limits)
         case "pending":
             if not _is_failure(answer):
-                _bounded(spec, _decoded(spec.result, answer))
+                _bounded(spec, _decoded(spec.result, answer, limits))
             return answer
         case "input":
-            issues = answer_issues(suspension.answer_schema, answer)
+            issues = answer_issues(suspension.answer_schema, answer, limits.issues)
             if issues:
                 raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
             return answer
 
 
-def answer_issues(schema: Mapping[str, Any], answer: Json) -> tuple[FieldIssue, ...]:
-    """Return what is wrong with an answer to a question of this schema."""
-    return tuple(_issues(schema, answer)) if schema else ()
+def refuse_excess(answer: Json, limits: Limits) -> None:
+    """Raise where an answer exceeds a limit.
+
+    Raises:
+        BadAnswerError: as said.
+    """
+    # Whether it is JSON is found out elsewhere.
+    text = json.dumps(answer, ensure_ascii=False, default=repr)
+    if (excess := excess_of(text, limits)) is not None:
+        raise BadAnswerError(f"the answer {excess.message}")
+
+
+def answer_issues(schema: Mapping[str, Any], answer: Json, most: int) -> tuple[FieldIssue, ...]:
+    """Return what is wrong with an answer to a question of this schema, the first issues of it."""
+    return tuple([one.shortened() for one in islice(_issues(schema, answer), most)]) if schema else ()
 
 
 def _is_failure(answer: Json) -> bool:
     return isinstance(answer, dict) and set(answer) == {"error"} and isinstance(answer["error"], str)
 
 
-def _decision(answer: Json, key: str, codec: Codec[Any] | None) -> Json:
+def _decision(answer: Json, key: str, codec: Codec[Any] | None, limits: Limits) -> Json:
     known = {key, "message", *(["payload"] if codec else [])}
     if not isinstance(answer, dict) or not isinstance(answer.get(key), bool):
         raise BadAnswerError(f"the answer is an object with {key!r}, true or false")
     if unknown := sorted(set(answer) - known):
-        raise BadAnswerError(f"the answer has {', '.join(unknown)}, and may have {', '.join(sorted(known))}")
+        told = short(", ".join(unknown), _LONGEST)
+        raise BadAnswerError(f"the answer has {told}, and may have {', '.join(sorted(known))}")
     if not isinstance(answer.get("message", ""), str):
         raise BadAnswerError("the message of the answer is a text")
     if codec is not None and answer[key] and "payload" in answer:
-        _decoded(codec, answer["payload"])
+        _decoded(codec, answer["payload"], limits)
     return answer
 
 
-def _decoded(codec: Codec[Any], value: Json) -> Any:
+def _decoded(codec: Codec[Any], value: Json, limits: Limits) -> Any:
     try:
-        return codec.decode(to_json(value))
+        return codec.decode(to_json(value), limits)
     except ToolValidationError as error:
         raise BadAnswerError(f"the answer does not fit: {error}", error.issues) from None
 
@@ -176,28 +195,29 @@ def _is_scalar(schema: Any) -> bool:
     return isinstance(kind, str) and kind in _TYPES
 
 
-def _issues(schema: Any, value: Json, keys: Keys = ()) -> list[FieldIssue]:
-    """Return what is wrong with an answer to a question."""
+def _issues(schema: Any, value: Json, keys: Keys = ()) -> Iterator[FieldIssue]:
+    """Yield what is wrong with an answer to a question."""
     if schema.get("type", "object") != "object":
-        found = _fault(schema, value)
-        return [] if found is None else [FieldIssue(keys=keys, constraint=found[0], message=found[1])]
+        if (found := _fault(schema, value)) is not None:
+            yield FieldIssue(keys=keys, constraint=found[0], message=found[1])
+        return
     if not isinstance(value, dict):
         message = f"must be an object, not {json_type(value)}"
-        return [FieldIssue(keys=keys, constraint="invalid_type", message=message)]
+        yield FieldIssue(keys=keys, constraint="invalid_type", message=message)
+        return
     properties = schema.get("properties", {})
-    issues = [
-        FieldIssue(keys=(*keys, name), constraint="missing_field", message="is required and was left out")
-        for name in schema.get("required", ())
-        if name not in value
-    ]
+    for name in schema.get("required", ()):
+        if name not in value:
+            yield FieldIssue(
+                keys=(*keys, name), constraint="missing_field", message="is required and was left out"
+            )
     for name, part in value.items():
         at = (*keys, name)
         if name in properties:
-            issues += _issues(properties[name], part, at)
+            yield from _issues(properties[name], part, at)
         else:
             message, allowed = "is not a field here", tuple(properties)
-            issues.append(FieldIssue(keys=at, constraint="unknown_field", message=message, allowed=allowed))
-    return issues
+            yield FieldIssue(keys=at, constraint="unknown_field", message=message, allowed=allowed)
 
 
 def _fault(schema: Any, value: Any) -> tuple[Constraint, str] | None:

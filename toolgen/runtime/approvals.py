@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from toolgen.contract.fields import Json
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
 from .answers import CANCELED, cancel_reason, checked_answer, without_nulls
 from .calls import CallMeta
@@ -52,8 +53,10 @@ class Suspensions:
         *,
         clock: Callable[[], float] = time.time,
         lifetime_s: float = _LIFETIME_S,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self.store = store
+        self._limits = limits
         self._clock = clock
         self._lifetime_s = lifetime_s
 
@@ -175,7 +178,7 @@ class Suspensions:
                 hint="let the model call it again",
             )
         _answer_hash(answer)  # an answer that is no JSON has none
-        return Claim(suspension=suspension, answer=checked_answer(spec, suspension, answer))
+        return Claim(suspension=suspension, answer=checked_answer(spec, suspension, answer, self._limits))
 
     async def refuse_other(self, token: str, answer: Json) -> None:
         """Raise where another answer than this was taken.

@@ -7,15 +7,17 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
-from pydantic_core import PydanticSerializationError, ValidationError, from_json
+from pydantic_core import PydanticSerializationError, SchemaValidator, ValidationError, from_json
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.foreign_issues import ForeignReader, read
-from toolgen.contract.issues import FieldIssue, Reader
+from toolgen.contract.foreign_issues import AMBIGUOUS, ForeignReader, read
+from toolgen.contract.issues import COUNTLESS, LONGEST_KEY, MOST_ERRORS, FieldIssue, Findings, Reader
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits, excess_of
 from toolgen.contract.model import ToolModel
 from toolgen.contract.schema_model import exact_adapter
+from toolgen.contract.union_guard import AmbiguousError, guarded, within_budget
 from toolgen.contract.values import plain
 
 from .errors import MalformedResultError, ToolValidationError
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from toolgen.contract.rules import Rules
 
 T = TypeVar("T")
+_MOST_SHOWN: Final = 20
+"""Issues in the message of a result that does not fit."""
 
 
 class Codec(Generic[T]):
@@ -64,8 +68,16 @@ class Codec(Generic[T]):
     def _bind(self, model: Any) -> None:
         model.model_rebuild()
         self.type = model
-        self._validate = model.__pydantic_validator__.validate_json
+        self._validate = self._guarded(model.__pydantic_validator__, model.__pydantic_core_schema__)
         self._dump = model.__pydantic_serializer__.to_json
+
+    def _guarded(self, validator: SchemaValidator, core: Any) -> Callable[..., T]:
+        """Return the validator's function, or one whose work does not multiply with alternatives."""
+        has_unions = '"oneOf"' in self.schema_json or '"anyOf"' in self.schema_json
+        core = guarded(core) if has_unions else None
+        if core is None:
+            return validator.validate_json
+        return within_budget(SchemaValidator(core, _use_prebuilt=False).validate_json)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name})"
@@ -80,23 +92,33 @@ class Codec(Generic[T]):
         """A fresh copy of the JSON Schema."""
         return json.loads(self.schema_json)  # type: ignore[no-any-return]  # text that we wrote
 
-    def decode(self, data: bytes | str | Mapping[str, object]) -> T:
+    def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
         """Return the typed value of one JSON document, or of a mapping of JSON values.
 
         Raises:
-            ToolValidationError: with every issue of the document, at most one per value and one
-                per key of a map.
+            ToolValidationError: the document is larger than the limits, or it does not fit; with its first
+                issues, at most one per value and one per key of a map, and the number of the others.
         """
         if not isinstance(data, (bytes, str)):
             data = document(data)
+        if len(data) > limits.small_bytes:
+            _refuse_excess(data, limits)
         try:
             return self._validate(data, by_alias=True, by_name=False)
         except ValidationError as error:
-            issues = self._issues(error.errors(include_url=False))
-        raise ToolValidationError(issues)
+            findings = self._findings(error, data, limits.issues)
+        except AmbiguousError:
+            findings = _AMBIGUOUS
+        raise _refusal(findings if len(data) <= LONGEST_KEY else findings.shortened())
 
-    def _issues(self, errors: list[ErrorDetails]) -> tuple[FieldIssue, ...]:
-        return read(self._reader, errors, len(errors)).issues
+    def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
+        """Return what is wrong with a document, at most so many issues of it."""
+        if error.error_count() > MOST_ERRORS:
+            return COUNTLESS
+        return self._read(error.errors(include_url=False), most)
+
+    def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
+        return read(self._reader, errors, most)
 
     def encode(self, value: T) -> bytes:
         """Return canonical JSON: declaration order, no spaces, absent fields left out.
@@ -123,15 +145,16 @@ class CheckedCodec(Codec[T]):
 
     __slots__ = ()
 
-    def decode(self, data: bytes | str | Mapping[str, object]) -> T:
-        value = super().decode(data)
-        if issues := self._rules.issues(from_json(super().encode(value))):
-            raise ToolValidationError(issues)
+    def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
+        value = super().decode(data, limits)
+        findings = self._rules.findings(from_json(super().encode(value)), limits.issues)
+        if findings.issues:
+            raise _refusal(findings.shortened())
         return value
 
     def encode(self, value: T) -> bytes:
         written = super().encode(value)
-        _hold(self.name, self._rules.issues(from_json(written)))
+        _hold(self.name, self._rules.findings(from_json(written), _MOST_SHOWN))
         return written
 
 
@@ -171,7 +194,7 @@ class SchemaCodec(Codec[T]):
             return
         adapter = exact_adapter(model)
         self.type = cast("Any", model)
-        self._validate = adapter.validator.validate_json
+        self._validate = self._guarded(cast("SchemaValidator", adapter.validator), adapter.core_schema)
         self._dump = adapter.serializer.to_json
         self._check = adapter.validator.validate_python
 
@@ -180,19 +203,13 @@ class SchemaCodec(Codec[T]):
         """Name of the class or of the alias."""
         return self._name
 
-    def decode(self, data: bytes | str | Mapping[str, object]) -> T:
+    def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
         if not isinstance(data, (bytes, str)):
             data = document(data)
-        try:
-            value = self._validate(data, by_alias=True, by_name=False)
-        except ValidationError as error:
-            said = () if self.is_exact else self._broken(data)
-            issues = said or self._issues(error.errors(include_url=False))
-        else:
-            issues = () if self.is_exact else self._broken(data)
-            if not issues:
-                return value
-        raise ToolValidationError(issues)
+        value = super().decode(data, limits)
+        if not self.is_exact and (findings := self._broken(data, limits.issues)).issues:
+            raise _refusal(findings.shortened())
+        return value
 
     def encode(self, value: T) -> bytes:
         """Return the JSON that holds what was set: no default, each null that a document held.
@@ -203,24 +220,31 @@ class SchemaCodec(Codec[T]):
         try:
             written = self._dump(self._check(value), exclude_unset=True, warnings="error")
         except ValidationError as error:
-            _hold(self.name, self._issues(error.errors(include_url=False)))
+            _hold(self.name, super()._findings(error, b"", _MOST_SHOWN))
             raise MalformedResultError(f"{self.name} does not encode: {error}") from error
         except PydanticSerializationError as error:
             raise MalformedResultError(f"{self.name} does not encode: {error}") from error
         if not self.is_exact:
-            _hold(self.name, self._broken(written))
+            _hold(self.name, self._broken(written, _MOST_SHOWN))
         return written
 
-    def _broken(self, data: bytes | str) -> tuple[FieldIssue, ...]:
+    def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
+        """Return what the schema says, or the types where they say more."""
+        broken = Findings(issues=()) if self.is_exact else self._broken(data, most)
+        if broken.issues and broken.is_counted:
+            return broken
+        return super()._findings(error, data, most)
+
+    def _broken(self, data: bytes | str, most: int) -> Findings:
         """Return what the schema says of a document; nothing when it is no JSON."""
         try:
             parsed = from_json(data, allow_inf_nan=False)
         except ValueError:
-            return ()
-        return self._rules.issues(parsed)
+            return Findings(issues=())
+        return self._rules.findings(parsed, most)
 
-    def _issues(self, errors: list[ErrorDetails]) -> tuple[FieldIssue, ...]:
-        return self._foreign.issues(errors)
+    def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
+        return self._foreign.findings(errors, most)
 
 
 class CodecModule:
@@ -263,9 +287,28 @@ def _of_class(model: type[T], value: object) -> T:
     return value
 
 
-def _hold(name: str, issues: tuple[FieldIssue, ...]) -> None:
-    if issues:
-        raise MalformedResultError(f"{name} does not fit its schema: {'; '.join(map(str, issues))}")
+def _hold(name: str, findings: Findings) -> None:
+    if findings.issues:
+        raise MalformedResultError(f"{name} does not fit its schema: {_refusal(findings.shortened())}")
+
+
+_AMBIGUOUS: Final = Findings(issues=(AMBIGUOUS,))
+
+
+def _refusal(findings: Findings) -> ToolValidationError:
+    """Return the error of a document that does not fit."""
+    return ToolValidationError(findings.issues, findings.more, is_counted=findings.is_counted)
+
+
+def _refuse_excess(data: bytes | str, limits: Limits) -> None:
+    """Raise where a document exceeds a limit.
+
+    Raises:
+        ToolValidationError: it does, and was not decoded.
+    """
+    if (excess := excess_of(data, limits)) is not None:
+        issue = FieldIssue(keys=(), constraint="invalid_length", message=excess.message, limit=excess.limit)
+        raise ToolValidationError((issue,))
 
 
 def document(data: Mapping[str, object]) -> bytes:
@@ -278,4 +321,4 @@ def document(data: Mapping[str, object]) -> bytes:
         return json.dumps(plain(data)).encode()
     except (TypeError, ValueError, RecursionError) as error:
         issue = FieldIssue(keys=(), constraint="invalid_json", message=f"is not JSON: {error}")
-        raise ToolValidationError((issue,)) from None
+        raise ToolValidationError((issue.shortened(),)) from None

@@ -14,6 +14,7 @@ from .errors import RegistrationError, ToolError
 from .failures import failed
 from .results import RetryHint, ToolResult
 from .specs import ToolSpec
+from .truncation import text_within
 
 
 class Directory:
@@ -83,8 +84,9 @@ class Directory:
         near = difflib.get_close_matches(asked, [*self._by_name, *self._by_id], 3)
         return f"there is no tool {asked!r}" + (f"; close names are {', '.join(near)}" if near else "")
 
-    def unknown(self, tool: str, meta: CallMeta) -> ToolResult:
-        """Return the result of a call of a tool that `find` does not find."""
+    def unknown(self, tool: str, meta: CallMeta, limit: int) -> ToolResult:
+        """Return the result of a call of a tool that `find` does not find, in at most `limit` bytes."""
         message = self.no_such(tool)
-        hint = RetryHint(reason="tool_unavailable", tool=tool, message=message)
-        return failed(tool, ToolError(message, retry_hint=hint), meta)
+        asked = text_within(tool, limit)
+        hint = RetryHint(reason="tool_unavailable", tool=asked, message=message)
+        return failed(asked, ToolError(message, retry_hint=hint), meta, limit)

@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, assert_never
 
+from toolgen.contract.limits import LONGEST_CHARACTER, UNLIMITED, Limits
 from toolgen.contract.model import ToolModel
 
 from .boundary import contain
@@ -30,7 +31,7 @@ from .failures import (
     is_blank,
     refused,
 )
-from .finishing import cut, finish, finished
+from .finishing import finish, finished, within_limit
 from .guard import guard
 from .hooks import Abort, Answer, Continue, Deny, Step, told
 from .host import Host
@@ -104,13 +105,14 @@ async def _attempt(
     call = None
     try:
         try:
-            payload = spec.payload.decode(data)
+            # What was frozen was within the limits when it came; its canonical form may be longer.
+            payload = spec.payload.decode(data, host.limits if resumption is None else UNLIMITED)
         except ToolValidationError as error:
             if not is_blank(data):
-                return refused(spec, error.issues, data, meta)
+                return refused(spec, error, data, meta, host.limit_of(spec))
             payload = _without_words(spec)
             if isinstance(payload, ToolValidationError):
-                return refused(spec, payload.issues, data, meta)
+                return refused(spec, payload, data, meta, host.limit_of(spec))
         if trace is not None:
             trace.mark("decode", payload)
         if entry.needs_call:
@@ -150,12 +152,14 @@ async def _attempt(
         if host.policy is not None:
             remember(result, context)
         limit = host.limit_of(spec)
-        return result if limit is None else await cut(spec, result, limit, context, host)
+        if len(result.json) > limit or len(result.display) > limit // LONGEST_CHARACTER:
+            result = await within_limit(spec, result, context, host)
+        return result
     except BaseException as error:
         failure = failure_of(spec, contain(error))
     if entry.on_error and call is not None:
         return await _recovered(entry, call, failure, context, host)
-    return failed(spec.id, failure, meta)
+    return failed(spec.id, failure, meta, host.limit_of(spec))
 
 
 def _without_words(spec: ToolSpec[Any, Any]) -> Any:
@@ -168,7 +172,7 @@ def _without_words(spec: ToolSpec[Any, Any]) -> Any:
 
 def _frozen(spec: ToolSpec[Any, Any], data: Arguments) -> bytes:
     """Return the canonical bytes of arguments as they came; an executor may have changed its payload."""
-    return spec.payload.encode(spec.payload.decode(as_document(data)))
+    return spec.payload.encode(spec.payload.decode(as_document(data), UNLIMITED))
 
 
 async def _before(
@@ -182,11 +186,11 @@ async def _before(
                 case Continue(payload=None):
                     pass
                 case Continue(payload=payload):
-                    call = _replaced(entry, call, payload)
+                    call = _replaced(entry, call, payload, host.limits)
                 case Answer(result=answer):
                     return await finished(spec, answer, context, host), call
                 case Deny(message=message):
-                    return denied(spec, message, call.meta), call
+                    return denied(spec, message, call.meta, host.limit_of(spec)), call
                 case Abort(error=error):
                     raise error
     seen = () if host.policy is None else seen_bounds(context.values)
@@ -196,7 +200,7 @@ async def _before(
     return await guard(entry, frozen, host, resumption.answers if resumption else ()), frozen
 
 
-def _replaced(entry: Entry, call: ToolCall, payload: Any) -> ToolCall:
+def _replaced(entry: Entry, call: ToolCall, payload: Any, limits: Limits) -> ToolCall:
     """Return the call with a hook's payload, which has to be one that a model could have sent.
 
     Raises:
@@ -204,7 +208,7 @@ def _replaced(entry: Entry, call: ToolCall, payload: Any) -> ToolCall:
         ToolValidationError: it does not fit.
     """
     document = entry.spec.payload.encode(payload)
-    return replace(call, payload_json=document, payload=entry.spec.payload.decode(document))
+    return replace(call, payload_json=document, payload=entry.spec.payload.decode(document, limits))
 
 
 async def _intercept(entry: Entry, call: ToolCall, payload: ToolModel, host: Host) -> None:
@@ -256,14 +260,14 @@ async def _recovered(
                 case Answer(result=answer):
                     return await finished(spec, answer, context, host)
                 case Deny(message=message):
-                    return denied(spec, message, call.meta)
+                    return denied(spec, message, call.meta, host.limit_of(spec))
                 case Abort(error=error):
                     failure = error
                 case Continue():
                     pass
     except BaseException as error:
         failure = hidden(spec, contain(error))
-    return failed(spec.id, failure, call.meta)
+    return failed(spec.id, failure, call.meta, host.limit_of(spec))
 
 
 async def after_hooks(
@@ -285,7 +289,7 @@ async def after_hooks(
             if result.status == "denied":
                 hidden(spec, exception)
             else:
-                result = failed(spec.id, failure_of(spec, exception), meta)
+                result = failed(spec.id, failure_of(spec, exception), meta, host.limit_of(spec))
     return result
 
 
@@ -302,6 +306,7 @@ async def _after(
     Raises:
         Exception: what the hook raises, or has in the place of the result and must not.
     """
+    limit = host.limit_of(spec)
     verdict = await limited(host.stage_timeout, told(step, call, result, context))
     if result.status == "denied" and isinstance(verdict, Answer | Abort):
         raise TypeError(f"a hook said {type(verdict).__name__} to a denied call, which stays denied")
@@ -309,9 +314,9 @@ async def _after(
         case Answer(result=answer):
             return await finished(spec, answer, context, host)
         case Deny(message=message):
-            return _reworded(spec, message, result, context.meta)
+            return _reworded(spec, message, result, context.meta, limit)
         case Abort(error=error):
-            return failed(spec.id, error, context.meta)
+            return failed(spec.id, error, context.meta, limit)
         case Continue():
             return result
         case _:
@@ -326,24 +331,25 @@ def _as_it_came(data: Arguments) -> bytes:
         return b""
 
 
-def _reworded(spec: ToolSpec[Any, Any], message: str, result: ToolResult, meta: CallMeta) -> ToolResult:
+def _reworded(
+    spec: ToolSpec[Any, Any], message: str, result: ToolResult, meta: CallMeta, limit: int
+) -> ToolResult:
     """Return a denial; one that was one already keeps its code."""
     code = json.loads(result.json).get("code", "denied") if result.status == "denied" else "denied"
-    return denied(spec, message, meta, code=code)
+    return denied(spec, message, meta, limit, code=code)
 
 
 async def ended(
     entry: Entry, data: Arguments, result: ToolResult, context: ToolContext, host: Host
 ) -> ToolResult:
-    """Return the result of a call that ends without its executor: cut, seen by its hooks, and told.
+    """Return the result of a call that ends without its executor: truncated, seen by its hooks, and told.
 
     Raises:
         asyncio.CancelledError: as `dispatch`.
     """
     try:
-        limit = host.limit_of(entry.spec)
-        if limit is not None and result.status == "ok":
-            result = await cut(entry.spec, result, limit, context, host)
+        if result.status == "ok":
+            result = await within_limit(entry.spec, result, context, host)
         result = await after_hooks(entry, data, result, context, host)
     except asyncio.CancelledError:
         _cancelled(entry, context, host)
@@ -357,7 +363,7 @@ def escaped(entry: Entry, error: Exception, meta: CallMeta, host: Host) -> ToolR
 
     The error is what `boundary.contained` makes of what came out of the task.
     """
-    result = failed(entry.spec.id, failure_of(entry.spec, error), meta)
+    result = failed(entry.spec.id, failure_of(entry.spec, error), meta, host.limit_of(entry.spec))
     if not isinstance(error.__cause__, asyncio.CancelledError):  # that one was told on its way
         host.reports.ended(result, meta)
     return result
@@ -366,4 +372,5 @@ def escaped(entry: Entry, error: Exception, meta: CallMeta, host: Host) -> ToolR
 def _cancelled(entry: Entry, context: ToolContext, host: Host) -> None:
     """Tell those who watch of a call whose caller is gone."""
     error = ToolError("the call was cancelled")
-    host.reports.ended(failed(entry.spec.id, error, context.meta), context.meta)
+    result = failed(entry.spec.id, error, context.meta, host.limit_of(entry.spec))
+    host.reports.ended(result, context.meta)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from toolgen.contract.limits import LEAST_RESULT_BYTES
 from toolgen.contract.model import ToolModel
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.contract.naming import field_name
@@ -141,6 +142,11 @@ def problems_of(spec: ToolSpec[Any, Any], around: Surroundings) -> list[str]:
         for name in spec.needs
         if name not in around.capabilities
     ]
+    if spec.max_result_bytes is not None and spec.max_result_bytes < LEAST_RESULT_BYTES:
+        problems.append(
+            f"{spec.name!r} has max_result_bytes={spec.max_result_bytes}; it must be at least "
+            f"{LEAST_RESULT_BYTES}, so that the marker of a truncated result fits"
+        )
     codecs: tuple[Codec[Any], ...] = (
         spec.payload,
         spec.result,

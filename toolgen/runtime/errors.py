@@ -86,14 +86,19 @@ def causes_of(error: ToolError | None) -> tuple[ToolError, ...]:
 
 
 class ToolValidationError(ValueError):
-    """A document does not fit; `issues` holds everything that is wrong with it, in document order."""
+    """A document does not fit; `issues` holds what is wrong with it, in document order."""
 
-    def __init__(self, issues: tuple[FieldIssue, ...]) -> None:
+    def __init__(self, issues: tuple[FieldIssue, ...], more: int = 0, *, is_counted: bool = True) -> None:
         super().__init__(issues)
         self.issues = issues
+        self.more = more
+        """Issues beyond the limit, which were not built."""
+        self.is_counted = is_counted
+        """Whether there are just so many more; else there are at least so many."""
 
     def __str__(self) -> str:
-        return "; ".join(map(str, self.issues))
+        told = "; ".join(map(str, self.issues))
+        return f"{told}; and {'' if self.is_counted else 'at least '}{self.more} more" if self.more else told
 
 
 class MalformedResultError(RuntimeError):

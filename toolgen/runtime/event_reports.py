@@ -10,6 +10,8 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from pydantic_core import to_json
+
 from toolgen.contract.fields import Json
 
 from .calls import NO_META, CallMeta
@@ -33,6 +35,7 @@ from .hints import filled
 from .reports import Report, Reports
 from .results import RunLink, Suspended, ToolResult
 from .specs import ToolSpec
+from .truncation import document_within, text_within
 
 if TYPE_CHECKING:
     from .capabilities import ArtifactInfo
@@ -52,8 +55,10 @@ class EventSink(Protocol):
 class EventReports(Reports):
     """Turns the steps of calls into events."""
 
-    def __init__(self, events: EventSink) -> None:
+    def __init__(self, events: EventSink, limit: int) -> None:
+        """Tell the events to a sink; each text and each value of them has at most `limit` bytes."""
         self._events = events
+        self._limit = limit
 
     @property
     def is_idle(self) -> bool:
@@ -72,9 +77,10 @@ class EventReports(Reports):
             if stored is not None:
                 self._saved(stored, meta)
             elif text is not None:
-                self._events.emit(ToolOutputDelta(tool=spec.id, text=text), meta)
+                self._events.emit(ToolOutputDelta(tool=spec.id, text=self._text(text)), meta)
             else:
-                update = ToolUpdate(tool=spec.id, fraction=fraction, message=message, value=value)
+                shown, told = self._value(value), self._text(message)
+                update = ToolUpdate(tool=spec.id, fraction=fraction, message=told, value=shown)
                 self._events.emit(update, meta)
 
         return report
@@ -82,12 +88,16 @@ class EventReports(Reports):
     def started(self, spec: ToolSpec[Any, Any], payload: Any, meta: CallMeta) -> None:
         if self._events.is_idle:
             return
-        arguments: dict[str, Json] = json.loads(spec.payload.encode(payload))
+        document = spec.payload.encode(payload)
+        arguments: dict[str, Json] = json.loads(document)
+        text = filled(spec.call_hint, arguments)
+        if len(document) > self._limit:
+            arguments = json.loads(document_within(document, self._limit))
         event = ToolStart(
             tool=spec.id,
             name=spec.name,
             arguments=arguments,
-            text=filled(spec.call_hint, arguments),
+            text=self._text(text),
             parent_tool_call_id=meta.parent_tool_call_id,
         )
         self._events.emit(event, meta)
@@ -100,10 +110,10 @@ class EventReports(Reports):
             tool=result.tool,
             status=result.status,
             result=json.loads(result.json) if result.json else None,
-            error=str(error) if error else "",
-            causes=tuple(str(cause) for cause in causes_of(error)),
+            error=self._text(str(error)) if error else "",
+            causes=tuple(self._text(str(cause)) for cause in causes_of(error)),
             correlation_id=(error.correlation_id or "") if error else "",
-            issue_count=len(hint.issues) if hint else 0,
+            issue_count=len(hint.issues) + hint.more_issues if hint else 0,
             bounds=result.bounds,
             artifacts=tuple(ArtifactRef(kind=artifact.kind) for artifact in result.artifacts),
             text=result.display,
@@ -121,13 +131,16 @@ class EventReports(Reports):
     def asked(self, suspended: Suspended, meta: CallMeta) -> None:
         if self._events.is_idle or suspended.kind == "pending":
             return
+        # The arguments are what a person decides on: they are whole, and within the limits of what comes in.
         if suspended.kind == "confirmation":
+            question, preview = self._text(suspended.question), self._text(suspended.preview)
+            is_whole = (question, preview) == (suspended.question, suspended.preview)
             confirmation = AwaitConfirmation(
                 suspension_id=suspended.id,
                 tool=suspended.tool,
-                question=suspended.question,
-                preview=suspended.preview,
-                is_shortened=suspended.is_shortened,
+                question=question,
+                preview=preview,
+                is_shortened=suspended.is_shortened or not is_whole,
                 arguments=suspended.arguments,
                 answer_schema=suspended.answer_schema,
                 expires_at=suspended.expires_at,
@@ -138,7 +151,7 @@ class EventReports(Reports):
             suspension_id=suspended.id,
             tool=suspended.tool,
             kind=suspended.kind,
-            question=suspended.question,
+            question=self._text(suspended.question),
             arguments=suspended.arguments,
             answer_schema=suspended.answer_schema,
             expires_at=suspended.expires_at,
@@ -157,7 +170,7 @@ class EventReports(Reports):
         if self._events.is_idle:
             return
         event = ToolAuthorization(
-            tool=tool, decision=decision, by=by, reason=reason, suspension_id=suspension_id
+            tool=tool, decision=decision, by=by, reason=self._text(reason), suspension_id=suspension_id
         )
         self._events.emit(event, meta)
 
@@ -174,6 +187,18 @@ class EventReports(Reports):
                 kept=conflict.kept,
             )
             self._events.emit(event, meta)
+
+    def _text(self, text: str) -> str:
+        return text_within(text, self._limit)
+
+    def _value(self, value: Json) -> Json:
+        """Return a value, or the marker of one that is too long."""
+        if isinstance(value, str | dict | list):
+            document = to_json(value, inf_nan_mode="constants")
+            if len(document) > self._limit:
+                shown: Json = json.loads(document_within(document, self._limit))
+                return shown
+        return value
 
     def _saved(self, stored: ArtifactInfo, meta: CallMeta) -> None:
         if self._events.is_idle:

@@ -6,9 +6,6 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pydantic_core import to_json
-
-from toolgen.contract.issues import FieldIssue
 from toolgen.contract.logs import logger
 
 from .calls import CallMeta
@@ -16,12 +13,10 @@ from .codec import document
 from .errors import MalformedResultError, ToolError, ToolValidationError
 from .results import RetryHint, RetryReason, ToolResult
 from .specs import ToolSpec
+from .truncation import decoded_within, error_within, hint_within, refusal_within, text_within
 from .unimplemented import find_unimplemented, unavailable
 
 Arguments = bytes | str | Mapping[str, object]
-
-MOST_ISSUES: Final = 20
-"""Issues that the model is shown; the result's retry hint holds all."""
 
 NO_ARGUMENTS: Final = b"{}"
 
@@ -29,57 +24,62 @@ log = logger("toolgen.runtime")
 
 
 def refused(
-    spec: ToolSpec[Any, Any], issues: tuple[FieldIssue, ...], data: Arguments, meta: CallMeta
+    spec: ToolSpec[Any, Any], error: ToolValidationError, data: Arguments, meta: CallMeta, limit: int
 ) -> ToolResult:
-    """Return the result of arguments that do not fit: the issues, the example, and how to repair."""
+    """Return the result of arguments that do not fit: the issues, the example, and how to repair.
+
+    The document that the model sees, and each text of the hint, has at most `limit` bytes.
+    """
+    issues = error.issues
     missing = tuple([issue.path for issue in issues if issue.constraint == "missing_field"])
     message = f"the arguments of {spec.name} do not fit"
     hint = RetryHint(
-        reason="missing_fields" if len(missing) == len(issues) else "invalid_arguments",
+        reason="missing_fields" if len(missing) == len(issues) + error.more else "invalid_arguments",
         tool=spec.id,
         restrict_to_tool=True,
         missing_fields=missing,
         issues=issues,
+        more_issues=error.more,
         example_input=spec.example,
-        prior_input=_text(data),
-        clarifying_question=_question(spec, missing) if missing else None,
+        prior_input=_text(data, limit),
+        clarifying_question=text_within(_question(spec, missing), limit) if missing else None,
         message=message,
     )
-    shown = b",".join([issue.as_bytes() for issue in issues[:MOST_ISSUES]])
-    more = b',"more_issues":%d' % (len(issues) - MOST_ISSUES) if len(issues) > MOST_ISSUES else b""
-    example = b"" if spec.example is None else b',"example":%b' % spec.example.encode()
-    text = b'{"error":%b,"issues":[%b]%b%b}' % (to_json(message), shown, more, example)
     return ToolResult(
         tool=spec.id,
         status="error",
-        json=text,
+        json=refusal_within(message, limit, error, spec.example),
         tool_call_id=meta.tool_call_id,
         error=ToolError(message, retry_hint=hint),
         retry_hint=hint,
     )
 
 
-def failed(tool: str, error: ToolError, meta: CallMeta) -> ToolResult:
-    """Return the result of a failure that is already in words for the model."""
+def failed(tool: str, error: ToolError, meta: CallMeta, limit: int) -> ToolResult:
+    """Return the result of a failure that is already in words for the model, in at most `limit` bytes."""
+    hint = error.retry_hint
     return ToolResult(
         tool=tool,
         status="error",
-        json=to_json({"error": error.message}),
+        json=error_within(error.message, limit),
         tool_call_id=meta.tool_call_id,
         error=error,
-        retry_hint=error.retry_hint,
+        retry_hint=hint and hint_within(hint, limit),
     )
 
 
-def denied(spec: ToolSpec[Any, Any], message: str, meta: CallMeta, *, code: str = "denied") -> ToolResult:
+def denied(
+    spec: ToolSpec[Any, Any], message: str, meta: CallMeta, limit: int, *, code: str = "denied"
+) -> ToolResult:
     """Return the result of a call that a person or a policy did not allow; the model sees why.
 
-    The code says by what: `denied`, `approval_unavailable`, `canceled`.
+    The code says by what: `denied`, `approval_unavailable`, `canceled`. The document has at most `limit`
+    bytes.
     """
     return ToolResult(
         tool=spec.id,
         status="denied",
-        json=to_json({"error": message, "code": code}),
+        json=error_within(message, limit, code=code),
         tool_call_id=meta.tool_call_id,
         error=ToolError(message),
     )
@@ -128,9 +128,9 @@ def is_blank(data: Arguments) -> bool:
     return isinstance(data, (bytes, str)) and (not data or data.isspace())
 
 
-def _text(data: Arguments) -> str | None:
-    """Return the refused arguments as they came; None for a mapping that is not JSON."""
+def _text(data: Arguments, limit: int) -> str | None:
+    """Return the refused arguments as they came, or their beginning; None for a mapping that is not JSON."""
     try:
-        return as_document(data).decode(errors="replace")
+        return decoded_within(as_document(data), limit)
     except ToolValidationError:
         return None

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from pydantic_core import to_json
+from toolgen.contract.limits import LONGEST_CHARACTER
 
 from .boundary import Contained
 from .bounds import bounds_of, remember
@@ -20,6 +20,7 @@ from .host import Host
 from .results import Artifact, ToolOutcome, ToolResult
 from .specs import ToolSpec
 from .trace import Trace
+from .truncation import document_within, text_within
 
 
 def finish(
@@ -74,18 +75,20 @@ async def finished(
     result = finish(spec, returned, context.meta)
     if host.policy is not None:
         remember(result, context)
-    limit = host.limit_of(spec)
-    return result if limit is None else await cut(spec, result, limit, context, host)
+    return await within_limit(spec, result, context, host)
 
 
-async def cut(
-    spec: ToolSpec[Any, Any], result: ToolResult, limit: int, context: ToolContext, host: Host
+async def within_limit(
+    spec: ToolSpec[Any, Any], result: ToolResult, context: ToolContext, host: Host
 ) -> ToolResult:
-    """Return the result, its document no longer than the limit.
+    """Return the result, its document and its text for people no longer than the limit of the tool.
 
-    A longer one says what was cut and by whom, and where all of it is kept.
+    A longer document becomes a marker, which says by whom it was truncated, how long it is, how it begins,
+    and where all of it is kept.
     """
-    document = result.json
+    document, limit = result.json, host.limit_of(spec)
+    if len(result.display) > limit // LONGEST_CHARACTER:
+        result = replace(result, display=text_within(result.display, limit))
     if len(document) <= limit:
         return result
     uri = ""
@@ -96,14 +99,7 @@ async def cut(
                 uri = await context.artifacts.save_overflow(document)
         except Exception:
             log.exception("the whole result of %s was not kept", spec.id)
-    told = {
-        "truncated_by": "toolgen, by the size limit of this tool",
-        "bytes": len(document),
-        "shown": limit,
-        "kept": uri or None,
-        "beginning": document[:limit].decode(errors="ignore"),
-    }
-    marker = to_json({key: value for key, value in told.items() if value is not None})
+    marker = document_within(document, limit, uri)
     if not uri:
         return replace(result, json=marker)
     link = ResourceContent(

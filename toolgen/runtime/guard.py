@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from toolgen.contract.fields import Json
+from toolgen.contract.limits import UNLIMITED
 
 from .calls import ToolCall
 from .deadlines import limited
@@ -42,12 +43,13 @@ async def guard(
     must_ask = False
     is_shortened = entry.preview is None and shortens(spec.call_hint, arguments)
     if host.policy is not None:
-        looked_at = replace(call, payload=spec.payload.decode(frozen))  # what was frozen stays as it is
+        # A copy: what was frozen stays as it is.
+        looked_at = replace(call, payload=spec.payload.decode(frozen, UNLIMITED))
         decision = await limited(host.stage_timeout, host.policy.decide(looked_at, spec, preview))
         match decision:
             case Deny():
                 host.reports.authorized(spec.id, call.meta, "denied", "policy", decision.message)
-                return denied(spec, decision.message, call.meta)
+                return denied(spec, decision.message, call.meta, host.limit_of(spec))
             case Ask():
                 must_ask, question = True, decision.question
             case Allow():
@@ -66,7 +68,7 @@ async def guard(
     if host.suspensions is None or not host.is_interactive:
         host.reports.authorized(spec.id, call.meta, "denied", "runtime", UNAVAILABLE)
         message = f"{spec.name} has to be approved, and there is nobody to ask"
-        return denied(spec, message, call.meta, code=UNAVAILABLE)
+        return denied(spec, message, call.meta, host.limit_of(spec), code=UNAVAILABLE)
     suspended = await host.suspensions.open(
         kind="confirmation",
         spec=spec,
@@ -110,5 +112,5 @@ async def _preview(entry: Entry, frozen: bytes, arguments: Mapping[str, Json]) -
     """Return what would happen: by the executor's own words about a copy, else by the design's hint."""
     if entry.preview is None:
         return filled(entry.spec.call_hint, arguments)
-    said = entry.preview(entry.spec.payload.decode(frozen))
+    said = entry.preview(entry.spec.payload.decode(frozen, UNLIMITED))
     return str(await said if inspect.isawaitable(said) else said)

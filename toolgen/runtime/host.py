@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits
+
 from .execution import Execution
 from .policy import Policy
 from .reports import Reports
+from .specs import ToolSpec
 
 if TYPE_CHECKING:
     from .approvals import Suspensions
@@ -28,10 +31,11 @@ class Host:
     suspensions: Suspensions | None = None
     is_interactive: bool = True
     """Whether there is somebody to ask."""
-    max_result_bytes: int | None = None
+    limits: Limits = DEFAULT_LIMITS
     stage_timeout: float | None = None
     """Seconds for one step of the host's own code."""
 
-    def limit_of(self, spec: Any) -> int | None:
-        """Return the most bytes that the model gets of a result; None without a limit."""
-        return self.max_result_bytes if spec.max_result_bytes is None else spec.max_result_bytes
+    def limit_of(self, spec: ToolSpec[Any, Any]) -> int:
+        """Return the most bytes of a document that goes out for a tool."""
+        limit = spec.max_result_bytes
+        return self.limits.result_bytes if limit is None else limit

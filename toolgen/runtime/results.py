@@ -45,10 +45,13 @@ class RetryHint:
     missing_fields: tuple[str, ...] = ()
     """Paths of the required fields that were left out."""
     issues: tuple[FieldIssue, ...] = ()
+    """The first ones, as many as the limits of the runtime allow."""
+    more_issues: int = 0
+    """Issues beyond those, at least."""
     example_input: str | None = None
     """A document that the tool accepts, as JSON text."""
     prior_input: str | None = None
-    """The document that was refused, as it came."""
+    """The document that was refused, as it came; its beginning when it is longer than a result may be."""
     clarifying_question: str | None = None
     message: str | None = None
     retry_after: float | None = None

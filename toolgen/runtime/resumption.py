@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic_core import to_json
 
 from toolgen.contract.fields import Json
+from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.record import record
 
 from .errors import ToolValidationError
@@ -81,7 +82,7 @@ def _facts(document: Json) -> dict[str, Any]:
 def _decoded(codec: Codec[T], answer: Json) -> T | None:
     """Return the typed answer; None where its type says more than the schema that was asked did."""
     try:
-        return codec.decode(to_json(answer))
+        return codec.decode(to_json(answer), UNLIMITED)  # it was within the limits when it was given
     except ToolValidationError as error:
         log.warning("an answer does not fit %s, the tool may ask again: %s", codec.name, error)
         return None

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from toolgen.contract.fields import Json
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
 from .answering import Answering
 from .answers import cancellation
@@ -63,7 +64,7 @@ class Runtime:
         is_interactive: bool = True,
         tool_timeout: float | None = None,
         stage_timeout: float | None = 30.0,
-        max_result_bytes: int | None = None,
+        limits: Limits = DEFAULT_LIMITS,
         max_parallel: int = 16,
         max_threads: int = 8,
         max_stuck_threads: int = 32,
@@ -84,7 +85,7 @@ class Runtime:
             is_interactive: Whether there is somebody to ask.
             tool_timeout: Seconds for a tool whose design says nothing; None for no limit.
             stage_timeout: Seconds for one step of a hook, an interceptor, a policy or a preview.
-            max_result_bytes: Of the JSON that the model gets; None for no limit.
+            limits: How large documents may be that come in and that go out.
             max_parallel: Calls of `call_all` that run at once.
             max_threads: Threads for executors that are not asynchronous.
             max_stuck_threads: Threads that are replaced when a call is over and its function runs on. While
@@ -116,12 +117,12 @@ class Runtime:
                 max_retries=max_retries,
                 timeout=tool_timeout,
             ),
-            reports=_reports(events),
+            reports=_reports(events, limits),
             spans=spans,
             capabilities=by_name,
             policy=policy,
             is_interactive=is_interactive,
-            max_result_bytes=max_result_bytes,
+            limits=limits,
             stage_timeout=stage_timeout,
         )
         self._answering = Answering(self._host, suspensions)
@@ -198,7 +199,7 @@ class Runtime:
         directory = self._directory if within is None else within.directory
         entry = directory.find(tool)
         if entry is None:
-            result = directory.unknown(tool, meta)
+            result = directory.unknown(tool, meta, self._host.limits.result_bytes)
             self._host.reports.ended(result, meta)
         else:
             context = ToolContext(meta, entry.spec.id, entry.spec, batch)
@@ -431,7 +432,7 @@ class Runtime:
     async def _one(self, call: ToolCall, batch: Batch, place: int, directory: Directory) -> ToolResult:
         entry = directory.find(call.tool)
         if entry is None:
-            unknown = directory.unknown(call.tool, call.meta)
+            unknown = directory.unknown(call.tool, call.meta, self._host.limits.result_bytes)
             self._host.reports.ended(unknown, call.meta)
             return unknown
         context = ToolContext(call.meta, entry.spec.id, entry.spec, batch)
@@ -460,9 +461,9 @@ class Runtime:
             return results
 
 
-def _reports(events: Events | None) -> Reports:
+def _reports(events: Events | None, limits: Limits) -> Reports:
     if events is None:
         return Reports()
     from .event_reports import EventReports  # only a runtime that is watched needs the events
 
-    return EventReports(events)
+    return EventReports(events, limits.result_bytes)

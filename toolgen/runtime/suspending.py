@@ -15,6 +15,7 @@ from .guard import UNAVAILABLE, approval_schema
 from .host import Host
 from .results import Pending, ToolResult, Unfinished
 from .specs import ToolSpec
+from .truncation import document_within
 
 _CREDENTIAL: Final[dict[str, Json]] = {
     "type": "object",
@@ -47,7 +48,8 @@ async def suspend(
         )
     if host.suspensions is None or (not host.is_interactive and asked is not None):
         message = f"{spec.name} has to ask a person, and there is nobody to ask"
-        return denied(spec, message, context.meta, code=UNAVAILABLE)
+        return denied(spec, message, context.meta, host.limit_of(spec), code=UNAVAILABLE)
+
     suspended = await host.suspensions.open(
         kind="pending" if asked is None else asked.kind,
         spec=spec,
@@ -64,7 +66,7 @@ async def suspend(
     return ToolResult(
         tool=spec.id,
         status="pending" if document else "suspended",
-        json=document,
+        json=document_within(document, host.limit_of(spec)),
         tool_call_id=context.meta.tool_call_id,
         suspension=suspended,
     )

@@ -7,17 +7,26 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
-from pydantic_core import PydanticSerializationError, SchemaSerializer, SchemaValidator, ValidationError
+from pydantic_core import (
+    ErrorDetails,
+    PydanticSerializationError,
+    SchemaSerializer,
+    SchemaValidator,
+    ValidationError,
+)
 from pydantic_core import core_schema as cs
 
 from toolgen.contract.annotations import readable
 from toolgen.contract.fields import Json
+from toolgen.contract.foreign_issues import AMBIGUOUS
+from toolgen.contract.issues import Findings
 from toolgen.contract.type_exact import CONFIG, Exactness
 from toolgen.contract.type_issues import TypeReader
 from toolgen.contract.type_schema import type_schema_of
+from toolgen.contract.union_guard import AmbiguousError, guarded, within_budget
 
-from .codec import Codec, document
-from .errors import MalformedResultError, ToolValidationError
+from .codec import Codec
+from .errors import MalformedResultError
 
 T = TypeVar("T")
 
@@ -40,11 +49,17 @@ class TypeCodec(Codec[T]):
             schema.setdefault("description", description)
         super().__init__(None, "", json.dumps(_titled(schema), ensure_ascii=False, separators=(",", ":")))
         exactness = Exactness(has_labels=True)
-        self._validate = _validator(exactness.of(core)).validate_json
+        labelled = exactness.of(core)
+        told_apart = guarded(labelled)
+        self._validate = _validator(labelled).validate_json
         self._own = exactness.own
         plain: Any = Exactness(has_labels=False).of(core)
+        plain = guarded(plain) or plain
         self._check = _validator(plain).validate_python
         self._dump = SchemaSerializer(plain, CONFIG, _use_prebuilt=False).to_json
+        if told_apart is not None:
+            self._validate = within_budget(_validator(told_apart).validate_json)
+            self._check, self._dump = within_budget(self._check), within_budget(self._dump)
         self.type = type_
         self._types = TypeReader(schema, self._schema_of)
 
@@ -53,14 +68,8 @@ class TypeCodec(Codec[T]):
         """Title of the schema."""
         return self._name
 
-    def decode(self, data: bytes | str | Mapping[str, object]) -> T:
-        if not isinstance(data, (bytes, str)):
-            data = document(data)
-        try:
-            return self._validate(data, by_alias=True, by_name=False)
-        except ValidationError as error:
-            issues = self._types.issues(error.errors(include_url=False))
-        raise ToolValidationError(issues)
+    def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
+        return self._types.findings(errors, most)
 
     def encode(self, value: T) -> bytes:
         """Return canonical JSON: declaration order, no spaces, absent fields left out.
@@ -72,6 +81,8 @@ class TypeCodec(Codec[T]):
             return self._dump(self._check(value), by_alias=True, warnings="error")
         except (ValidationError, PydanticSerializationError) as error:
             raise MalformedResultError(f"{self.name} does not encode: {error}") from error
+        except AmbiguousError as error:
+            raise MalformedResultError(f"{self.name} does not encode: it {AMBIGUOUS.message}") from error
 
     def _schema_of(self, name: str) -> Mapping[str, Json]:
         return type_schema_of(_core(self._own[name]), "validation")

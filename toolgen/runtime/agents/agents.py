@@ -141,7 +141,8 @@ class Agents:
         try:
             return await self._runs.delegated(entry, as_document(arguments), delegated, meta)
         except Exception as error:  # such as agents that call one another for ever
-            result = failed(spec.id, failure_of(spec, error), meta)
+            limit = self._host.tools.limit_of(spec)
+            result = failed(spec.id, failure_of(spec, error), meta, limit)
             self._host.tools.reports.ended(result, meta)
             return result
 

@@ -18,16 +18,18 @@ from ..directory import Directory
 from ..dispatch import dispatch, ended, escaped
 from ..entry import Entry
 from ..errors import MalformedResultError, ToolError, ToolValidationError
+from ..event_reports import EventReports
 from ..failures import failed, hidden, log
 from ..finishing import finish
 from ..host import Host
 from ..results import RetryHint, RunLink, ToolResult
+from ..specs import ToolSpec
 from ..suspension_errors import SuspensionError
 from .batches import Batches
 from .documents import Done, RunDocument, RunFacts, StepCall
 from .engine import ActivityInfo
 from .output import telemetry_of
-from .recorded import CallEvents, recorded, reports_of
+from .recorded import CallEvents, recorded
 from .releasing import released
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ class Calling:
         directory = await self._directory(info.run_id, facts)
         entry = self._entry(directory, call, facts)
         if entry is None:
-            return recorded(_unknown(directory, call, meta, host), call, None, events)
+            return self._recorded(_unknown(directory, call, meta, host), call, events)
         values = self._host.values_of(info.run_id)
         place = argument["place"]
         with self._batches.enter(f"{info.run_id} {argument['step']}", place, host, values) as batch:
@@ -109,11 +111,11 @@ class Calling:
         if entry is None:
             result = _unknown(directory, call, meta, host)
             self._host.delivered(argument["answer"]["id"], result)
-            return recorded(result, call, None, events)
+            return self._recorded(result, call, events)
         try:
             result = await self._delivered(info.run_id, entry, argument, meta, host)
         except asyncio.CancelledError:  # the time of the run is over; whoever answered is told now
-            late = failed(entry.spec.id, ToolError("the call was cancelled"), meta)
+            late = failed(entry.spec.id, ToolError("the call was cancelled"), meta, host.limit_of(entry.spec))
             self._host.delivered(argument["answer"]["id"], late)
             raise
         self._host.delivered(argument["answer"]["id"], _outside(result, info.run_id, call))
@@ -123,22 +125,23 @@ class Calling:
         self, run_id: str, entry: Entry, argument: AnswerArgument, meta: CallMeta, host: Host
     ) -> ToolResult:
         """Return what came of an answer: here, or where another process took it."""
-        token, answer = argument["token"], argument["answer"]
+        token, answer, limit = argument["token"], argument["answer"], host.limit_of(entry.spec)
         batch = Batch(host.capabilities, self._host.values_of(run_id))
         try:
             if "outcome" in answer and host.suspensions is not None:
                 result = remembered(await host.suspensions.seen(token), answer["outcome"])
                 if result.status == "suspended":  # only who was answered there has the new token
-                    result = failed(entry.spec.id, ToolError(f"{entry.spec.name} {_ASKS_ELSEWHERE}"), meta)
+                    error = ToolError(f"{entry.spec.name} {_ASKS_ELSEWHERE}")
+                    result = failed(entry.spec.id, error, meta, limit)
                 host.reports.ended(result, meta)
                 return result
             found = {entry.spec.id: entry}.get
             work = Answering(host, None).deliver(token, answer["answer"], None, batch, found)
             result = await released(work)
-        except Exception as error:  # whoever answered waits for a result
-            is_known = isinstance(error, SuspensionError)
-            failure = ToolError(str(error)) if is_known else hidden(entry.spec, error)
-            result = failed(entry.spec.id, failure, meta)
+        except Exception as raised:  # whoever answered waits for a result
+            is_known = isinstance(raised, SuspensionError)
+            failure = ToolError(str(raised)) if is_known else hidden(entry.spec, raised)
+            result = failed(entry.spec.id, failure, meta, limit)
             host.reports.ended(result, meta)
             return result
         return await _settled(batch, result, host)
@@ -151,7 +154,7 @@ class Calling:
         directory = await self._directory(info.run_id, facts)
         entry = self._entry(directory, call, facts)
         if entry is None:
-            return recorded(_unknown(directory, call, meta, host), call, None, events)
+            return self._recorded(_unknown(directory, call, meta, host), call, events)
         output, now = argument["output"], self._host.clock()
         took = max(0.0, now - argument.get("began", now) - output["waited_s"])
         link = _link(info.run_id, call, argument["agent"])
@@ -177,9 +180,10 @@ class Calling:
         if result.delegated is not None and facts["depth"] + 1 >= host.most_depth:
             message = f"{call['name']} was not run: agents call one another too deeply"
             meta = host.meta(run_id, facts, call["id"])
-            result = failed(entry.spec.id, ToolError(message), meta)
-            reports_of(events).ended(result, meta)
-        done = recorded(result, call, entry.spec, events)
+            limit = host.tools.limit_of(entry.spec)
+            result = failed(entry.spec.id, ToolError(message), meta, limit)
+            self._reports(events).ended(result, meta)
+        done = self._recorded(result, call, events, entry.spec)
         if result.suspension is not None and result.status == "suspended":
             host.watch(run_id, result.suspension)
         if result.delegated is not None:
@@ -199,7 +203,21 @@ class Calling:
 
     def _around(self, info: ActivityInfo) -> tuple[CallEvents, Host]:
         events = CallEvents(info, self._host.clock)
-        return events, replace(self._host.tools, reports=reports_of(events))
+        return events, replace(self._host.tools, reports=self._reports(events))
+
+    def _reports(self, events: CallEvents) -> EventReports:
+        """Return what the dispatcher tells of a call."""
+        return EventReports(events, self._host.tools.limits.result_bytes)
+
+    def _recorded(
+        self,
+        result: ToolResult,
+        call: StepCall,
+        events: CallEvents,
+        spec: ToolSpec[Any, Any] | None = None,
+    ) -> Done:
+        """Return what the loop gets of a result; of a tool that is not there without a spec."""
+        return recorded(result, call, spec, events, self._host.tools.limits.result_bytes)
 
     async def _directory(self, run_id: str, facts: RunFacts) -> Directory:
         """Return the tools that were advertised to the run last."""
@@ -212,7 +230,7 @@ class Calling:
 
 def _unknown(directory: Directory, call: StepCall, meta: CallMeta, host: Host) -> ToolResult:
     """Return the result of a call whose tool is not there, or not any more."""
-    result = directory.unknown(call["name"], meta)
+    result = directory.unknown(call["name"], meta, host.limits.result_bytes)
     host.reports.ended(result, meta)
     return result
 
@@ -229,21 +247,21 @@ async def concluded(
     duration_s: float = 0.0,
 ) -> ToolResult:
     """Return the result of a call that the run of an agent answered; hooks see it as every other."""
-    spec = entry.spec
+    spec, limit = entry.spec, host.limit_of(entry.spec)
     failure = output["failure"]
     if failure is not None:
         cause = _chain([failure["message"], *failure["causes"]])
-        result = failed(spec.id, _agent_error(spec.name, failure["kind"], cause, spec.id), meta)
+        result = failed(spec.id, _agent_error(spec.name, failure["kind"], cause, spec.id), meta, limit)
     else:
         try:
-            value = spec.result.decode(to_json(output["result"]))
+            value = spec.result.decode(to_json(output["result"]), host.limits)
             result = finish(spec, value, meta)
         except (ToolValidationError, MalformedResultError) as error:
             if output["stop"] == "escalated":  # what a tool said on the way is no answer
                 told = ToolError(f"{output['agent']} gave the call back. {output['text']}".strip())
             else:
                 told = hidden(spec, error, "malformed_response")
-            result = failed(spec.id, told, meta)
+            result = failed(spec.id, told, meta, limit)
     usage: Sequence[Any] = output["usage"]
     result = replace(
         result,

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from pydantic_core import to_json
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
 from ..boundary import Contained
 from ..codec import Codec
@@ -35,18 +36,30 @@ class CompletionError(ToolgenError):
     """The model gave no answer of the declared shape, twice; `issues` of the last one are in the message."""
 
 
-async def complete(spec: CompletionSpec[R], planner: Planner, message: str, *, instructions: str = "") -> R:
-    """Return the model's answer; one that does not fit is repaired once.
+async def complete(
+    spec: CompletionSpec[R],
+    planner: Planner,
+    message: str,
+    *,
+    instructions: str = "",
+    limits: Limits = DEFAULT_LIMITS,
+) -> R:
+    """Return the model's answer; one that does not fit, or exceeds the limits, is repaired once.
 
     Raises:
         CompletionError: the second answer does not fit either.
         Exception: what the planner raises.
     """
-    return await _completed(spec, planner, message, instructions, _Reports(lambda _: None))
+    return await _completed(spec, planner, message, instructions, _Reports(lambda _: None), limits)
 
 
 async def stream_completion(
-    spec: CompletionSpec[R], planner: Planner, message: str, *, instructions: str = ""
+    spec: CompletionSpec[R],
+    planner: Planner,
+    message: str,
+    *,
+    instructions: str = "",
+    limits: Limits = DEFAULT_LIMITS,
 ) -> AsyncIterator[str | R]:
     """Yield the pieces of the model's answer as they come, and the typed answer at the end.
 
@@ -56,7 +69,7 @@ async def stream_completion(
     """
     pieces: asyncio.Queue[str | None] = asyncio.Queue()
     working = asyncio.ensure_future(
-        _completed(spec, planner, message, instructions, _Reports(pieces.put_nowait))
+        _completed(spec, planner, message, instructions, _Reports(pieces.put_nowait), limits)
     )
 
     def ended(task: asyncio.Future[R]) -> None:
@@ -74,7 +87,12 @@ async def stream_completion(
 
 
 async def _completed(
-    spec: CompletionSpec[R], planner: Planner, message: str, instructions: str, reports: _Reports
+    spec: CompletionSpec[R],
+    planner: Planner,
+    message: str,
+    instructions: str,
+    reports: _Reports,
+    limits: Limits,
 ) -> R:
     given = PlanInput(
         agent=spec.id,
@@ -94,7 +112,7 @@ async def _completed(
     with Contained():
         answer = await planner.plan_start(given)
     try:
-        return _decoded(spec, answer)
+        return _decoded(spec, answer, limits)
     except ToolValidationError as error:
         wrong = f"the answer does not fit: {error}; answer with JSON that fits the schema"
     told = UserMessage(text=wrong, source="runtime")
@@ -102,12 +120,12 @@ async def _completed(
     with Contained():
         again = await planner.plan_resume(replace(given, step=1, messages=messages))
     try:
-        return _decoded(spec, again)
+        return _decoded(spec, again, limits)
     except ToolValidationError as error:
         raise CompletionError(f"the model gave no {spec.id}: {error}") from error
 
 
-def _decoded(spec: CompletionSpec[R], answer: PlanResult) -> R:
+def _decoded(spec: CompletionSpec[R], answer: PlanResult, limits: Limits) -> R:
     """Return the typed answer.
 
     Raises:
@@ -118,9 +136,9 @@ def _decoded(spec: CompletionSpec[R], answer: PlanResult) -> R:
         raise CompletionError(f"the planner of {spec.id} returned a {type(answer).__name__}: {wrong}")
     match answer:
         case FinalResult():
-            return spec.result.decode(to_json(answer.result))
+            return spec.result.decode(to_json(answer.result), limits)
         case FinalResponse():
-            return spec.result.decode(answer.text.encode(errors="replace"))
+            return spec.result.decode(answer.text.encode(errors="replace"), limits)
         case _:
             raise CompletionError(f"the planner of {spec.id} returned {type(answer).__name__}, and no answer")
 

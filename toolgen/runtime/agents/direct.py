@@ -65,7 +65,8 @@ class DirectCalls:
             return await host.engine.result(link.run_id)
         except asyncio.CancelledError:
             error = ToolError("the call was cancelled")
-            host.tools.reports.ended(failed(entry.spec.id, error, meta), meta)
+            ended = failed(entry.spec.id, error, meta, host.tools.limit_of(entry.spec))
+            host.tools.reports.ended(ended, meta)
             await self._cancel(link.run_id, error.message)
             raise
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from toolgen.contract.fields import Json
+from toolgen.contract.limits import UNLIMITED
 
 from ..entry import Entry
 from ..results import Artifact, Telemetry
@@ -148,6 +149,6 @@ def passed_up(documents: Iterable[Any], entry_of: Callable[[str], Entry | None])
         kind = None if entry is None else entry.spec.artifacts.get(document["kind"])
         if kind is not None:
             text = document["json"].encode()
-            data = kind.codec.decode(text)
+            data = kind.codec.decode(text, UNLIMITED)  # by an executor of this runtime
             found.append(Artifact(kind=kind.kind, data=data, source_tool=document["tool"], json=text))
     return tuple(found)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ..calls import CallMeta
 from ..events import AssistantReply, Event, PlannerThought, ToolArgsDelta, ToolsetDropped, as_json
 from ..snapshot import Snapshot
+from ..truncation import text_within
 from .call_ids import CallIds
 from .documents import Spent
 from .engine import ActivityInfo
@@ -15,7 +16,11 @@ from .engine import ActivityInfo
 class PlanEvents:
     """The `PlanReports` of one planning."""
 
-    def __init__(self, info: ActivityInfo, meta: CallMeta, clock: Callable[[], float], ids: CallIds) -> None:
+    def __init__(
+        self, info: ActivityInfo, meta: CallMeta, clock: Callable[[], float], ids: CallIds, limit: int
+    ) -> None:
+        """Take what is told; a text has at most `limit` bytes."""
+        self._limit = limit
         self._emit = info.emit
         self._meta = meta
         self._clock = clock
@@ -24,13 +29,14 @@ class PlanEvents:
         """What was told to `usage`; the loop tells it once."""
 
     def text(self, delta: str) -> None:
-        self._tell(AssistantReply(text=delta, is_partial=True))
+        self._tell(AssistantReply(text=text_within(delta, self._limit), is_partial=True))
 
     def thought(self, text: str) -> None:
-        self._tell(PlannerThought(text=text))
+        self._tell(PlannerThought(text=text_within(text, self._limit)))
 
     def arguments(self, call_id: str, name: str, delta: str) -> None:
-        self._tell(ToolArgsDelta(name=name, delta=delta), self._ids.of(call_id))
+        shown = text_within(delta, self._limit)
+        self._tell(ToolArgsDelta(name=text_within(name, self._limit), delta=shown), self._ids.of(call_id))
 
     def usage(self, model: str, input_tokens: int, output_tokens: int) -> None:
         self.spent.append({"model": model, "input_tokens": input_tokens, "output_tokens": output_tokens})

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic_core import from_json, to_json
 
 from toolgen.contract.fields import Json
+from toolgen.contract.limits import LONGEST_CHARACTER
 
 from ..answers import checked_schema
 from ..boundary import Contained, name_of
@@ -27,6 +28,7 @@ from ..native import NativeTool
 from ..results import RetryHint
 from ..snapshot import Snapshot
 from ..specs import ToolSpec
+from ..truncation import document_within, text_within
 from .admission import is_allowed
 from .call_ids import CallIds
 from .catalogue import Agent
@@ -115,7 +117,7 @@ class Planning:
         new = messages_from_json(argument["new"])
         parent = facts["parent"]
         ids = CallIds(info.run_id, argument["step"], is_alone=bool(parent and parent["tool"]))
-        events = PlanEvents(info, meta, host.clock, ids)
+        events = PlanEvents(info, meta, host.clock, ids, host.tools.limits.result_bytes)
         events.dropped(snapshot)
         given = PlanInput(
             agent=agent.spec.id,
@@ -216,7 +218,7 @@ class Planning:
             return _problem("the run ends now; only a final answer is taken")
         match result:
             case CallTools():
-                return _calls(result, snapshot, facts, ids)
+                return _calls(result, snapshot, facts, ids, self._host.tools.limits.result_bytes)
             case FinalResponse():
                 return self._final(result.text, None, given, facts)
             case FinalResult():
@@ -230,12 +232,13 @@ class Planning:
         spec = self._host.returned_by(facts)
         if spec is None:
             if typed is None:
-                return {"kind": "final", "text": text, "result": None, "usage": []}
+                shown = text_within(text, self._host.tools.limits.result_bytes)
+                return {"kind": "final", "text": shown, "result": None, "usage": []}
             shown = text or to_json(typed.result).decode()
             return {"kind": "final", "text": shown, "result": typed.result, "usage": []}
         document = text.encode(errors="replace") if typed is None else to_json(typed.result)
         try:
-            value = spec.result.decode(document)
+            value = spec.result.decode(document, self._host.tools.limits)
             bounds_of(spec, value)
         except (ToolValidationError, MalformedResultError) as error:
             wanted = "answer with JSON that fits the schema of the final result"
@@ -284,24 +287,28 @@ def _native(snapshot: Snapshot, argument: PlanArgument) -> tuple[NativeTool, ...
     return snapshot.native if is_free and is_allowed((), argument["facts"]) else ()
 
 
-def _calls(result: CallTools, snapshot: Snapshot, facts: RunFacts, ids: CallIds) -> Step:
+def _calls(result: CallTools, snapshot: Snapshot, facts: RunFacts, ids: CallIds, limit: int) -> Step:
     if not result.calls:
         return _problem("there are no calls; call a tool or give the final answer")
     parent = facts["parent"]["tool_call_id"] if facts["parent"] else ""
     named = zip(result.calls, ids.all(call.id for call in result.calls), strict=True)
-    calls = [_call(call, id_, snapshot, parent) for call, id_ in named]
+    calls = [_call(call, id_, snapshot, parent, limit) for call, id_ in named]
     return {"kind": "calls", "text": result.text, "calls": calls, "usage": []}
 
 
-def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str) -> StepCall:
+def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit: int) -> StepCall:
+    """Return a call as the loop takes it; each text and value of its event has at most `limit` bytes."""
     entry = snapshot.directory.find(call.name)
     arguments = call.arguments if call.arguments.strip() else "{}"
     shown = _shown(arguments)
+    text = filled(entry.spec.call_hint, shown) if entry and isinstance(shown, dict) else ""
+    if shown is not None and len(arguments) > limit // LONGEST_CHARACTER:
+        shown = from_json(document_within(arguments.encode(errors="replace"), limit))
     start = ToolStart(
-        tool=entry.spec.id if entry else call.name,
-        name=call.name,
+        tool=entry.spec.id if entry else text_within(call.name, limit),
+        name=text_within(call.name, limit),
         arguments=shown,
-        text=filled(entry.spec.call_hint, shown) if entry and isinstance(shown, dict) else "",
+        text=text_within(text, limit),
         parent_tool_call_id=parent_id,
     )
     return {

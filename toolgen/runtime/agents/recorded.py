@@ -12,10 +12,10 @@ from toolgen.contract.fields import Json
 from ..calls import NO_META, CallMeta
 from ..content import TextContent
 from ..errors import causes_of
-from ..event_reports import EventReports
 from ..events import Event, as_json
 from ..results import Suspended, ToolResult
 from ..specs import ToolSpec
+from ..truncation import text_within
 from .documents import Done, StepCall
 from .engine import ActivityInfo
 
@@ -51,13 +51,10 @@ class CallEvents:
             self.kept.append(document)
 
 
-def reports_of(events: CallEvents) -> EventReports:
-    """Return what the dispatcher tells of the call."""
-    return EventReports(events)
-
-
-def recorded(result: ToolResult, call: StepCall, spec: ToolSpec[Any, Any] | None, events: CallEvents) -> Done:
-    """Return what the loop gets of a result."""
+def recorded(
+    result: ToolResult, call: StepCall, spec: ToolSpec[Any, Any] | None, events: CallEvents, limit: int
+) -> Done:
+    """Return what the loop gets of a result; the texts of its errors have at most `limit` bytes."""
     content, reminder = result.content, ""
     if spec is not None and spec.reminder and content and content[-1] == TextContent(text=spec.reminder):
         content, reminder = content[:-1], spec.reminder
@@ -88,7 +85,7 @@ def recorded(result: ToolResult, call: StepCall, spec: ToolSpec[Any, Any] | None
         "children": result.children_count,
     }
     if result.error is not None:
-        done["errors"] = [str(one) for one in (result.error, *causes_of(result.error))]
+        done["errors"] = [text_within(str(one), limit) for one in (result.error, *causes_of(result.error))]
     if result.retry_hint is not None:
         done["hint"] = to_jsonable_python(result.retry_hint)
     if result.suspension is not None:

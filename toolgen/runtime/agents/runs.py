@@ -14,7 +14,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.fields import Json
 from toolgen.contract.policy import RunPolicy
 
-from ..answers import answer_issues, without_optional_nulls
+from ..answers import answer_issues, refuse_excess, without_optional_nulls
 from ..calls import CallMeta
 from ..entry import Entry
 from ..errors import RegistrationError
@@ -255,8 +255,10 @@ class Runs:
             return
         if awaiting.kind == "pause":
             raise BadAnswerError("the run is paused and asks nothing; handle.resume(…) lets it go on")
+        limits = self._host.tools.limits
+        refuse_excess(answer, limits)
         answer = without_optional_nulls(awaiting.answer_schema, answer)
-        issues = answer_issues(awaiting.answer_schema, answer)
+        issues = answer_issues(awaiting.answer_schema, answer, limits.issues)
         if issues:
             raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
         status = await self._engine.status(awaiting.run_id)
