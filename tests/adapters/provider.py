@@ -1,4 +1,4 @@
-"""A provider on this machine: it speaks OpenAI's chat completions and Anthropic's messages, streamed or not.
+"""A provider on this machine that speaks the wire formats of OpenAI, Anthropic and Gemini, streamed or not.
 
 It answers what a test has laid down, in its order, and keeps what it was sent.
 """
@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Final, Self
 
-from tests.adapters.wire import Said, anthropic, anthropic_events, openai, openai_events
+from tests.adapters import wire_anthropic, wire_chat, wire_gemini, wire_responses
+from tests.adapters.wire import Frame, Place, Said, left_open, stream_until, text_until
 
 KEY: Final = "sk-test-0123456789abcdef"
 
@@ -32,7 +33,55 @@ class Dropped:
     """The connection ends in the middle of a stream, or before an answer."""
 
 
-Answer = Said | Refused | Dropped
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """An answer of which only the beginning arrives."""
+
+    said: Said
+    at: Place
+    is_clean: bool = True
+    """The body just ends, as if it were whole; else the connection breaks."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOpen:
+    """A stream that ends as it should, but in which no call is ever closed."""
+
+    said: Said
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """A body as it stands."""
+
+    text: str
+    media_type: str = "application/json"
+
+
+Answer = Said | Refused | Dropped | Cut | LeftOpen | Raw
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """How a provider writes an answer."""
+
+    whole: Callable[[Said, Mapping[str, Any]], dict[str, Any]]
+    streamed: Callable[[Said, Mapping[str, Any]], list[Frame]]
+
+
+CHAT: Final = Wire(wire_chat.whole, wire_chat.streamed)
+RESPONSES: Final = Wire(wire_responses.whole, wire_responses.streamed)
+ANTHROPIC: Final = Wire(wire_anthropic.whole, wire_anthropic.streamed)
+GEMINI: Final = Wire(wire_gemini.whole, wire_gemini.streamed)
+
+
+def wire_of(path: str) -> Wire:
+    """Return the wire of a request by its path."""
+    if path.endswith("/chat/completions"):
+        return CHAT
+    if path.endswith("/responses"):
+        return RESPONSES
+    return GEMINI if path.endswith(("GenerateContent", "generateContent")) else ANTHROPIC
 
 
 class Provider:
@@ -80,25 +129,41 @@ class Provider:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                body.setdefault("model", self.path.rpartition("/")[2].partition(":")[0])
                 provider.sent.append(body)
-                provider.keys.append(self.headers.get("x-api-key") or self.headers.get("Authorization") or "")
+                key = self.headers.get("x-api-key") or self.headers.get("x-goog-api-key")
+                provider.keys.append(key or self.headers.get("Authorization") or "")
                 match provider._next():
-                    case Said() as said:
-                        self._say(said, body)
                     case Refused() as refused:
                         error = {"type": "error", "error": {"type": "refused", "message": refused.message}}
                         self._send(refused.status, "application/json", [json.dumps(error)], refused.headers)
                     case Dropped():
                         self.close_connection = True
+                    case Raw(text, media_type):
+                        self._send(200, media_type, [text], {})
+                    case said:
+                        self._say(said, body)
 
-            def _say(self, said: Said, body: dict[str, Any]) -> None:
-                is_openai = self.path.endswith("/chat/completions")
-                if body.get("stream"):
-                    events = openai_events(said, body) if is_openai else anthropic_events(said, body)
-                    self._send(200, "text/event-stream", events, {})
+            def _say(self, answer: Said | Cut | LeftOpen, body: dict[str, Any]) -> None:
+                wire = wire_of(self.path.partition("?")[0])
+                said = answer if isinstance(answer, Said) else answer.said
+                # A body that is shorter than it says is one whose connection broke.
+                is_broken = isinstance(answer, Cut) and not answer.is_clean
+                headers = {"Content-Length": "1000000"} if is_broken else {}
+                if body.get("stream") or "stream" in self.path:
+                    frames = wire.streamed(said, body)
+                    texts = [frame.text for frame in frames]
+                    if isinstance(answer, Cut):
+                        texts = stream_until(frames, answer.at)
+                    elif isinstance(answer, LeftOpen):
+                        texts = left_open(frames)
+                    self._send(200, "text/event-stream", texts, headers)
                 else:
-                    document = openai(said, body) if is_openai else anthropic(said, body)
-                    self._send(200, "application/json", [json.dumps(document)], {})
+                    document = wire.whole(said, body)
+                    text = json.dumps(document)
+                    if isinstance(answer, Cut):
+                        text = text_until(document, said, answer.at)
+                    self._send(200, "application/json", [text], headers)
 
             def _send(
                 self, status: int, media_type: str, pieces: list[str], headers: Mapping[str, str]
@@ -115,11 +180,3 @@ class Provider:
                 pass
 
         return Handler
-
-
-def blocks(body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield role and block of each message of a request to Anthropic, text as a block too."""
-    for message in body["messages"]:
-        content = message["content"]
-        for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
-            yield message["role"], block

@@ -1,14 +1,28 @@
-"""What providers send: one answer in OpenAI's and in Anthropic's words, whole or in events (SSE)."""
+"""One answer of a model as its provider sends it, whole or in events (SSE), and where it can be cut off.
+
+Each wire has a module: `wire_chat` and `wire_responses` (OpenAI), `wire_anthropic`, `wire_gemini`.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 _PIECE: Final = 7
 """Characters of a delta."""
+
+Place = Literal[
+    "in text",
+    "before arguments",
+    "in arguments",
+    "after arguments",
+    "between calls",
+    "before the end",
+    "before the last event",
+]
+"""Where an answer is cut off. `after arguments` is before the call is closed, where a wire closes calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,117 +44,88 @@ class Said:
     """Only Anthropic has a place for it."""
     stop: str = ""
     """The provider's word for why it ended; the usual one by default."""
+    ended: Literal["", "length", "filter"] = ""
+    """Why it ended, for every provider; `stop` has precedence."""
 
 
-def openai(said: Said, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a chat completion."""
-    message: dict[str, Any] = {"role": "assistant", "content": said.text or None}
-    if said.calls:
-        message["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
-            }
-            for call in said.calls
-        ]
-    return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 1_700_000_000,
-        "model": body["model"],
-        "choices": [{"index": 0, "message": message, "finish_reason": _openai_stop(said)}],
-        "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
-    }
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A piece of a stream."""
+
+    kind: Literal["start", "text", "call", "arguments", "called", "end", "last"]
+    """`call` begins a call, `called` closes it; `end` says why the answer ended, `last` ends the stream."""
+    text: str
+    call: int = 0
+    """Of which call it is, from 0."""
 
 
-def openai_events(said: Said, body: Mapping[str, Any]) -> list[str]:
-    """Return the events of a chat completion."""
-    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
-    deltas += [{"content": piece} for piece in _pieces(said.text)]
-    for index, call in enumerate(said.calls):
-        function: dict[str, Any] = {"name": call.name, "arguments": ""}
-        deltas.append(
-            {"tool_calls": [{"index": index, "id": call.id, "type": "function", "function": function}]}
-        )
-        deltas += [
-            {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
-            for piece in _pieces(call.arguments)
-        ]
-    frame = {
-        "id": "chatcmpl-1",
-        "object": "chat.completion.chunk",
-        "created": 1_700_000_000,
-        "model": body["model"],
-    }
-    chunks: list[dict[str, Any]] = [
-        {**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
-    ]
-    chunks.append({**frame, "choices": [{"index": 0, "delta": {}, "finish_reason": _openai_stop(said)}]})
-    if body.get("stream_options", {}).get("include_usage"):
-        usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
-        chunks.append({**frame, "choices": [], "usage": usage})
-    return [*(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks), "data: [DONE]\n\n"]
-
-
-def anthropic(said: Said, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a message."""
-    content: list[dict[str, Any]] = []
-    if said.thinking:
-        content.append({"type": "thinking", "thinking": said.thinking, "signature": "signed"})
-    if said.text:
-        content.append({"type": "text", "text": said.text})
-    for call in said.calls:
-        # The API sends an object; arguments that are none can only come in pieces.
-        given = json.loads(call.arguments)
-        content.append({"type": "tool_use", "id": call.id, "name": call.name, "input": given})
-    return {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": body["model"],
-        "content": content,
-        "stop_reason": _anthropic_stop(said),
-        "stop_sequence": None,
-        "usage": {"input_tokens": 11, "output_tokens": 7},
-    }
-
-
-def anthropic_events(said: Said, body: Mapping[str, Any]) -> list[str]:
-    """Return the events of a message."""
-    empty = anthropic(Said(), body) | {"stop_reason": None, "usage": {"input_tokens": 11, "output_tokens": 1}}
-    events: list[dict[str, Any]] = [{"type": "message_start", "message": empty}]
-    for index, (start, deltas) in enumerate(_anthropic_blocks(said)):
-        events.append({"type": "content_block_start", "index": index, "content_block": start})
-        events += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
-        events.append({"type": "content_block_stop", "index": index})
-    stop = {"stop_reason": _anthropic_stop(said), "stop_sequence": None}
-    events.append({"type": "message_delta", "delta": stop, "usage": {"output_tokens": 7}})
-    events.append({"type": "message_stop"})
-    return [f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events]
-
-
-def _anthropic_blocks(said: Said) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
-    if said.thinking:
-        deltas = [{"type": "thinking_delta", "thinking": piece} for piece in _pieces(said.thinking)]
-        signed = {"type": "signature_delta", "signature": "signed"}
-        yield {"type": "thinking", "thinking": "", "signature": ""}, [*deltas, signed]
-    if said.text:
-        deltas = [{"type": "text_delta", "text": piece} for piece in _pieces(said.text)]
-        yield {"type": "text", "text": ""}, deltas
-    for call in said.calls:
-        pieces = _pieces(call.arguments)
-        deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
-        yield {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}, deltas
-
-
-def _openai_stop(said: Said) -> str:
-    return said.stop or ("tool_calls" if said.calls else "stop")
-
-
-def _anthropic_stop(said: Said) -> str:
-    return said.stop or ("tool_use" if said.calls else "end_turn")
-
-
-def _pieces(text: str) -> list[str]:
+def pieces(text: str) -> list[str]:
+    """Return a text in deltas."""
     return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
+
+
+def sse(document: Mapping[str, Any]) -> str:
+    """Return a server-sent event; its name is the type of the document, if it has one."""
+    name = f"event: {document['type']}\n" if "type" in document else ""
+    return f"{name}data: {json.dumps(document)}\n\n"
+
+
+def stream_until(frames: list[Frame], place: Place) -> list[str]:
+    """Return what of a stream arrives when it is cut off at a place."""
+    return [frame.text for frame in frames[: _end(frames, place)]]
+
+
+def left_open(frames: list[Frame]) -> list[str]:
+    """Return a stream that ends as it should, but never closes its calls."""
+    return [frame.text for frame in frames if frame.kind != "called"]
+
+
+def _end(frames: list[Frame], place: Place) -> int:
+    places = {kind: [at for at, frame in enumerate(frames) if frame.kind == kind] for kind in ("text", "end")}
+    first = {kind: _of_call(frames, kind) for kind in ("call", "arguments", "called")}
+    match place:
+        case "in text":
+            return places["text"][0] + 1
+        case "before arguments":
+            return first["call"][0] + 1
+        case "in arguments":
+            return first["arguments"][0] + 1
+        case "after arguments":
+            return first["arguments"][-1] + 1
+        case "between calls":
+            return (first["called"] or first["arguments"])[-1] + 1
+        case "before the end":
+            return places["end"][0]
+        case "before the last event":
+            return next(at for at, frame in enumerate(frames) if frame.kind == "last")
+
+
+def _of_call(frames: list[Frame], kind: str) -> list[int]:
+    return [at for at, frame in enumerate(frames) if frame.kind == kind and frame.call == 0]
+
+
+def text_until(document: Mapping[str, Any], said: Said, place: Place) -> str:
+    """Return what of a whole answer arrives when it is cut off at a place."""
+    text = json.dumps(document)
+    if place == "in text":
+        return text[: text.index(said.text) + len(said.text) // 2]
+    if place in ("before the end", "before the last event"):
+        return text[:-1]
+    first = said.calls[0]
+    written = next(one for one in _spellings(first.arguments) if one in text)
+    start = text.index(written)
+    ends: dict[Place, int] = {
+        "before arguments": start,
+        "in arguments": start + len(written) // 2,
+        "after arguments": start + len(written),
+        "between calls": text.index(said.calls[1].name, start) if len(said.calls) > 1 else len(text) - 1,
+    }
+    return text[: ends[place]]
+
+
+def _spellings(arguments: str) -> tuple[str, ...]:
+    """Return arguments as a text in JSON, and as an object in JSON."""
+    try:
+        return json.dumps(arguments), json.dumps(json.loads(arguments))
+    except ValueError:
+        return (json.dumps(arguments),)
