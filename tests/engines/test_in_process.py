@@ -17,6 +17,7 @@ from toolgen.runtime.agents.engine import (
     UnknownRunError,
 )
 
+from .clock import ManualClock
 from .conftest import StartEngine
 from .toys import Toys, call, play
 
@@ -281,3 +282,26 @@ async def test_runs_know_nothing_of_the_context_of_their_client(
     who.set("a client")
     await play(engine, [{"calls": [call("a")]}], run_id="r")
     assert (await engine.result("r")).output == [["the application"]]
+
+
+async def test_time_passes_as_its_owner_says(toys: Toys) -> None:
+    clock = ManualClock(1000.0)
+    engine = InProcessEngine(clock=clock.time, call_later=clock.call_later)
+    engine.register(loops=toys.loops(), activities=toys.activities())
+    await engine.start()
+    steps = [{"calls": [call("a", fail_until=3)]}, {"wait": [], "timeout_s": 3600.0}]
+    await play(engine, steps, run_id="r")
+    assert [await clock.advance() for _ in range(3)] == pytest.approx([0.01, 0.02, 3600.0])
+    assert (await engine.result("r")).output == [[{"id": "a", "ok": True}], None]
+    assert clock.time() == pytest.approx(4600.03)
+    await engine.close()
+
+
+async def test_a_failure_that_says_why_is_one_line_of_the_log(
+    memory: InProcessEngine, caplog: pytest.LogCaptureFixture
+) -> None:
+    await play(memory, [{"calls": [call("a", is_fatal=True)]}], run_id="r")
+    await memory.result("r")
+    (told,) = [record for record in caplog.records if record.name == "toolgen.engines"]
+    assert told.getMessage() == "run r: tool:a failed: NonRetryableError: no such house"
+    assert told.exc_info is None, "nobody looks for a mistake in a program"

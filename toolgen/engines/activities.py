@@ -112,7 +112,7 @@ async def perform(runs: Runs, run: Run, call: Call, arg: Json) -> None:
         if done is not None:
             runs.performed(run, call, *done)
             return
-        await asyncio.sleep(pause)
+        await runs.sleep(pause)
         attempt, pause, arg = attempt + 1, pause * 2, decode(call.argument)
 
 
@@ -137,7 +137,9 @@ async def _attempt(
             kind, message = "timeout", f"no answer within {call.options.timeout:g} seconds"
         is_last = is_last or isinstance(error, NonRetryableError | SystemExit)
         level = logging.ERROR if is_last else logging.WARNING
-        log.log(level, "run %s: %s failed: %s", info.run_id, call.op, kind, exc_info=error)
+        # What an activity says on purpose is its message; only a mistake needs to say where it was made.
+        trace = None if isinstance(error, NonRetryableError) else error
+        log.log(level, "run %s: %s failed: %s: %s", info.run_id, call.op, kind, message, exc_info=trace)
         return (_failure(runs, call, kind, message), None) if is_last else None
     finally:
         progress.is_open = False

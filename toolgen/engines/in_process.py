@@ -22,6 +22,7 @@ from .journal import Journal, MemoryJournal, RunRecord, SignalRecord
 from .payloads import NULL, decode, encode
 from .run import Run
 from .runs import Runs
+from .timers import CallLater, call_later
 
 
 class InProcessEngine:
@@ -33,6 +34,7 @@ class InProcessEngine:
         keep_runs: int = 1000,
         max_payload_bytes: int | None = None,
         clock: Callable[[], float] = time.time,
+        call_later: CallLater = call_later,
     ) -> None:
         """Make an engine.
 
@@ -40,9 +42,10 @@ class InProcessEngine:
             keep_runs: How many runs that are over are remembered, with their children.
             max_payload_bytes: The most bytes of JSON of one argument, result or signal.
             clock: Gives seconds since 1970.
+            call_later: Ends the waits of runs and the pauses between attempts; by default asyncio does.
         """
         self._journal: Journal = MemoryJournal(keep_runs)
-        self._runs = Runs(self._journal, clock, max_payload_bytes)
+        self._runs = Runs(self._journal, clock, call_later, max_payload_bytes)
         self._is_registered = False
         self._is_closed = False
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from .journal import RunRecord, SignalRecord
+from .timers import Timer
 
 _TURNS: Final = 16
 """Turns of the event loop in which nothing of a run moves, before it counts as waiting.
@@ -49,7 +50,7 @@ class Wait:
     digest: bytes
     about: bytes
     bell: Bell = field(default_factory=Bell)
-    timer: asyncio.TimerHandle | None = None
+    timer: Timer | None = None
 
 
 class Run:

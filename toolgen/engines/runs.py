@@ -7,6 +7,7 @@ import contextvars
 import threading
 import uuid
 from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
 from typing import Any, Final
 
 from toolgen.contract.fields import Json
@@ -25,7 +26,8 @@ from .activities import NOW, Call, perform, text_of
 from .context import WAIT, JournaledContext
 from .journal import Ending, Journal, OpRecord, RunRecord, SignalRecord
 from .payloads import NULL, decode, encode
-from .run import Run, Wait
+from .run import Bell, Run, Wait
+from .timers import CallLater
 
 _GRACE_S: Final = 1.0
 """For loops and activities to end when the engine is closed; then they are left behind."""
@@ -38,9 +40,16 @@ log = logger("toolgen.engines")
 class Runs:
     """Executes loops and activities; belongs to one event loop at a time."""
 
-    def __init__(self, journal: Journal, clock: Callable[[], float], max_payload_bytes: int | None) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        clock: Callable[[], float],
+        call_later: CallLater,
+        max_payload_bytes: int | None,
+    ) -> None:
         self.journal = journal
         self.clock = clock
+        self._call_later = call_later
         self.max_payload_bytes = max_payload_bytes
         self.loops: Mapping[str, Loop] = {}
         self.activities: Mapping[str, Activity] = {}
@@ -154,10 +163,9 @@ class Runs:
 
     async def signaled(self, run: Run, wait: Wait, until: float | None) -> OpRecord:
         """Return how a wait ends, at the latest at `until` in seconds since 1970."""
-        loop = asyncio.get_running_loop()
         if until is not None:
             left = max(0.0, until - self.clock())
-            wait.timer = loop.call_later(left, self._expire, run, wait, until)
+            wait.timer = self._call_later(left, partial(self._expire, run, wait, until))
         run.waits[wait.op] = wait
         run.moved()
         try:
@@ -169,6 +177,15 @@ class Runs:
             if run.waits.pop(wait.op, None) is not None:
                 run.moved()
         return run.record.ops[wait.op]
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after so many seconds."""
+        over = Bell()
+        timer = self._call_later(seconds, over.ring)
+        try:
+            await over.wait()
+        finally:
+            timer.cancel()
 
     def _expire(self, run: Run, wait: Wait, until: float) -> None:
         if not run.is_stopped and wait.op in run.waits:
