@@ -45,7 +45,16 @@ THIRD_PARTY = {
 EXCEPTIONS = {"runtime/agents/agents.py": {"engines"}}
 """What one file may import beside that: the runtime names its default engine, once and inside a function."""
 
-LOOP = ("loop", "loop_calls", "loop_events", "admission", "progress", "documents")
+LOOP = (
+    "loop",
+    "loop_calls",
+    "loop_events",
+    "loop_planning",
+    "admission",
+    "attempts",
+    "progress",
+    "documents",
+)
 """Modules of `runtime/agents` that an engine may run again from a journal."""
 PURE = {"__future__", "collections", "dataclasses", "typing", "pydantic_core"}
 """What they may import besides the contract and the runtime's own records."""

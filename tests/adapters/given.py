@@ -28,6 +28,7 @@ class Reports:
         self.thoughts: list[str] = []
         self.deltas: list[tuple[str, str, str]] = []
         self.spent: list[tuple[str, int, int]] = []
+        self.restarts: list[str] = []
 
     def text(self, delta: str) -> None:
         self.texts.append(delta)
@@ -40,6 +41,9 @@ class Reports:
 
     def usage(self, model: str, input_tokens: int, output_tokens: int) -> None:
         self.spent.append((model, input_tokens, output_tokens))
+
+    def restarted(self, reason: str) -> None:
+        self.restarts.append(reason)
 
 
 def given(*messages: Message, **facts: Any) -> PlanInput:

@@ -30,6 +30,7 @@ from toolgen.runtime.agents import (
     PlanInput,
     PlannedCall,
     Planner,
+    PlannerRetry,
     RunHandle,
     RunOutput,
     RunPolicy,
@@ -78,6 +79,7 @@ async def back(ctx: ToolContext) -> str:
     return "giving back"
 
 
+IMPATIENT = PlannerRetry(initial_s=0.001)
 TOOLS = function_toolset("x.tools", [add, hang, boom, ask, finish, go, back])
 
 
@@ -131,9 +133,9 @@ def agent(
 async def running(
     *agents: AgentRegistration, **options: Any
 ) -> AsyncIterator[tuple[Runtime, InProcessEngine]]:
-    """Yield an open runtime with these agents, and its engine."""
+    """Yield an open runtime with these agents, and its engine; it hardly pauses before it asks again."""
     engine = InProcessEngine(clock=now)
-    async with Runtime(engine=engine, **options) as runtime:
+    async with Runtime(engine=engine, **{"planner_retry": IMPATIENT, **options}) as runtime:
         for one in agents:
             runtime.register_agent(one)
         yield runtime, engine

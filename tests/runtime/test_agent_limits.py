@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pytest
@@ -16,7 +15,6 @@ from tests.virtual_time import in_virtual_time, now
 from toolgen.runtime import Runtime, StaticToolset
 from toolgen.runtime.agents import (
     Await,
-    CallOptions,
     FinalResponse,
     FinalResult,
     PlanInput,
@@ -27,6 +25,7 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     ScriptStep,
     loop,
+    loop_planning,
     releasing,
 )
 from toolgen.runtime.agents.progress import Progress
@@ -35,12 +34,6 @@ from toolgen.runtime.native import NativeTool
 from toolgen.runtime.suspension import MemorySuspensionStore
 
 ADD = ("add", {"a": 1, "b": 1})
-
-
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pause for a moment only before a planner that failed is asked again."""
-    monkeypatch.setattr(loop, "CallOptions", partial(CallOptions, backoff=0.001))
 
 
 def work(name: str, seconds: float = 0.0) -> tuple[str, dict[str, Any]]:
@@ -148,7 +141,7 @@ async def test_a_planner_that_hangs_is_asked_three_times() -> None:
     planner = ScriptedPlanner([slow])
     found = await ran(planner, RunPolicy(plan_timeout=0.02))
     assert (found.output.status, len(planner.inputs)) == ("failed", 3)
-    assert found.output.error == "the planner failed: no answer within 0.02 seconds"
+    assert found.output.error == "the planner failed: no answer within 0.02 seconds (3 attempts in 0 s)"
 
 
 async def test_a_timeout_of_the_planners_own_is_a_failure_like_others() -> None:
@@ -158,12 +151,14 @@ async def test_a_timeout_of_the_planners_own_is_a_failure_like_others() -> None:
     planner = ScriptedPlanner([times_out])
     found = await ran(planner, RunPolicy(time_budget=5))
     assert (found.output.status, found.output.stop, len(planner.inputs)) == ("failed", "failed", 3)
-    assert found.output.error == "the planner failed: it raised TimeoutError, which the log has"
+    assert found.output.error == (
+        "the planner failed: it raised TimeoutError, which the log has (3 attempts in 0 s)"
+    )
 
 
 @in_virtual_time
 async def test_a_closing_turn_that_hangs_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "_CLOSING_S", 0.05)
+    monkeypatch.setattr(loop_planning, "_CLOSING_S", 0.05)
     began = now()
     found = await ran(ScriptedPlanner([calling(ADD), slow]), RunPolicy(max_tool_calls=0))
     assert (found.output.status, found.output.stop) == ("failed", "tool_cap")

@@ -108,7 +108,7 @@ async def test_a_planner_that_raises_is_asked_again(error: BaseException) -> Non
         assert (found.output.text, tried) == ("[Go.]", [1, 1])
 
 
-async def test_an_attempt_that_failed_leaves_nothing_behind() -> None:
+async def test_an_attempt_that_failed_leaves_nothing_behind_but_its_price() -> None:
     tried: list[str] = []
 
     def flaky(given: PlanInput) -> PlanResult:
@@ -121,10 +121,10 @@ async def test_an_attempt_that_failed_leaves_nothing_behind() -> None:
 
     found = await ran(ScriptedPlanner([calling(ADD), flaky]))
     assert tried == ["[Go.] [] [results]"] * 2
-    assert [(event.model, event.input_tokens) for event in found.of("usage")] == [("m", 1)]
-    said = [(event.text, event.is_partial) for event in found.of("assistant_reply")]
-    assert said == [("half ", True), ("half ", True), ("whole", False)]
-    assert found.output.telemetry.output_tokens == 2
+    assert [(event.model, event.input_tokens) for event in found.of("usage")] == [("m", 1)] * 2
+    said = [event for event in found.events if event.type in ("assistant_reply", "plan_retry")]
+    assert [getattr(event, "text", "void") for event in said] == ["half ", "void", "half ", "whole"]
+    assert found.output.telemetry.output_tokens == 4
 
 
 async def test_useless_steps_in_a_row_end_a_run_and_others_do_not() -> None:

@@ -220,12 +220,26 @@ class PlannerThought(Head):
 
 
 @record
+class PlanRetry(Head):
+    """A planning begins again; what was told of it so far, text, thoughts and arguments, is void."""
+
+    type: Literal["plan_retry"] = "plan_retry"
+    attempt: int
+    """Which attempt at the planning failed, from 1."""
+    delay_s: float = 0.0
+    """Seconds until the next one; 0 where a model is asked again at once."""
+    reason: str
+
+
+@record
 class AssistantReply(Head):
     """Text for the person; the whole of it unless it is partial."""
 
     type: Literal["assistant_reply"] = "assistant_reply"
     text: str
     is_partial: bool = False
+    is_truncated: bool = False
+    """The model came to the limit of its tokens: the text just ends."""
 
 
 @record
@@ -312,6 +326,7 @@ Event: TypeAlias = (
     | AwaitInput
     | ToolAuthorization
     | PlannerThought
+    | PlanRetry
     | AssistantReply
     | Usage
     | StateConflict

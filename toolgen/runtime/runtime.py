@@ -37,7 +37,15 @@ from .toolsets import DynamicToolset, OnError, ReadonlyContext, StaticToolset
 from .trace import Trace
 
 if TYPE_CHECKING:
-    from .agents import AgentClient, AgentRegistration, Engine, RunOutput, RunPolicy, SessionStore
+    from .agents import (
+        AgentClient,
+        AgentRegistration,
+        Engine,
+        PlannerRetry,
+        RunOutput,
+        RunPolicy,
+        SessionStore,
+    )
     from .agents.agents import Agents
     from .capabilities import Capability
     from .event_hub import Events
@@ -69,6 +77,7 @@ class Runtime:
         max_threads: int = 8,
         max_stuck_threads: int = 32,
         max_retries: int = 2,
+        planner_retry: PlannerRetry | None = None,
     ) -> None:
         """Make a runtime without tools; interceptors and hooks run in the order given.
 
@@ -91,6 +100,7 @@ class Runtime:
             max_stuck_threads: Threads that are replaced when a call is over and its function runs on. While
                 so many are stuck, the tools that hold them are not available.
             max_retries: Of a tool that is idempotent or only reads, after a failure that says it may work.
+            planner_retry: How a planner is asked again that cannot plan now; by default for five minutes.
 
         Raises:
             RegistrationError: something is no interceptor or no hook, or two capabilities have one name.
@@ -131,6 +141,7 @@ class Runtime:
         self._directory = self._registry.directory
         self._agents: Agents | None = None
         self._engine, self._sessions, self._events = engine, sessions, events
+        self._planner_retry = planner_retry
 
     def register(self, registration: ToolsetRegistration | StaticToolset) -> None:
         """Add a toolset; all of it or, when something does not fit, nothing.
@@ -334,6 +345,7 @@ class Runtime:
                 engine=self._engine,
                 sessions=self._sessions,
                 hub=self._events,
+                planner_retry=self._planner_retry,
             )
         return self._agents
 

@@ -40,6 +40,7 @@ from .planner import (
 )
 from .planning import PlannerError
 from .registration import AgentRegistration, AgentSpec, AgentTool
+from .retrying import PlannerRetry, PlannerUnavailableError
 from .runs import InterruptsNotAllowedError, SessionBusyError
 from .scripted import ScriptedPlanner, ScriptStep
 from .sessions import (
@@ -84,6 +85,8 @@ __all__ = [
     "PlannedCall",
     "Planner",
     "PlannerError",
+    "PlannerRetry",
+    "PlannerUnavailableError",
     "RunArtifact",
     "RunContext",
     "RunHandle",

@@ -26,6 +26,7 @@ from .engine import Engine, RunState
 from .host import AgentHost
 from .output import RunOutput, without_tokens
 from .registration import AgentRegistration
+from .retrying import PlannerRetry
 from .runs import Runs
 from .sessions import SessionStore
 from .sessions_memory import MemorySessionStore
@@ -43,6 +44,7 @@ class Agents:
         engine: Engine | None,
         sessions: SessionStore | None,
         hub: Events | None,
+        planner_retry: PlannerRetry | None,
     ) -> None:
         self._registry = registry
         self._host = AgentHost(
@@ -54,6 +56,7 @@ class Agents:
             sessions=sessions or MemorySessionStore(),
             hub=hub,
             deliver=self._answer,
+            planner_retry=planner_retry or PlannerRetry(),
         )
         self._runs = Runs(self._host)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from pydantic_core import to_json
 
@@ -15,9 +15,11 @@ from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from ..boundary import Contained
 from ..codec import Codec
 from ..errors import ToolValidationError
+from .attempts import Attempts
 from .messages import UserMessage
 from .plan_shape import faults
 from .planner import FinalResponse, FinalResult, PlanInput, Planner, PlanResult, said
+from .retrying import PlannerRetry, PlannerUnavailableError
 
 R = TypeVar("R")
 
@@ -36,6 +38,9 @@ class CompletionError(ToolgenError):
     """The model gave no answer of the declared shape, twice; `issues` of the last one are in the message."""
 
 
+_RETRY: Final = PlannerRetry()
+
+
 async def complete(
     spec: CompletionSpec[R],
     planner: Planner,
@@ -43,14 +48,18 @@ async def complete(
     *,
     instructions: str = "",
     limits: Limits = DEFAULT_LIMITS,
+    retry: PlannerRetry = _RETRY,
 ) -> R:
     """Return the model's answer; one that does not fit, or exceeds the limits, is repaired once.
+
+    A planner that is unavailable is asked again, as in runs.
 
     Raises:
         CompletionError: the second answer does not fit either.
         Exception: what the planner raises.
     """
-    return await _completed(spec, planner, message, instructions, _Reports(lambda _: None), limits)
+    patient = _Patient(planner, retry)
+    return await _completed(spec, patient, message, instructions, _Reports(lambda _: None), limits)
 
 
 async def stream_completion(
@@ -60,8 +69,11 @@ async def stream_completion(
     *,
     instructions: str = "",
     limits: Limits = DEFAULT_LIMITS,
+    retry: PlannerRetry = _RETRY,
 ) -> AsyncIterator[str | R]:
     """Yield the pieces of the model's answer as they come, and the typed answer at the end.
+
+    The pieces of an answer that was asked for again follow those of the one before; only the end counts.
 
     Raises:
         CompletionError: as `complete`.
@@ -69,7 +81,7 @@ async def stream_completion(
     """
     pieces: asyncio.Queue[str | None] = asyncio.Queue()
     working = asyncio.ensure_future(
-        _completed(spec, planner, message, instructions, _Reports(pieces.put_nowait), limits)
+        _completed(spec, _Patient(planner, retry), message, instructions, _Reports(pieces.put_nowait), limits)
     )
 
     def ended(task: asyncio.Future[R]) -> None:
@@ -88,7 +100,7 @@ async def stream_completion(
 
 async def _completed(
     spec: CompletionSpec[R],
-    planner: Planner,
+    planner: _Patient,
     message: str,
     instructions: str,
     reports: _Reports,
@@ -109,16 +121,14 @@ async def _completed(
         closing="",
         reports=reports,
     )
-    with Contained():
-        answer = await planner.plan_start(given)
+    answer = await planner.plan(given)
     try:
         return _decoded(spec, answer, limits)
     except ToolValidationError as error:
         wrong = f"the answer does not fit: {error}; answer with JSON that fits the schema"
     told = UserMessage(text=wrong, source="runtime")
     messages = (*given.messages, said(answer), told)
-    with Contained():
-        again = await planner.plan_resume(replace(given, step=1, messages=messages))
+    again = await planner.plan(replace(given, step=1, messages=messages))
     try:
         return _decoded(spec, again, limits)
     except ToolValidationError as error:
@@ -143,6 +153,34 @@ def _decoded(spec: CompletionSpec[R], answer: PlanResult, limits: Limits) -> R:
             raise CompletionError(f"the planner of {spec.id} returned {type(answer).__name__}, and no answer")
 
 
+class _Patient:
+    """Asks a planner, and again where it is unavailable; no engine waits for it here."""
+
+    def __init__(self, planner: Planner, retry: PlannerRetry) -> None:
+        self._planner = planner
+        self._retry = retry
+
+    async def plan(self, given: PlanInput) -> PlanResult:
+        """Return what the planner wants.
+
+        Raises:
+            Exception: what the planner raises, at the latest after `PlannerRetry.total_s`.
+        """
+        loop = asyncio.get_running_loop()
+        attempts = Attempts(loop.time())
+        plan = self._planner.plan_start if given.step == 0 else self._planner.plan_resume
+        while True:
+            attempts.made += 1
+            try:
+                with Contained():
+                    return await plan(given)
+            except PlannerUnavailableError as error:
+                retry = self._retry.after(error, attempts.made)
+                if attempts.are_over(retry, loop.time()):
+                    raise
+            await asyncio.sleep(retry["delay_s"])
+
+
 class _Reports:
     """Takes the pieces of an answer; the rest of what a planner tells is for runs."""
 
@@ -159,4 +197,7 @@ class _Reports:
         self._take(delta)
 
     def usage(self, model: str, input_tokens: int, output_tokens: int) -> None:
+        pass
+
+    def restarted(self, reason: str) -> None:
         pass

@@ -110,7 +110,9 @@ class PlanArgument(TypedDict):
     closing: str
     restrict_to_tool: str
     time_left: NotRequired[float]
-    """Seconds for the planning with all its attempts, where there is a limit."""
+    """Seconds for the attempt, where there is a limit."""
+    attempt: NotRequired[int]
+    """Which attempt at the planning it is, from 1; the first where it is missing."""
 
 
 class CallsStep(TypedDict):
@@ -165,6 +167,26 @@ class HandOverStep(TypedDict):
 
 Step: TypeAlias = CallsStep | FinalStep | ProblemStep | AwaitStep | HandOverStep
 """What a planner wants, and what it spent to find that out."""
+
+
+class Retry(TypedDict):
+    """What is to follow an attempt at a planning that failed."""
+
+    delay_s: float
+    """Seconds until the next attempt."""
+    total_s: float
+    """Seconds from the first attempt after which there is no other."""
+    most_attempts: int
+    """Attempts that may fail like this one; 0 for no limit."""
+
+
+class RetryStep(TypedDict):
+    """The attempt failed, and another one may not; what was told of it is void."""
+
+    kind: Literal["retry"]
+    reason: str
+    retry: Retry
+    usage: list[Spent]
 
 
 class Child(TypedDict):

@@ -35,6 +35,7 @@ from .loop_events import last_events
 from .planning import Planning
 from .recording import give_back, record
 from .registration import AgentRegistration
+from .retrying import PlannerRetry
 from .run_spans import RunSpans
 from .sessions import SessionStore
 from .watching import Watch
@@ -59,7 +60,9 @@ class AgentHost:
         sessions: SessionStore,
         hub: Events | None = None,
         deliver: Callable[[str, Json, str], Awaitable[None]],
+        planner_retry: PlannerRetry,
     ) -> None:
+        self.planner_retry = planner_retry
         self.engine = engine
         self.sessions = sessions
         self.tools = tools

@@ -16,7 +16,6 @@ from ..events import (
     AssistantReply,
     AwaitClarification,
     RunCompleted,
-    Usage,
 )
 from .admission import admit
 from .documents import (
@@ -27,23 +26,19 @@ from .documents import (
     PlanArgument,
     RunDocument,
     RunInput,
-    Spent,
     Step,
     StopReason,
 )
-from .engine import ActivityFailed, CallOptions, RunContext
+from .engine import ActivityFailed, RunContext
 from .loop_calls import Calls, empty_document
 from .loop_events import RunEvents, started
+from .loop_planning import Plannings
 from .progress import Progress
 
 _MOST_STEPS: Final = 1_000
 """Plannings of one run, for those whose policy has no limit."""
 _MOST_PROBLEMS: Final = 1
 """Plannings, one after the other, that may be useless."""
-_CLOSING_S: Final = 60.0
-"""For the last planning, where the policy gives no time for one."""
-_GRACE_S: Final = 2.0
-"""For a planning to end itself when the time of the run is over, before the engine ends it."""
 
 
 async def agent_loop(ctx: RunContext, given: RunInput) -> RunDocument:
@@ -62,12 +57,13 @@ class _Run:
         self._progress = Progress(now=self._began, policy=self._policy)
         self._events = RunEvents(ctx, self._facts)
         self._calls = Calls(ctx, self._facts, self._progress, self._events)
+        self._plannings = Plannings(ctx, self._facts, self._progress, self._events)
         self._new: list[Json] = [{"type": "user", "text": given["message"], "source": given["source"]}]
         self._hints: list[Json] = []
         self._restrict = self._facts["restrict_to_tool"]
         self._step = 0
         self._problems = 0
-        self._usage: list[Spent] = []
+        self._usage = self._plannings.usage
         self._artifacts: list[Json] = []
         self._pending: list[dict[str, Any]] = []
         self._children = 0
@@ -122,19 +118,13 @@ class _Run:
             "closing": closing,
             "restrict_to_tool": self._restrict,
         }
-        limit: float | None = self._policy["plan_timeout"]
-        left = (limit or _CLOSING_S) if closing else self._progress.time_left(self._ctx.now())
-        if left is not None:
-            argument["time_left"] = left
-            limit = left + _GRACE_S if limit is None else min(limit, left + _GRACE_S)
         op = f"plan:{self._step}"
         self._step += 1
         self._new, self._hints = [], []
-        step: Any = await self._ctx.start(op, "plan", _json(argument), CallOptions(timeout=limit))
-        await self._spent(op, step["usage"])
+        step = await self._plannings.step(argument)
         if step["kind"] == "calls" and step["text"]:
             await self._events.publish(f"said:{op}", AssistantReply(text=step["text"]))
-        return step  # type: ignore[no-any-return]  # as the activity `plan` returns it
+        return step
 
     async def _close(self, reason: StopReason) -> RunDocument:
         """Return the end of a run that may do no more: its planner finishes from what is known."""
@@ -339,13 +329,6 @@ class _Run:
         document["waited_s"] = self._progress.waited_s
         document["duration_s"] = self._ctx.now() - self._began
         return document
-
-    # Events.
-
-    async def _spent(self, op: str, usage: list[Spent]) -> None:
-        self._usage += usage
-        for number, spent in enumerate(usage):
-            await self._events.publish(f"usage:{op}:{number}", Usage(**spent))
 
 
 def _reason(hint: Json) -> str:

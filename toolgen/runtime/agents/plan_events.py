@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..calls import CallMeta
-from ..events import AssistantReply, Event, PlannerThought, ToolArgsDelta, ToolsetDropped, as_json
+from ..events import (
+    AssistantReply,
+    Event,
+    PlannerThought,
+    PlanRetry,
+    ToolArgsDelta,
+    ToolsetDropped,
+    as_json,
+)
 from ..snapshot import Snapshot
 from ..truncation import text_within
 from .call_ids import CallIds
@@ -14,17 +22,24 @@ from .engine import ActivityInfo
 
 
 class PlanEvents:
-    """The `PlanReports` of one planning."""
+    """The `PlanReports` of one attempt at a planning."""
 
     def __init__(
-        self, info: ActivityInfo, meta: CallMeta, clock: Callable[[], float], ids: CallIds, limit: int
+        self,
+        info: ActivityInfo,
+        meta: CallMeta,
+        clock: Callable[[], float],
+        ids: CallIds,
+        limit: int,
+        attempt: int = 1,
     ) -> None:
         """Take what is told; a text has at most `limit` bytes."""
         self._limit = limit
         self._emit = info.emit
+        self._attempt = attempt
         self._meta = meta
         self._clock = clock
-        self._ids = ids
+        self.ids = ids
         self.spent: list[Spent] = []
         """What was told to `usage`; the loop tells it once."""
 
@@ -36,10 +51,13 @@ class PlanEvents:
 
     def arguments(self, call_id: str, name: str, delta: str) -> None:
         shown = text_within(delta, self._limit)
-        self._tell(ToolArgsDelta(name=text_within(name, self._limit), delta=shown), self._ids.of(call_id))
+        self._tell(ToolArgsDelta(name=text_within(name, self._limit), delta=shown), self.ids.of(call_id))
 
     def usage(self, model: str, input_tokens: int, output_tokens: int) -> None:
         self.spent.append({"model": model, "input_tokens": input_tokens, "output_tokens": output_tokens})
+
+    def restarted(self, reason: str) -> None:
+        self._tell(PlanRetry(attempt=self._attempt, reason=reason))
 
     def dropped(self, snapshot: Snapshot) -> None:
         """Take which toolsets the planner does without."""

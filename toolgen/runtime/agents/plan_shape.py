@@ -11,6 +11,7 @@ from pydantic_core import to_json
 from .documents import AwaitKind
 from .messages import PlannedCall
 from .planner import Await, CallTools, FinalResponse, FinalResult, HandOver, PlanResult
+from .portable import portable_text
 
 _KINDS: Final = get_args(AwaitKind)
 
@@ -42,26 +43,22 @@ def faults(result: object) -> Iterator[str]:
 
 
 def whole(result: PlanResult) -> PlanResult:
-    """Return the result without halves of characters, which no log and no store takes."""
+    """Return the result without lone surrogates, which no log and no store takes."""
     match result:
         case CallTools():
             calls = tuple(
-                replace(call, name=_whole(call.name), arguments=_whole(call.arguments))
+                replace(call, name=portable_text(call.name), arguments=portable_text(call.arguments))
                 for call in result.calls
             )
-            return replace(result, text=_whole(result.text), calls=calls)
+            return replace(result, text=portable_text(result.text), calls=calls)
         case FinalResponse() | FinalResult():
-            return replace(result, text=_whole(result.text))
+            return replace(result, text=portable_text(result.text))
         case Await():
-            missing = tuple(map(_whole, result.missing_fields))
-            question, text = _whole(result.question), _whole(result.text)
+            missing = tuple(map(portable_text, result.missing_fields))
+            question, text = portable_text(result.question), portable_text(result.text)
             return replace(result, question=question, text=text, missing_fields=missing)
         case HandOver():
-            return replace(result, agent=_whole(result.agent), message=_whole(result.message))
-
-
-def _whole(text: str) -> str:
-    return text.encode(errors="replace").decode()
+            return replace(result, agent=portable_text(result.agent), message=portable_text(result.message))
 
 
 def _no_texts(result: object, *names: str) -> Iterator[str]:

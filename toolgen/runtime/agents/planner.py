@@ -100,6 +100,10 @@ class PlanReports(Protocol):
         """Take what one request to a model cost."""
         ...
 
+    def restarted(self, reason: str) -> None:
+        """Take that the planner begins again: the text, thoughts and arguments so far are void."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanInput:
@@ -141,9 +145,10 @@ class Planner(Protocol):
         """Return what to do first.
 
         Raises:
-            Exception: the engine tries again, with a pause that doubles; the run is told its class, and its
-                words only where the class has `is_told = True`.
-            PlannerError: it does not.
+            PlannerUnavailableError: it cannot plan now; it is asked again for minutes (`PlannerRetry`).
+            PlannerError: it will not plan this; it is not asked again.
+            Exception: it is asked three times in all; the run is told its class, and its words only where
+                the class has `is_told = True`.
         """
         ...
 

@@ -6,7 +6,7 @@ import asyncio
 import uuid
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json, to_json
 
@@ -16,7 +16,6 @@ from toolgen.contract.limits import LONGEST_CHARACTER
 from ..answers import checked_schema
 from ..boundary import Contained, name_of
 from ..bounds import bounds_of
-from ..context import Key
 from ..deadlines import limited
 from ..errors import MalformedResultError, ToolValidationError
 from ..events import ToolStart, as_json
@@ -33,7 +32,7 @@ from .admission import is_allowed
 from .call_ids import CallIds
 from .catalogue import Agent
 from .conversation import conversation
-from .documents import PlanArgument, RunFacts, Step, StepCall
+from .documents import PlanArgument, RetryStep, RunFacts, Step, StepCall
 from .engine import ActivityInfo, NonRetryableError
 from .messages import PlannedCall, messages_from_json
 from .plan_events import PlanEvents
@@ -48,25 +47,20 @@ from .planner import (
     PlanResult,
     said,
 )
+from .portable import portable_text
 from .recording import place_of
 from .releasing import released
 
 if TYPE_CHECKING:
     from .host import AgentHost
 
-_DEADLINE: Final[Key[tuple[str, float]]] = Key("deadline of the planning")
-
 
 class PlannerError(NonRetryableError):
     """A planner cannot plan, and would not the next time either; the message says why."""
 
 
-class FailedPlanError(Exception):
-    """A planner raised what it did not mean to tell; another attempt may get further."""
-
-
 class LatePlanError(NonRetryableError):
-    """The run has no time for another attempt."""
+    """The time of the run is over."""
 
 
 class Planning:
@@ -75,49 +69,45 @@ class Planning:
     def __init__(self, host: AgentHost) -> None:
         self._host = host
 
-    async def plan(self, info: ActivityInfo, argument: PlanArgument) -> Step:
-        """Return what the planner wants, and keep what was said.
+    async def plan(self, info: ActivityInfo, argument: PlanArgument) -> Step | RetryStep:
+        """Return what the planner wants, and keep what was said; else what is to follow its failure.
 
         Raises:
             PlannerError: the planner refused, called `sys.exit`, or returned something else.
             NonRetryableError: the agent is not registered, or the time of the run is over.
-            FailedPlanError: the planner raised something else; the engine tries again.
-            Exception: the same, of a planner's own class whose `is_told` says that its words may be told.
         """
-        limit = asyncio.timeout_at(self._deadline(info, argument.get("time_left")))
+        attempt = argument.get("attempt", 1)
+        events = self._events(info, argument)
+        limit = asyncio.timeout(argument.get("time_left"))
         try:
             async with limit:
-                return await self._planned(info, argument)
+                return await self._planned(info, argument, events)
+        except NonRetryableError:
+            raise
         except Exception as error:
             if limit.expired():
                 raise LatePlanError("no answer within the time of the run") from error
-            if isinstance(error, NonRetryableError) or getattr(error, "is_told", False):
-                raise
-            # What a planner raises by mistake may hold anything; the log has it.
-            raised = name_of(error)
-            failure = PlannerError if raised == "SystemExit" else FailedPlanError
-            raise failure(f"it raised {raised}, which the log has") from error
+            if name_of(error) == "SystemExit":
+                raise PlannerError(_reason(error, info, attempt)) from error
+            return {
+                "kind": "retry",
+                "reason": _reason(error, info, attempt),
+                "retry": self._host.planner_retry.after(error, attempt),
+                "usage": events.spent,
+            }
 
-    def _deadline(self, info: ActivityInfo, time_left: float | None) -> float | None:
-        """Return when all attempts at a planning have to be over, on the clock of the event loop."""
-        if time_left is None:
-            return None
-        values = self._host.values_of(info.run_id)
-        op, deadline = values.get(_DEADLINE, ("", 0.0))
-        if op != info.op or info.attempt == 1:  # the first one comes again after a restart
-            deadline = asyncio.get_running_loop().time() + time_left
-            values[_DEADLINE] = (info.op, deadline)
-        return deadline
-
-    async def _planned(self, info: ActivityInfo, argument: PlanArgument) -> Step:
+    def _events(self, info: ActivityInfo, argument: PlanArgument) -> PlanEvents:
         host, facts = self._host, argument["facts"]
-        agent = host.agent(facts["agent"])
-        meta = host.meta(info.run_id, facts)
-        snapshot = await host.snapshot(agent, meta)
-        new = messages_from_json(argument["new"])
         parent = facts["parent"]
         ids = CallIds(info.run_id, argument["step"], is_alone=bool(parent and parent["tool"]))
-        events = PlanEvents(info, meta, host.clock, ids, host.tools.limits.result_bytes)
+        limit, attempt = host.tools.limits.result_bytes, argument.get("attempt", 1)
+        return PlanEvents(info, host.meta(info.run_id, facts), host.clock, ids, limit, attempt)
+
+    async def _planned(self, info: ActivityInfo, argument: PlanArgument, events: PlanEvents) -> Step:
+        host, facts = self._host, argument["facts"]
+        agent = host.agent(facts["agent"])
+        snapshot = await host.snapshot(agent, host.meta(info.run_id, facts))
+        new = messages_from_json(argument["new"])
         events.dropped(snapshot)
         given = PlanInput(
             agent=agent.spec.id,
@@ -141,10 +131,10 @@ class Planning:
         place = place_of(argument["step"])
         await host.sessions.write(info.run_id, place, new)  # an attempt that failed left no more
         heard = await conversation(host.sessions, agent, facts, given, host.clock())
-        ids.take(heard.call_ids)
+        events.ids.take(heard.call_ids)
         given = replace(given, messages=heard.messages)
         result = await released(self._asked(agent, given))
-        step = self._step(result, given, snapshot, facts, ids)
+        step = self._step(result, given, snapshot, facts, events.ids)
         step["usage"] = events.spent
         kept = said(_as_taken(result, step))
         await host.sessions.write(info.run_id, place, [*new, kept])
@@ -270,6 +260,17 @@ class Planning:
             return _problem(f"{result.agent} cannot take over; {known} can")
         child = self._host.taking_over(result.agent, result.message, given.run_id, facts)
         return {"kind": "hand_over", "agent": result.agent, "input": child["input"], "usage": []}
+
+
+def _reason(error: Exception, info: ActivityInfo, attempt: int) -> str:
+    """Return what a run is told of a planner's failure, and log it."""
+    if getattr(error, "is_told", False):
+        told = portable_text(str(error))
+        log.warning("run %s: attempt %d at %s failed: %s", info.run_id, attempt, info.op, told)
+        return told
+    # What a planner raises by mistake may hold anything; only the log has it.
+    log.error("run %s: attempt %d at %s failed", info.run_id, attempt, info.op, exc_info=error)
+    return f"it raised {name_of(error)}, which the log has"
 
 
 def _advertised(snapshot: Snapshot, argument: PlanArgument) -> tuple[ToolSpec[Any, Any], ...]:

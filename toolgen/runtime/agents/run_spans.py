@@ -14,7 +14,7 @@ from toolgen.contract.fields import Json
 
 from ..failures import log
 from ..telemetry import ToolSpans
-from .documents import RunFacts
+from .documents import PlanArgument
 from .engine import ActivityInfo
 
 if TYPE_CHECKING:
@@ -53,8 +53,11 @@ class RunSpans:
             with self._within(info.run_id):
                 if name != "plan":
                     return await work(info, argument)
-                with self._plan(info, argument["facts"], argument["step"]):
-                    return await work(info, argument)
+                with self._plan(info, argument) as span:
+                    result = await work(info, argument)
+                    if result["kind"] == "retry":
+                        _mark_failed(span)
+                    return result
 
         return watched
 
@@ -79,14 +82,12 @@ class RunSpans:
         )
 
     def _note(self, run_id: str, event: Mapping[str, Json]) -> None:
-        from opentelemetry.trace import StatusCode
-
         span = self._running.get(run_id)
         if span is None:
             return
         span.set_attribute("toolgen.status", str(event.get("status")))
         if event.get("status") == "failed":
-            span.set_status(StatusCode.ERROR)
+            _mark_failed(span)
 
     @contextmanager
     def _within(self, run_id: str) -> Iterator[None]:
@@ -100,14 +101,20 @@ class RunSpans:
             yield
 
     @contextmanager
-    def _plan(self, info: ActivityInfo, facts: RunFacts, step: int) -> Iterator[None]:
-        agent = facts["agent"]
+    def _plan(self, info: ActivityInfo, argument: PlanArgument) -> Iterator[Span]:
+        agent = argument["facts"]["agent"]
         attributes: dict[str, str | int] = {
             "gen_ai.agent.id": agent,
             "toolgen.run_id": info.run_id,
-            "toolgen.step": step,
-            "toolgen.attempt": info.attempt,
+            "toolgen.step": argument["step"],
+            "toolgen.attempt": argument.get("attempt", 1),
         }
         name = f"plan {agent.rpartition('.')[2]}"
-        with self._tracer.start_as_current_span(name, attributes=attributes, record_exception=False):
-            yield
+        with self._tracer.start_as_current_span(name, attributes=attributes, record_exception=False) as span:
+            yield span
+
+
+def _mark_failed(span: Span) -> None:
+    from opentelemetry.trace import StatusCode
+
+    span.set_status(StatusCode.ERROR)

@@ -1,0 +1,31 @@
+"""The attempts at one planning: how many there were, and whether there is to be another. Pure."""
+
+from __future__ import annotations
+
+from .documents import Retry
+
+
+class Attempts:
+    """Counts the attempts at one planning; time is told, never asked for."""
+
+    def __init__(self, began: float) -> None:
+        self._began = began
+        self._counted = 0
+        self.made = 0
+        """Attempts that have begun."""
+
+    def are_over(self, retry: Retry, now: float) -> bool:
+        """Take that the newest attempt failed, and return whether it was the last."""
+        if most := retry["most_attempts"]:
+            self._counted += 1
+            if self._counted >= most:
+                return True
+        return now - self._began + retry["delay_s"] >= retry["total_s"]
+
+    def told(self, retry: Retry, now: float) -> str:
+        """Return how far the attempts went, for whoever reads why there was no other."""
+        if retry["delay_s"] >= retry["total_s"]:
+            return f"the next attempt would be in {retry['delay_s']:.0f} s"
+        if self.made == 1:
+            return "1 attempt"
+        return f"{self.made} attempts in {now - self._began:.0f} s"
