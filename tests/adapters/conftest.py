@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator, Iterator
+from typing import Final
 
 import httpx2
 import pytest
 from anthropic import AsyncAnthropic
+from google.genai.client import Client
+from google.genai.types import HttpOptions
 from openai import AsyncOpenAI
 from pydantic_ai.models import Model
 from pydantic_ai.models.anthropic import AnthropicModel
@@ -18,7 +22,9 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 from tests.adapters.provider import KEY, Provider
 
-WIRES = ("openai", "responses", "anthropic", "gemini")
+WIRES: Final = ("openai", "responses", "anthropic", "gemini")
+_NO_CERTIFICATES: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""Trusts nobody: the provider of the tests has no TLS, and reading certificates takes a tenth of a second."""
 
 
 @pytest.fixture
@@ -28,28 +34,39 @@ def provider() -> Iterator[Provider]:
 
 
 @pytest.fixture
-async def openai_model(provider: Provider) -> AsyncIterator[Model]:
-    async with AsyncOpenAI(base_url=f"{provider.url}/v1", api_key=KEY) as client:
-        yield OpenAIChatModel("gpt-4o", provider=OpenAIProvider(openai_client=client))
+async def http() -> AsyncIterator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(verify=_NO_CERTIFICATES, timeout=60) as client:
+        yield client
 
 
 @pytest.fixture
-async def responses_model(provider: Provider) -> AsyncIterator[Model]:
-    async with AsyncOpenAI(base_url=f"{provider.url}/v1", api_key=KEY) as client:
-        yield OpenAIResponsesModel("gpt-4o", provider=OpenAIProvider(openai_client=client))
+async def openai(provider: Provider, http: httpx2.AsyncClient) -> AsyncOpenAI:
+    return AsyncOpenAI(base_url=f"{provider.url}/v1", api_key=KEY, http_client=http)
 
 
 @pytest.fixture
-async def anthropic_model(provider: Provider) -> AsyncIterator[Model]:
-    async with AsyncAnthropic(base_url=provider.url, api_key=KEY) as client:
-        yield AnthropicModel("claude-haiku-4-5", provider=AnthropicProvider(anthropic_client=client))
+async def openai_model(openai: AsyncOpenAI) -> Model:
+    return OpenAIChatModel("gpt-4o", provider=OpenAIProvider(openai_client=openai))
 
 
 @pytest.fixture
-async def gemini_model(provider: Provider) -> AsyncIterator[Model]:
-    async with httpx2.AsyncClient(timeout=60) as client:
-        found = GoogleProvider(api_key=KEY, http_client=client, base_url=provider.url)
-        yield GoogleModel("gemini-2.5-flash", provider=found)
+async def responses_model(openai: AsyncOpenAI) -> Model:
+    return OpenAIResponsesModel("gpt-4o", provider=OpenAIProvider(openai_client=openai))
+
+
+@pytest.fixture
+async def anthropic_model(provider: Provider, http: httpx2.AsyncClient) -> Model:
+    client = AsyncAnthropic(base_url=provider.url, api_key=KEY, http_client=http)
+    return AnthropicModel("claude-haiku-4-5", provider=AnthropicProvider(anthropic_client=client))
+
+
+@pytest.fixture
+async def gemini_model(provider: Provider, http: httpx2.AsyncClient) -> Model:
+    options = HttpOptions(
+        base_url=provider.url, httpx_async_client=http, client_args={"verify": _NO_CERTIFICATES}
+    )
+    client = Client(api_key=KEY, http_options=options)
+    return GoogleModel("gemini-2.5-flash", provider=GoogleProvider(client=client))
 
 
 @pytest.fixture(params=["openai", "anthropic"])

@@ -35,7 +35,10 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """An answer of which only the beginning arrives."""
+    """An answer of which only the beginning arrives.
+
+    `before the end` leaves out what says that the answer ended: all events from there on, or a field.
+    """
 
     said: Said
     at: Place
@@ -67,12 +70,14 @@ class Wire:
 
     whole: Callable[[Said, Mapping[str, Any]], dict[str, Any]]
     streamed: Callable[[Said, Mapping[str, Any]], list[Frame]]
+    endless: Callable[[dict[str, Any]], dict[str, Any]]
+    """Returns a whole answer without what says that it ended."""
 
 
-CHAT: Final = Wire(wire_chat.whole, wire_chat.streamed)
-RESPONSES: Final = Wire(wire_responses.whole, wire_responses.streamed)
-ANTHROPIC: Final = Wire(wire_anthropic.whole, wire_anthropic.streamed)
-GEMINI: Final = Wire(wire_gemini.whole, wire_gemini.streamed)
+CHAT: Final = Wire(wire_chat.whole, wire_chat.streamed, wire_chat.endless)
+RESPONSES: Final = Wire(wire_responses.whole, wire_responses.streamed, wire_responses.endless)
+ANTHROPIC: Final = Wire(wire_anthropic.whole, wire_anthropic.streamed, wire_anthropic.endless)
+GEMINI: Final = Wire(wire_gemini.whole, wire_gemini.streamed, wire_gemini.endless)
 
 
 def wire_of(path: str) -> Wire:
@@ -161,7 +166,9 @@ class Provider:
                 else:
                     document = wire.whole(said, body)
                     text = json.dumps(document)
-                    if isinstance(answer, Cut):
+                    if isinstance(answer, Cut) and answer.at == "before the end":
+                        text = json.dumps(wire.endless(document))
+                    elif isinstance(answer, Cut):
                         text = text_until(document, said, answer.at)
                     self._send(200, "application/json", [text], headers)
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import logging
+from typing import Any
 
+import pytest
 from pydantic_ai.models import Model
 
 from tests.adapters.provider import Provider, Refused
 from tests.adapters.wire import Called, Said
+from tests.engines.clock import ManualClock
 from tests.runtime.tools import Listing, spec
 from toolgen.adapters.llm import LLMPlanner
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, ToolsetRegistration
 from toolgen.runtime.agents import (
     AgentRegistration,
     AgentSpec,
     AgentTool,
     History,
+    PlannerRetry,
     RunPolicy,
 )
 
@@ -23,9 +29,9 @@ AGENT = "assistant.home"
 LIST = "assistant.devices.list_devices"
 
 
-def runtime(model: Model, executor: Listing, history: History | None = None) -> Runtime:
+def runtime(model: Model, executor: Listing, history: History | None = None, **options: Any) -> Runtime:
     """Return a runtime with one agent that has one tool."""
-    made = Runtime()
+    made = Runtime(**{"planner_retry": PlannerRetry(initial_s=0.001), **options})
     tools = ToolsetRegistration(name="assistant.devices", specs=(spec(),), executor=executor, format=1)
     agent = AgentSpec(
         id=AGENT,
@@ -60,12 +66,51 @@ async def test_a_model_repairs_a_call_and_answers(model: Model, provider: Provid
     assert last.count('"call_1"') == 2, "an id that the model gave twice stands once"
 
 
-async def test_refused_credentials_fail_the_run_at_once(model: Model, provider: Provider) -> None:
-    provider.answers(Refused(status=401))
-    async with runtime(model, Listing()) as host:
+@pytest.mark.parametrize(
+    ("status", "why"),
+    [(401, "the provider refused the credentials"), (404, "the provider has no such model")],
+)
+async def test_a_refusal_fails_the_run_at_once_and_is_one_line_of_the_log(
+    any_model: Model, provider: Provider, caplog: pytest.LogCaptureFixture, status: int, why: str
+) -> None:
+    provider.answers(Refused(status=status))
+    caplog.set_level(logging.INFO, logger="toolgen")
+    async with runtime(any_model, Listing()) as host:
         output = await host.agent(AGENT).run("Hello", session_id="s")
-    assert output.error.endswith("the provider refused the credentials (HTTP 401)")
+    assert output.error == f"the planner failed: {any_model.model_name}: {why} (HTTP {status})"
     assert len(provider.sent) == 1
+    (line,) = [record for record in caplog.records if record.name.startswith("toolgen")]
+    assert line.exc_info is None
+    assert line.getMessage().endswith(
+        f"plan:0 failed: PlannerError: {any_model.model_name}: {why} (HTTP {status})"
+    )
+
+
+@pytest.mark.parametrize("status", [429, 500, 503, 529])
+async def test_a_provider_that_is_busy_is_asked_for_minutes(
+    any_model: Model, provider: Provider, status: int
+) -> None:
+    clock = ManualClock()
+    engine = InProcessEngine(clock=clock.time, call_later=clock.call_later)
+    provider.answers(*[Refused(status=status)] * 6, Said(text="Here I am."))
+    patient = PlannerRetry(random=lambda: 1.0)
+    async with runtime(any_model, Listing(), engine=engine, planner_retry=patient) as host:
+        handle = await host.agent(AGENT).start("Hello", session_id="s")
+        assert [await clock.advance() for _ in range(6)] == pytest.approx([1, 2, 4, 8, 16, 32])
+        output = await handle.result()
+    assert (output.status, output.text) == ("completed", "Here I am.")
+    assert provider.is_done
+
+
+async def test_what_the_provider_asks_for_is_kept(any_model: Model, provider: Provider) -> None:
+    clock = ManualClock()
+    engine = InProcessEngine(clock=clock.time, call_later=clock.call_later)
+    provider.answers(Refused(status=429, headers={"retry-after": "40"}), Said(text="Here I am."))
+    patient = PlannerRetry(random=lambda: 0.5)
+    async with runtime(any_model, Listing(), engine=engine, planner_retry=patient) as host:
+        handle = await host.agent(AGENT).start("Hello", session_id="s")
+        assert await clock.advance() == pytest.approx(40.5)
+        assert (await handle.result()).text == "Here I am."
 
 
 async def test_a_long_conversation_is_summarized_by_the_model(model: Model, provider: Provider) -> None:

@@ -109,8 +109,6 @@ def text_until(document: Mapping[str, Any], said: Said, place: Place) -> str:
     text = json.dumps(document)
     if place == "in text":
         return text[: text.index(said.text) + len(said.text) // 2]
-    if place in ("before the end", "before the last event"):
-        return text[:-1]
     first = said.calls[0]
     written = next(one for one in _spellings(first.arguments) if one in text)
     start = text.index(written)
@@ -118,7 +116,8 @@ def text_until(document: Mapping[str, Any], said: Said, place: Place) -> str:
         "before arguments": start,
         "in arguments": start + len(written) // 2,
         "after arguments": start + len(written),
-        "between calls": text.index(said.calls[1].name, start) if len(said.calls) > 1 else len(text) - 1,
+        "between calls": text.index(said.calls[1].name, start + len(written)),
+        "before the last event": len(text) - 1,
     }
     return text[: ends[place]]
 

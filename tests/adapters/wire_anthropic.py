@@ -32,6 +32,11 @@ def whole(said: Said, body: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def endless(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a message that does not say that it ended."""
+    return {**document, "stop_reason": None}
+
+
 def streamed(said: Said, body: Mapping[str, Any]) -> list[Frame]:
     """Return the events of a message."""
     empty = whole(Said(), body) | {"stop_reason": None, "usage": {"input_tokens": 11, "output_tokens": 1}}

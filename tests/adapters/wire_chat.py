@@ -28,6 +28,12 @@ def whole(said: Said, body: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def endless(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a chat completion that does not say that it ended."""
+    [choice] = document["choices"]
+    return {**document, "choices": [{**choice, "finish_reason": None}]}
+
+
 def streamed(said: Said, body: Mapping[str, Any]) -> list[Frame]:
     """Return the chunks of a chat completion."""
     frame = {

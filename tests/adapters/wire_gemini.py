@@ -18,6 +18,12 @@ def whole(said: Said, body: Mapping[str, Any]) -> dict[str, Any]:
     return _response(parts, _stop(said)) | {"usageMetadata": _USAGE}
 
 
+def endless(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a response that does not say that it ended."""
+    [candidate] = document["candidates"]
+    return {**document, "candidates": [{**candidate, "finishReason": None}]}
+
+
 def streamed(said: Said, body: Mapping[str, Any]) -> list[Frame]:
     """Return the chunks of a response."""
     frames = [Frame("text", sse(_response([{"text": piece}]))) for piece in pieces(said.text)]

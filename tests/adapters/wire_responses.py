@@ -42,6 +42,11 @@ def whole(said: Said, body: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def endless(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a response that does not say that it ended."""
+    return {**document, "status": "in_progress"}
+
+
 def streamed(said: Said, body: Mapping[str, Any]) -> list[Frame]:
     """Return the events of a response."""
     complete = whole(said, body)

@@ -1,10 +1,10 @@
-"""One answer of a model: the request, what streams in, and the short waits that a provider asks for."""
+"""One answer of a model: the request, what streams in, and how the answer ended."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pydantic_ai.exceptions import UserError
@@ -22,13 +22,11 @@ from pydantic_ai.settings import ModelSettings
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime.agents import PlanReports
 
-from .failures import ProviderError, failure
+from .endings import Closings, Ending, ending, watched
+from .failures import broke_off, failure
 from .telling import Telling
 from .verbatim import carrying
 
-_MOST_WAITS: Final = 2
-"""Attempts that one request makes on its own; then the engine's begin."""
-_LONGEST_WAIT_S: Final = 20.0
 _MOST_SEGMENTS: Final = 10
 """Pieces in which a provider may give one answer (Anthropic's `pause_turn`)."""
 
@@ -48,13 +46,24 @@ def found(model: Model | str) -> Model:
         raise ToolgenError(f"{model} is no model to ask: {error}") from error
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A whole answer, and how it ended."""
+
+    response: ModelResponse
+    ending: Ending
+
+
 class Asking:
     """Asks one model."""
 
-    def __init__(self, model: Model, settings: ModelSettings | None, *, stream: bool) -> None:
+    def __init__(
+        self, model: Model, settings: ModelSettings | None, *, stream: bool, require_finish_reason: bool
+    ) -> None:
         self.model = model
         self._settings: ModelSettings = {**_attempts(model), **(settings or {})}
         self._streams = stream and _can_stream(model)
+        self._needs_reason = require_finish_reason
 
     async def answer(
         self,
@@ -63,49 +72,30 @@ class Asking:
         settings: ModelSettings,
         reports: PlanReports,
         telling: Telling | None = None,
-    ) -> ModelResponse:
+    ) -> Answer:
         """Return the whole answer, in however many pieces the provider gives it.
 
         Raises:
             PlannerError: the provider will not answer.
-            ProviderError: it does not answer now.
+            ProviderError: it does not answer now, or the answer broke off.
         """
         settings = {**self._settings, **settings}
         answer: ModelResponse | None = None
         for _ in range(_MOST_SEGMENTS):
             asked = [*messages, answer] if answer else list(messages)
-            piece = await self._patient(asked, parameters, settings, telling)
+            piece, closings = await self._once(asked, parameters, settings, telling)
             used = piece.usage
             reports.usage(piece.model_name or self.model.model_name, used.input_tokens, used.output_tokens)
+            if not _is_to_go_on(piece, closings):
+                how = ending(piece, closings, needs_reason=self._needs_reason)
+                if how == "broken":
+                    raise broke_off(self.model.model_name, "the provider never said that it ended")
+                return Answer(response=_joined(answer, piece), ending=how)
             answer = _joined(answer, piece)
-            if answer.state != "suspended":
-                return answer
             await asyncio.sleep(self.model.continuation_delay(answer) or 0)
             if telling:
                 telling.offset = len(answer.parts)
-        raise ProviderError(f"{self.model.model_name}: the provider did not finish its answer")
-
-    async def _patient(
-        self,
-        messages: list[ModelMessage],
-        parameters: ModelRequestParameters,
-        settings: ModelSettings,
-        telling: Telling | None,
-    ) -> ModelResponse:
-        """Return an answer, after the short waits that the provider asks for."""
-        for attempt in range(_MOST_WAITS + 1):
-            try:
-                return await self._once(messages, parameters, settings, telling)
-            except Exception as error:
-                meant = failure(error, self.model.model_name)
-                wait = meant.retry_after if isinstance(meant, ProviderError) else None
-                has_told = telling is not None and telling.has_told
-                if wait is None or wait > _LONGEST_WAIT_S or attempt == _MOST_WAITS or has_told:
-                    if meant is error:
-                        raise
-                    raise meant from None  # the provider's own error may hold what no log should show
-                await asyncio.sleep(wait)
-        raise AssertionError("the last attempt raises or returns")
+        raise broke_off(self.model.model_name, "the provider did not finish it")
 
     async def _once(
         self,
@@ -113,21 +103,33 @@ class Asking:
         parameters: ModelRequestParameters,
         settings: ModelSettings,
         telling: Telling | None,
-    ) -> ModelResponse:
+    ) -> tuple[ModelResponse, Closings]:
         messages = self.model.prepare_messages(_repaired(messages), parameters)
-        if self._streams and telling:
+        closings, has_begun = Closings(), False
+        try:
+            if not (self._streams and telling):
+                answer = await self.model.request(messages, settings, parameters)
+                if telling:
+                    for index, part in enumerate(answer.parts):
+                        telling.take(PartStartEvent(index=index, part=part))
+                return answer, closings
             async with self.model.request_stream(messages, settings, parameters) as stream:
+                closings = watched(stream)
                 async for event in stream:
+                    has_begun = True
                     telling.take(event)
-                answer = stream.get()
-            if answer.state == "incomplete":
-                raise ProviderError(f"{self.model.model_name}: the answer broke off")
-            return answer
-        answer = await self.model.request(messages, settings, parameters)
-        if telling:
-            for index, part in enumerate(answer.parts):
-                telling.take(PartStartEvent(index=index, part=part))
-        return answer
+                return stream.get(), closings
+        except Exception as error:
+            meant = failure(error, self.model.model_name, has_begun=has_begun)
+            if meant is error:
+                raise
+            raise meant from None  # the provider's own error may hold what no log should show
+
+
+def _is_to_go_on(piece: ModelResponse, closings: Closings) -> bool:
+    """Return whether the provider has more to give; a background job may do so after a stream that broke."""
+    is_background = bool((piece.provider_details or {}).get("background"))
+    return piece.state == "suspended" and (is_background or not closings.is_open)
 
 
 def _repaired(messages: list[ModelMessage]) -> list[ModelMessage]:

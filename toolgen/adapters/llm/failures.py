@@ -10,15 +10,21 @@ from pydantic_ai.exceptions import (
     FallbackExceptionGroup,
     ModelAPIError,
     ModelAuthenticationError,
+    ModelConnectionError,
     ModelContextWindowExceededError,
     ModelHTTPError,
     ModelNotFoundError,
     ModelQuotaExceededError,
+    ModelRateLimitError,
     ModelRequestRejectedError,
+    ModelRequestTimeout,
+    ModelServerError,
+    ModelUnavailableError,
+    UnexpectedModelBehavior,
     UserError,
 )
 
-from toolgen.runtime.agents import PlannerError
+from toolgen.runtime.agents import PlannerError, PlannerUnavailableError
 
 _SECRET: Final = re.compile(
     r"Bearer\s+\S+|\b(?:sk|pk|rk|gsk|xai|key|AIza)[-_][\w*.-]{6,}|(?<=key)(?:\s+provided)?\s*[:=]\s*\S+",
@@ -29,20 +35,32 @@ _PASSING: Final = frozenset({408, 409, 425, 429})
 """HTTP statuses below 500 that another attempt may not get (RFC 9110, 6585, 8470)."""
 
 
-class ProviderError(Exception):
-    """The provider gives no answer now; another attempt may get one."""
+_PASSING_ERRORS: Final = (
+    ModelConnectionError,
+    ModelRateLimitError,
+    ModelRequestTimeout,
+    ModelServerError,
+    ModelUnavailableError,
+)
+"""Errors without such a status for which the same is true."""
+_MOST_BROKEN: Final = 3
+"""Requests for one answer that may be paid for and then break off."""
 
-    is_told = True
-    """Its words hold no secret, so that a run may be told them."""
 
-    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
-        """Seconds that the provider wants to be left alone; None where it does not say."""
+class ProviderError(PlannerUnavailableError):
+    """The provider gives no answer now; another attempt may get one. The message holds no secret."""
 
 
-def failure(error: Exception, model: str) -> Exception:
-    """Return what a planner raises for an error of pydantic-ai; what is none of its errors as it is."""
+def broke_off(model: str, why: str) -> ProviderError:
+    """Return what a planner raises for an answer that began and did not end."""
+    return ProviderError(f"{model}: the answer broke off: {why}", most_attempts=_MOST_BROKEN)
+
+
+def failure(error: Exception, model: str, *, has_begun: bool = False) -> Exception:
+    """Return what a planner raises for an error of pydantic-ai; what is none of its errors as it is.
+
+    `has_begun`: something of the answer was there.
+    """
     match error:
         case FallbackExceptionGroup():
             found = [failure(one, model) for one in error.exceptions if isinstance(one, Exception)]
@@ -58,10 +76,14 @@ def failure(error: Exception, model: str) -> Exception:
             return PlannerError(f"{model}: the provider has no such model{_status(error)}")
         case ModelRequestRejectedError():
             return PlannerError(f"{model}: the provider refused the request{_status(error)}: {_said(error)}")
+        case ModelConnectionError() if has_begun:
+            return broke_off(model, _said(error))
         case ModelAPIError():
             return _other(error, model)
         case ContentFilterError():
             return PlannerError(f"{model}: the provider's content filter stopped the answer")
+        case UnexpectedModelBehavior():
+            return broke_off(model, clean(error.message))
         case UserError():
             return PlannerError(f"{model}: {clean(str(error))}")
         case _:
@@ -75,8 +97,10 @@ def clean(text: str) -> str:
 
 
 def _other(error: ModelAPIError, model: str) -> Exception:
-    message = f"{model}: the provider did not answer{_status(error)}: {_said(error)}"
     code = error.status_code if isinstance(error, ModelHTTPError) else None
+    if code is None and not isinstance(error, _PASSING_ERRORS):  # such as a body that is no JSON
+        return broke_off(model, _said(error))
+    message = f"{model}: the provider did not answer{_status(error)}: {_said(error)}"
     if code is not None and 400 <= code < 500 and code not in _PASSING:
         return PlannerError(message)
     return ProviderError(message, retry_after=error.retry_after)

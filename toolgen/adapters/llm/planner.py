@@ -23,6 +23,9 @@ class LLMPlanner:
     for; the description of the agent by default. `settings` are those of pydantic-ai, such as
     `{"temperature": 0, "cache": True}`; the provider's SDK makes no attempts of its own unless `max_retries`
     stands in them. `stream=False` asks for whole answers.
+
+    An answer counts only where its provider says why it ended. `require_finish_reason=False` is for servers
+    that never say it, and takes an answer that breaks off for a whole one.
     """
 
     def __init__(
@@ -32,13 +35,14 @@ class LLMPlanner:
         instructions: str = "",
         settings: ModelSettings | None = None,
         stream: bool = True,
+        require_finish_reason: bool = True,
     ) -> None:
         """Find the model.
 
         Raises:
             ToolgenError: pydantic-ai or the SDK of the provider is missing, or the name names no model.
         """
-        self._asking = _asking(model, settings, stream)
+        self._asking = _asking(model, settings, stream, require_finish_reason)
         self._instructions = instructions
 
     async def plan_start(self, given: PlanInput) -> PlanResult:
@@ -76,7 +80,9 @@ class LLMPlanner:
         return await planned(self._asking, self._instructions or given.description, given)
 
 
-def _asking(model: Model | str, settings: ModelSettings | None, stream: bool) -> Asking:
+def _asking(
+    model: Model | str, settings: ModelSettings | None, stream: bool, require_finish_reason: bool
+) -> Asking:
     """Return what asks the model.
 
     Raises:
@@ -88,4 +94,4 @@ def _asking(model: Model | str, settings: ModelSettings | None, stream: bool) ->
         if (error.name or "").partition(".")[0] != "pydantic_ai":
             raise
         raise ToolgenError("LLMPlanner needs pydantic-ai", hint="pip install 'toolgen[llm]'") from error
-    return Asking(found(model), settings, stream=stream)
+    return Asking(found(model), settings, stream=stream, require_finish_reason=require_finish_reason)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -22,17 +22,28 @@ from toolgen.runtime.agents import (
     ToolMessage,
 )
 
-from .asking import Asking
-from .failures import ProviderError
+from .asking import Answer, Asking
+from .endings import Ending
+from .failures import ProviderError, clean
 from .menu import Menu, menu
 from .telling import CallIds, Telling
 from .transcript import native, reminder, transcript
 
-_EMPTY: Final = "Your last answer was empty. Answer now, or call a tool."
+_MOST_USELESS: Final = 3
+"""Attempts at one planning that may end with an answer that says nothing."""
+_REMINDERS: Final[Mapping[Ending, str]] = {
+    "complete": "Your last answer was empty. Answer now, or call a tool.",
+    "length": (
+        "Your last answer came to the limit of its tokens before it was complete. It was not taken, and no "
+        "call of it was made. Answer in fewer words: call fewer tools at once, with shorter arguments."
+    ),
+    "malformed": "Your last answer was malformed and not taken. Answer again, or call a tool again.",
+}
+"""What a model is told when it is asked again, by how its answer ended; of a filter it is told nothing."""
 
 
 async def planned(asking: Asking, instructions: str, given: PlanInput) -> PlanResult:
-    """Return what the model wants.
+    """Return what the model wants; an answer that cannot be taken is asked for once more.
 
     Raises:
         PlannerError: the provider will not answer this, however often it is asked.
@@ -41,19 +52,51 @@ async def planned(asking: Asking, instructions: str, given: PlanInput) -> PlanRe
     offered = menu(given, instructions, asking.model)
     messages = transcript(given.messages, asking.model)
     told = "\n".join(_told(given, offered))
-    for words in (told, f"{told}\n{_EMPTY}".strip()):
-        ids = CallIds(_ids(messages), given.step)
-        telling = Telling(given.reports, ids, offered.own)
-        asked = _with(messages, words)
-        answer = await asking.answer(asked, offered.parameters, offered.settings, given.reports, telling)
-        if (result := _result(answer, offered, ids, given)) is not None:
-            return result
-    name = asking.model.model_name
-    if answer.finish_reason == "content_filter":
-        raise PlannerError(f"{name}: the provider's content filter stopped the answer")
-    if answer.finish_reason == "length":
-        raise PlannerError(f"{name}: the answer came to the limit of its tokens before it said anything")
-    raise ProviderError(f"{name}: the model said nothing")
+    answer = await _asked(asking, messages, told, offered, given)
+    if (result := _taken(answer, offered, given)) is not None:
+        return result
+    given.reports.restarted(_why(answer))
+    words = f"{told}\n{_REMINDERS.get(answer.ending, '')}".strip()
+    answer = await _asked(asking, messages, words, offered, given)
+    if (result := _taken(answer, offered, given)) is not None:
+        return result
+    message = f"{asking.model.model_name}: {_why(answer)}"
+    if answer.ending in ("length", "filtered"):
+        raise PlannerError(message)
+    raise ProviderError(message, most_attempts=_MOST_USELESS)
+
+
+async def _asked(
+    asking: Asking, messages: list[ModelMessage], words: str, offered: Menu, given: PlanInput
+) -> Answer:
+    """Return the model's answer, its calls under ids that are new in the conversation."""
+    ids = CallIds(_ids(messages), given.step)
+    telling = Telling(given.reports, ids, offered.own)
+    asked = _with(messages, words)
+    answer = await asking.answer(asked, offered.parameters, offered.settings, given.reports, telling)
+    parts = [
+        replace(part, tool_call_id=ids.of(index, part.tool_call_id))
+        if isinstance(part, ToolCallPart)
+        else part
+        for index, part in enumerate(answer.response.parts)
+    ]
+    return replace(answer, response=replace(answer.response, parts=parts))
+
+
+def _why(answer: Answer) -> str:
+    """Return why an answer is not taken."""
+    details = answer.response.provider_details or {}
+    match answer.ending:
+        case "complete":
+            return "the model said nothing"
+        case "length":
+            what = "it said anything" if not answer.response.parts else "it was complete"
+            return f"the answer came to the limit of its tokens before {what}"
+        case "filtered":
+            refusal = clean(str(details.get("refusal") or ""))
+            return "the provider's content filter stopped the answer" + (f": {refusal}" if refusal else "")
+        case "malformed" | "broken":
+            return f"the provider ended the answer for the reason {clean(str(details.get('finish_reason')))}"
 
 
 def _with(messages: list[ModelMessage], words: str) -> list[ModelMessage]:
@@ -97,19 +140,28 @@ def _ids(messages: Iterable[ModelMessage]) -> Iterator[str]:
             yield from (part.tool_call_id for part in message.parts if isinstance(part, ToolCallPart))
 
 
-def _result(answer: ModelResponse, offered: Menu, ids: CallIds, given: PlanInput) -> PlanResult | None:
-    """Return what an answer means; None when it says nothing.
+def _taken(answer: Answer, offered: Menu, given: PlanInput) -> PlanResult | None:
+    """Return what an answer means; None where it says nothing, or was stopped before it said it.
+
+    Of an answer that came to its limit nothing but its words are taken: they may be half a sentence, while
+    half a call would do something else.
+    """
+    if answer.ending == "complete":
+        return _result(answer.response, offered, given)
+    text = answer.response.text or ""
+    has_calls = any(isinstance(part, ToolCallPart) for part in answer.response.parts)
+    if answer.ending != "length" or offered.final or not text.strip() or (has_calls and not given.closing):
+        return None
+    document = None if has_calls else native(answer.response, [])
+    return FinalResponse(text=text, native=document, is_truncated=True)
+
+
+def _result(answer: ModelResponse, offered: Menu, given: PlanInput) -> PlanResult | None:
+    """Return what a complete answer means; None when it says nothing.
 
     Calls of tools come first: a final result or a transfer beside them was decided without their results.
     """
-    parts = [
-        replace(part, tool_call_id=ids.of(index, part.tool_call_id))
-        if isinstance(part, ToolCallPart)
-        else part
-        for index, part in enumerate(answer.parts)
-    ]
-    answer = replace(answer, parts=parts)
-    calls = [part for part in parts if isinstance(part, ToolCallPart)]
+    calls = [part for part in answer.parts if isinstance(part, ToolCallPart)]
     own = [call for call in calls if call.tool_name in offered.own]
     asked = [_planned(call) for call in calls if call.tool_name not in offered.own]
     text = answer.text or ""

@@ -27,13 +27,14 @@ async def summary(asking: Asking, messages: tuple[Message, ...], given: PlanInpu
 
     Raises:
         PlannerError: the provider will not answer.
-        ProviderError: it does not answer now, or says nothing.
+        ProviderError: it does not answer now, says nothing, or does not come to an end.
     """
     text = "\n\n".join(_lines(messages))
     request = ModelRequest(parts=[UserPromptPart(content=f"<conversation>\n{text}\n</conversation>")])
     parameters = ModelRequestParameters(instruction_parts=[InstructionPart(content=_INSTRUCTIONS)])
     answer = await asking.answer([request], parameters, {}, given.reports)
-    if not (words := (answer.text or "").strip()):
+    words = (answer.response.text or "").strip()
+    if answer.ending != "complete" or not words:  # half a summary would replace the whole conversation
         raise ProviderError(f"{asking.model.model_name}: the model gave no summary")
     return words
 

@@ -58,7 +58,6 @@ class Telling:
         self._calls: dict[int, tuple[str, str]] = {}
         self.offset = 0
         """Parts that stood in earlier pieces of the answer."""
-        self.has_told = False
 
     def take(self, event: ModelResponseStreamEvent) -> None:
         """Take one event of a stream."""
@@ -82,18 +81,15 @@ class Telling:
 
     def _text(self, content: str) -> None:
         if content:
-            self.has_told = True
             self._reports.text(content)
 
     def _thought(self, content: str) -> None:
         if content:
-            self.has_told = True
             self._reports.thought(content)
 
     def _arguments(self, index: int, arguments: object) -> None:
         id_, name = self._calls.get(index, ("", ""))
         if not arguments or not name or name in self._hidden:
             return
-        self.has_told = True
         delta = arguments if isinstance(arguments, str) else to_json(arguments).decode()
         self._reports.arguments(id_, name, delta)

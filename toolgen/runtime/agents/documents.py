@@ -131,6 +131,8 @@ class FinalStep(TypedDict):
     text: str
     result: Json
     """The typed result; None where the run ends with text."""
+    is_truncated: NotRequired[bool]
+    """The text is not complete; it is where this is missing."""
     usage: list[Spent]
 
 
@@ -255,3 +257,5 @@ class RunDocument(TypedDict):
     """Seconds for which it waited for a person."""
     duration_s: NotRequired[float]
     """Seconds from its beginning to its end, those of waiting included."""
+    is_truncated: NotRequired[bool]
+    """The text is not complete; it is where this is missing."""

@@ -23,6 +23,7 @@ from .documents import (
     AwaitStep,
     CallsStep,
     Done,
+    FinalStep,
     PlanArgument,
     RunDocument,
     RunInput,
@@ -99,7 +100,7 @@ class _Run:
             return None
         self._problems = 0
         if step["kind"] == "final":
-            return await self._complete(step["text"], step["result"], "final")
+            return await self._final(step, "final")
         if step["kind"] == "calls":
             return await self._act(step)
         if step["kind"] == "hand_over":
@@ -134,7 +135,7 @@ class _Run:
         except ActivityFailed as error:
             return await self._failed("limit", f"the run ended by its {reason}: {error.message}", reason)
         if step["kind"] == "final":
-            return await self._complete(step["text"], step["result"], reason)
+            return await self._final(step, reason)
         message = f"the run ended by its {reason}, and its planner gave no final answer"
         return await self._failed("limit", message, reason)
 
@@ -277,6 +278,8 @@ class _Run:
         document = self._document("handed_over")
         document["agent"], document["text"] = output["agent"], output["text"]
         document["result"] = output["result"]
+        if output.get("is_truncated"):
+            document["is_truncated"] = True
         return document
 
     # The end.
@@ -305,9 +308,19 @@ class _Run:
             await self._ctx.start(f"record:{self._step}", "record", _json(argument))
             self._new = []
 
-    async def _complete(self, text: str, result: Json, stop: StopReason) -> RunDocument:
+    async def _final(self, step: FinalStep, stop: StopReason) -> RunDocument:
+        """Return the end of a run by its planner's answer, which may break off in the middle."""
+        is_truncated = step.get("is_truncated", False)
+        document = await self._complete(step["text"], step["result"], stop, is_truncated=is_truncated)
+        if is_truncated:
+            document["is_truncated"] = True
+        return document
+
+    async def _complete(
+        self, text: str, result: Json, stop: StopReason, *, is_truncated: bool = False
+    ) -> RunDocument:
         if text:
-            await self._events.publish("reply", AssistantReply(text=text))
+            await self._events.publish("reply", AssistantReply(text=text, is_truncated=is_truncated))
         await self._events.publish("run_completed", RunCompleted(status="completed"))
         document = self._document(stop)
         document["text"], document["result"] = text, result

@@ -68,6 +68,8 @@ class RunOutput:
     result: Json = None
     """The typed answer; None where the run ends with text."""
     stop: StopReason | Literal[""] = ""
+    is_truncated: bool = False
+    """The model came to the limit of its tokens: the text just ends."""
     error: str = ""
     awaiting: tuple[Awaiting, ...] = ()
     """What the run waits for, while it does."""
@@ -106,6 +108,7 @@ def output_of(status: RunStatus, awaiting: Iterable[Awaiting] = ()) -> RunOutput
         text=document["text"],
         result=document["result"],
         stop=document["stop"],
+        is_truncated=document.get("is_truncated", False),
         error=failure["message"] if failure else "",
         telemetry=replace(telemetry_of(document["usage"]), duration_s=document.get("duration_s", 0.0)),
         tool_calls=document["tool_calls"],

@@ -24,6 +24,9 @@ def faults(result: object) -> Iterator[str]:
             yield from _wrong_calls(result.calls)
         case FinalResponse():
             yield from _no_texts(result, "text")
+            truncated: object = result.is_truncated
+            if not isinstance(truncated, bool):
+                yield f"its is_truncated is a {type(truncated).__name__}, and no bool"
         case FinalResult():
             yield from _no_texts(result, "text")
             yield from _no_json(result.result)

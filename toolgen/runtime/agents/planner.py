@@ -40,6 +40,8 @@ class FinalResponse:
 
     text: str
     native: Any = None
+    is_truncated: bool = False
+    """The planner came to a limit before the text was complete."""
 
 
 @record

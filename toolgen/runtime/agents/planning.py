@@ -210,7 +210,10 @@ class Planning:
             case CallTools():
                 return _calls(result, snapshot, facts, ids, self._host.tools.limits.result_bytes)
             case FinalResponse():
-                return self._final(result.text, None, given, facts)
+                step = self._final(result.text, None, given, facts)
+                if step["kind"] == "final" and result.is_truncated:
+                    step["is_truncated"] = True
+                return step
             case FinalResult():
                 return self._final(result.text, result, given, facts)
             case Await():

@@ -1,0 +1,290 @@
+"""How an answer ends, on four wires: no call of one that did not end as it should is ever executed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pydantic_ai.messages import ModelResponse
+from pydantic_ai.models import Model
+from pydantic_ai.models.instrumented import InstrumentedModel
+from pydantic_ai.models.wrapper import WrapperModel
+
+from tests.adapters.given import answer, called, given
+from tests.adapters.provider import ANTHROPIC, Answer, Cut, LeftOpen, Provider, Raw
+from tests.adapters.wire import Called, Place, Said, sse, stream_until
+from toolgen.adapters.llm import LLMPlanner
+from toolgen.adapters.llm.endings import ending
+from toolgen.adapters.llm.failures import ProviderError
+from toolgen.runtime import Runtime
+from toolgen.runtime.agents import (
+    AgentRegistration,
+    AgentSpec,
+    AgentTool,
+    CallTools,
+    FinalResponse,
+    History,
+    PlannerError,
+    PlannerRetry,
+    RunOutput,
+)
+from toolgen.runtime.functions import function_toolset
+
+TEXT = "I remove the files under /tmp/x now, and tell you when they are gone."
+ONE = Said(text=TEXT, calls=(Called("wipe", '{"path": "/tmp/x"}', "call_1"),))
+TWO = Said(text=TEXT, calls=(*ONE.calls, Called("wipe", '{"path": "/tmp/y"}', "call_2")))
+BARE = Said(calls=(Called("wipe", "", "call_1"),))
+"""A call whose arguments are empty: every parameter has its default."""
+
+PLACES: tuple[Place, ...] = (
+    "in text",
+    "before arguments",
+    "in arguments",
+    "after arguments",
+    "between calls",
+    "before the end",
+)
+
+
+class House:
+    """A house whose agent can wipe its disk."""
+
+    def __init__(self, model: Model, provider: Provider, stream: bool) -> None:
+        self.provider = provider
+        self.wiped: list[str] = []
+        self.restarts: list[str] = []
+        """What the events say of plannings that began again."""
+
+        async def wipe(path: str = "/") -> str:
+            """Remove all files under a path."""
+            self.wiped.append(path)
+            return "gone"
+
+        self.planner = LLMPlanner(model, stream=stream)
+        self._tools = function_toolset("x.disk", [wipe])
+
+    async def run(self, *answers: Answer) -> RunOutput:
+        """Return a run whose model gives these answers, and none beyond them."""
+        self.provider.answers(*answers)
+        spec = AgentSpec(
+            id="x.keeper", description="Keeps house.", tools=(AgentTool(id="x.disk.wipe", name="wipe"),)
+        )
+        registration = AgentRegistration(spec=spec, planner=self.planner, toolsets=(self._tools,), format=1)
+        async with Runtime(planner_retry=PlannerRetry(initial_s=0.001)) as runtime:
+            runtime.register_agent(registration)
+            handle = await runtime.agent("x.keeper").start("Tidy up.", session_id="s")
+            output = await handle.result()
+            for event in await runtime.list_run_events(handle.run_id):
+                if event.type == "plan_retry":
+                    self.restarts.append(event.reason)
+        assert self.provider.is_done, "it asked for fewer answers"
+        return output
+
+
+@pytest.fixture(params=["streamed", "whole"])
+def stream(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param == "streamed")
+
+
+@pytest.fixture
+def house(any_model: Model, provider: Provider, stream: bool) -> House:
+    return House(any_model, provider, stream)
+
+
+# Answers that end as they should.
+
+
+@pytest.mark.parametrize("said", [ONE, TWO, BARE], ids=["one call", "two calls", "a call without arguments"])
+async def test_calls_of_an_answer_that_ended_are_executed(house: House, said: Said) -> None:
+    output = await house.run(said, Said(text="Gone."))
+    assert (output.status, output.text, output.is_truncated) == ("completed", "Gone.", False)
+    assert house.wiped == [json.loads(call.arguments or '{"path": "/"}')["path"] for call in said.calls]
+    assert house.restarts == []
+
+
+# Answers that break off.
+
+
+@pytest.mark.parametrize("is_clean", [True, False], ids=["end of stream", "broken connection"])
+@pytest.mark.parametrize("place", PLACES)
+async def test_an_answer_that_breaks_off_is_asked_for_again(
+    house: House, place: Place, is_clean: bool
+) -> None:
+    cut = Cut(said=TWO, at=place, is_clean=is_clean)
+    output = await house.run(cut, Said(text="All is as it was."))
+    assert (output.status, output.text) == ("completed", "All is as it was.")
+    assert house.wiped == []
+    assert len(house.restarts) == 1
+    assert json.dumps(house.provider.sent[0]) == json.dumps(house.provider.sent[1]), "the same request"
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_an_answer_that_always_breaks_off_is_a_failed_planning(house: House, place: Place) -> None:
+    output = await house.run(*[Cut(said=TWO, at=place)] * 3)
+    assert (output.status, output.text) == ("failed", "")
+    assert output.error.startswith("the planner failed: ")
+    assert "broke off" in output.error
+    assert house.wiped == []
+
+
+async def test_a_call_without_arguments_is_not_one_that_broke_off(house: House) -> None:
+    output = await house.run(*[Cut(said=BARE, at="before the end")] * 3)
+    assert (output.status, house.wiped) == ("failed", [])
+
+
+async def test_the_header_of_a_call_is_not_a_call(any_model: Model, provider: Provider) -> None:
+    house = House(any_model, provider, stream=True)
+    output = await house.run(*[Cut(said=BARE, at="before arguments")] * 3)
+    assert (output.status, house.wiped) == ("failed", [])
+
+
+@pytest.fixture(params=["responses", "anthropic"])
+def closing_model(request: pytest.FixtureRequest) -> Model:
+    """The models of the wires that close each call."""
+    found: Model = request.getfixturevalue(f"{request.param}_model")
+    return found
+
+
+@pytest.mark.parametrize("said", [ONE, BARE], ids=["with arguments", "without arguments"])
+async def test_a_call_that_is_never_closed_is_not_executed(
+    closing_model: Model, provider: Provider, said: Said
+) -> None:
+    house = House(closing_model, provider, stream=True)
+    output = await house.run(*[LeftOpen(said)] * 3)
+    assert (output.status, house.wiped) == ("failed", [])
+
+
+async def test_a_message_without_its_last_event_broke_off(anthropic_model: Model, provider: Provider) -> None:
+    house = House(anthropic_model, provider, stream=True)
+    output = await house.run(*[Cut(said=ONE, at="before the last event")] * 3)
+    assert (output.status, house.wiped) == ("failed", [])
+
+
+async def test_the_end_of_the_stream_says_nothing_more_than_the_reason(
+    openai_model: Model, provider: Provider
+) -> None:
+    """`[DONE]` ends the stream, not the answer, and some servers of this format leave it out."""
+    house = House(openai_model, provider, stream=True)
+    output = await house.run(Cut(said=ONE, at="before the last event"), Said(text="Gone."))
+    assert (output.status, house.wiped) == ("completed", ["/tmp/x"])
+
+
+# Answers that were stopped.
+
+
+async def test_a_text_that_is_too_long_is_kept_and_marked(house: House) -> None:
+    output = await house.run(Said(text=TEXT, ended="length"))
+    assert (output.status, output.text, output.stop) == ("completed", TEXT, "final")
+    assert output.is_truncated
+
+
+@pytest.mark.parametrize("said", [ONE, TWO, BARE], ids=["one call", "two calls", "without arguments"])
+async def test_calls_of_an_answer_that_was_too_long_are_asked_for_once_more(house: House, said: Said) -> None:
+    stopped = Said(text=said.text, calls=said.calls, ended="length")
+    output = await house.run(stopped, Said(text="I will be brief."))
+    assert (output.status, output.text, output.is_truncated) == ("completed", "I will be brief.", False)
+    assert "limit of its tokens" in json.dumps(house.provider.sent[1])
+    assert len(house.restarts) == 1
+    output = await house.run(stopped, stopped)
+    assert output.status == "failed"
+    assert "limit of its tokens" in output.error
+    assert house.wiped == []
+
+
+@pytest.mark.parametrize("said", [ONE, BARE, Said(text=TEXT)], ids=["calls", "bare", "text"])
+async def test_what_a_content_filter_stopped_is_not_taken(house: House, said: Said) -> None:
+    stopped = Said(text=said.text, calls=said.calls, ended="filter")
+    output = await house.run(stopped, Said(text="Something else."))
+    assert (output.status, output.text) == ("completed", "Something else.")
+    assert len(house.restarts) == 1
+    output = await house.run(stopped, stopped)
+    assert output.status == "failed"
+    assert "content filter" in output.error
+    assert house.wiped == []
+
+
+async def test_an_empty_answer_is_asked_for_once_more(house: House) -> None:
+    output = await house.run(Said(), Said(text="Here."))
+    assert (output.status, output.text) == ("completed", "Here.")
+    assert "Your last answer was empty" in json.dumps(house.provider.sent[1])
+
+
+# Models of other kinds.
+
+
+async def test_an_error_within_a_stream_is_the_error_that_it_is(
+    anthropic_model: Model, provider: Provider
+) -> None:
+    begun = stream_until(ANTHROPIC.streamed(ONE, {"model": "m"}), "in arguments")
+    error = {"type": "error", "error": {"type": "overloaded_error", "message": "too many"}}
+    provider.answers(Raw("".join([*begun, sse(error)]), "text/event-stream"))
+    with pytest.raises(ProviderError, match=r"HTTP 529.*too many") as caught:
+        await LLMPlanner(anthropic_model).plan_start(given())
+    assert caught.value.most_attempts is None, "the provider is busy, and the answer did not just break off"
+
+
+async def test_a_body_that_is_none_of_a_provider_is_no_answer(
+    any_model: Model, provider: Provider, stream: bool
+) -> None:
+    provider.answers(Raw("<html>Bad gateway</html>", "text/html"))
+    with pytest.raises(ProviderError, match="broke off") as caught:
+        await LLMPlanner(any_model, stream=stream).plan_start(given())
+    assert caught.value.most_attempts == 3
+
+
+async def test_a_model_within_another_is_watched_too(anthropic_model: Model, provider: Provider) -> None:
+    for wrapper in (WrapperModel(anthropic_model), InstrumentedModel(anthropic_model)):
+        provider.answers(LeftOpen(ONE))
+        with pytest.raises(ProviderError, match="broke off"):
+            await LLMPlanner(wrapper).plan_start(given())
+
+
+async def test_a_server_that_never_says_why_it_ends_is_believed_on_request(
+    openai_model: Model, provider: Provider, stream: bool
+) -> None:
+    provider.answers(*[Cut(said=ONE, at="before the end")] * 2)
+    with pytest.raises(ProviderError, match="never said that it ended"):
+        await LLMPlanner(openai_model, stream=stream).plan_start(given())
+    trusting = LLMPlanner(openai_model, stream=stream, require_finish_reason=False)
+    assert isinstance(await trusting.plan_start(given()), CallTools)
+
+
+@pytest.mark.parametrize(
+    ("response", "ended"),
+    [
+        (ModelResponse(parts=[]), "complete"),
+        (ModelResponse(parts=[], finish_reason="length"), "length"),
+        (ModelResponse(parts=[], finish_reason="error"), "malformed"),
+        (ModelResponse(parts=[], state="incomplete"), "broken"),
+        (ModelResponse(parts=[], state="interrupted", finish_reason="stop"), "broken"),
+        (ModelResponse(parts=[], provider_url="https://x"), "broken"),
+        (ModelResponse(parts=[], provider_url="https://x", finish_reason="stop"), "broken"),
+        (
+            ModelResponse(parts=[], provider_url="https://x", provider_details={"finish_reason": "odd"}),
+            "malformed",
+        ),
+    ],
+)
+def test_an_answer_ends_as_its_model_says(response: ModelResponse, ended: str) -> None:
+    assert ending(response) == ended
+
+
+async def test_half_a_summary_is_none(any_model: Model, provider: Provider) -> None:
+    provider.answers(Said(text=TEXT, ended="length"))
+    with pytest.raises(ProviderError, match="no summary"):
+        await LLMPlanner(any_model).summarize((), given(), History(keep_turns=1))
+
+
+async def test_a_typed_result_that_is_too_long_is_asked_for_once_more(house: House) -> None:
+    given_ = given(result_schema={"type": "object", "properties": {"count": {"type": "integer"}}})
+    stopped = Said(calls=(Called("final_result", '{"count": 3}'),), ended="length")
+    words = Said(text='{"count": 3}', ended="length")
+    house.provider.answers(stopped, words)
+    with pytest.raises(PlannerError, match="limit of its tokens"):
+        await house.planner.plan_start(given_)
+
+
+async def test_the_last_planning_keeps_the_words_of_an_answer_that_was_too_long(house: House) -> None:
+    house.provider.answers(Said(text=TEXT, calls=ONE.calls, ended="length"))
+    result = await house.planner.plan_resume(given(*called(answer(id="call_0")), closing="tool_cap"))
+    assert result == FinalResponse(text=TEXT, is_truncated=True)
