@@ -63,7 +63,10 @@ async def anthropic_model(provider: Provider, http: httpx2.AsyncClient) -> Model
 @pytest.fixture
 async def gemini_model(provider: Provider, http: httpx2.AsyncClient) -> Model:
     options = HttpOptions(
-        base_url=provider.url, httpx_async_client=http, client_args={"verify": _NO_CERTIFICATES}
+        base_url=provider.url,
+        httpx_async_client=http,
+        client_args={"verify": _NO_CERTIFICATES},
+        async_client_args={"ssl": _NO_CERTIFICATES},
     )
     client = Client(api_key=KEY, http_options=options)
     return GoogleModel("gemini-2.5-flash", provider=GoogleProvider(client=client))

@@ -1,6 +1,7 @@
 """A provider on this machine that speaks the wire formats of OpenAI, Anthropic and Gemini, streamed or not.
 
-It answers what a test has laid down, in its order, and keeps what it was sent.
+It answers what a test has laid down, in its order, and keeps what it was sent. It refuses what a provider
+would refuse.
 """
 
 from __future__ import annotations
@@ -14,6 +15,14 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from tests.adapters import wire_anthropic, wire_chat, wire_gemini, wire_responses
+from tests.adapters.strict import (
+    RefusedError,
+    check_anthropic,
+    check_chat,
+    check_gemini,
+    check_responses,
+    parsed,
+)
 from tests.adapters.wire import Frame, Place, Said, left_open, stream_until, text_until
 
 KEY: Final = "sk-test-0123456789abcdef"
@@ -72,12 +81,18 @@ class Wire:
     streamed: Callable[[Said, Mapping[str, Any]], list[Frame]]
     endless: Callable[[dict[str, Any]], dict[str, Any]]
     """Returns a whole answer without what says that it ended."""
+    check: Callable[[Mapping[str, Any]], None]
+    """Raises where the provider would refuse a request."""
 
 
-CHAT: Final = Wire(wire_chat.whole, wire_chat.streamed, wire_chat.endless)
-RESPONSES: Final = Wire(wire_responses.whole, wire_responses.streamed, wire_responses.endless)
-ANTHROPIC: Final = Wire(wire_anthropic.whole, wire_anthropic.streamed, wire_anthropic.endless)
-GEMINI: Final = Wire(wire_gemini.whole, wire_gemini.streamed, wire_gemini.endless)
+CHAT: Final = Wire(wire_chat.whole, wire_chat.streamed, wire_chat.endless, check_chat)
+RESPONSES: Final = Wire(
+    wire_responses.whole, wire_responses.streamed, wire_responses.endless, check_responses
+)
+ANTHROPIC: Final = Wire(
+    wire_anthropic.whole, wire_anthropic.streamed, wire_anthropic.endless, check_anthropic
+)
+GEMINI: Final = Wire(wire_gemini.whole, wire_gemini.streamed, wire_gemini.endless, check_gemini)
 
 
 def wire_of(path: str) -> Wire:
@@ -99,6 +114,8 @@ class Provider:
         self._answers: list[Answer] = []
         self.sent: list[dict[str, Any]] = []
         """The bodies of the requests."""
+        self.refused: list[str] = []
+        """Why requests were refused that no provider takes."""
         self.keys: list[str] = []
 
     def answers(self, *answers: Answer) -> None:
@@ -133,21 +150,31 @@ class Provider:
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                body.setdefault("model", self.path.rpartition("/")[2].partition(":")[0])
+                path = self.path.partition("?")[0]
+                try:
+                    body = parsed(self.rfile.read(int(self.headers["Content-Length"])))
+                    wire_of(path).check(body)
+                except RefusedError as error:
+                    provider.refused.append(str(error))
+                    self._refuse(Refused(status=400, message=str(error)))
+                    return
+                body.setdefault("model", path.rpartition("/")[2].partition(":")[0])
                 provider.sent.append(body)
                 key = self.headers.get("x-api-key") or self.headers.get("x-goog-api-key")
                 provider.keys.append(key or self.headers.get("Authorization") or "")
                 match provider._next():
                     case Refused() as refused:
-                        error = {"type": "error", "error": {"type": "refused", "message": refused.message}}
-                        self._send(refused.status, "application/json", [json.dumps(error)], refused.headers)
+                        self._refuse(refused)
                     case Dropped():
                         self.close_connection = True
                     case Raw(text, media_type):
                         self._send(200, media_type, [text], {})
                     case said:
                         self._say(said, body)
+
+            def _refuse(self, refused: Refused) -> None:
+                error = {"type": "error", "error": {"type": "refused", "message": refused.message}}
+                self._send(refused.status, "application/json", [json.dumps(error)], refused.headers)
 
             def _say(self, answer: Said | Cut | LeftOpen, body: dict[str, Any]) -> None:
                 wire = wire_of(self.path.partition("?")[0])

@@ -40,7 +40,14 @@ from toolgen.runtime import (
     filter_toolset,
 )
 from toolgen.runtime.agent_route import AgentRoute
-from toolgen.runtime.agents import CallTools, FinalResult, PlanInput, PlannedCall, ScriptedPlanner
+from toolgen.runtime.agents import (
+    AssistantMessage,
+    CallTools,
+    FinalResult,
+    PlanInput,
+    PlannedCall,
+    ScriptedPlanner,
+)
 from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
 from toolgen.runtime.functions import func_tool, function_toolset
 from toolgen.runtime.specs import ArtifactSpec
@@ -82,7 +89,7 @@ async def test_each_call_ends_on_its_own_and_the_model_sees_them_in_order() -> N
         ("null", "invalid_type", "invalid_arguments"),
         ("[1, 2]", "invalid_type", "invalid_arguments"),
         ('{"a": 1, "b": 2, "c": 3}', "unknown_field", "invalid_arguments"),
-        ('{"a": "\ud800", "b": 2}', "invalid_type", "invalid_arguments"),
+        ('{"a": "\ud800", "b": 2}', "invalid_json", "invalid_arguments"),  # it is not the text of anything
     ],
 )
 async def test_arguments_that_do_not_fit_are_repaired(arguments: str, constraint: str, reason: str) -> None:
@@ -323,3 +330,20 @@ async def test_a_result_that_the_engine_does_not_keep_fails_its_call() -> None:
     first, second = output.text.split(" | ")
     assert json.loads(first)["error"].startswith("big gave no result: the result of tool for the operation")
     assert second == "3"
+
+
+async def test_a_conversation_keeps_arguments_that_every_provider_takes() -> None:
+    written = ('{"a": NaN, "b": 1}', "[1]", '{"a": "\ud800"}', '{"a": 1, "b": 2}', "")
+    calls = tuple(PlannedCall(name="add", arguments=one) for one in written)
+    native = {"writer": "somebody", "args": float("nan"), "said": "\ud800"}
+    planner = ScriptedPlanner([CallTools(calls=calls, native=native), "done"])
+    await ran(planner)
+    (kept,) = [message for message in planner.inputs[1].messages if isinstance(message, AssistantMessage)]
+    assert [json.loads(call.arguments) for call in kept.calls] == [
+        {"invalid_arguments": written[0]},
+        {"invalid_arguments": "[1]"},
+        {"invalid_arguments": '{"a": "\\ud800"}'},
+        {"a": 1, "b": 2},
+        {},
+    ]
+    assert kept.native == {"writer": "somebody", "args": None, "said": "?"}

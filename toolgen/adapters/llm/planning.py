@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, UserPromptPart
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json
 
 from toolgen.contract.fields import Json
 from toolgen.runtime.agents import (
@@ -26,6 +26,7 @@ from .asking import Answer, Asking
 from .endings import Ending
 from .failures import ProviderError, clean
 from .menu import Menu, menu
+from .sendable import arguments_text
 from .telling import CallIds, Telling
 from .transcript import native, reminder, transcript
 
@@ -178,18 +179,11 @@ def _result(answer: ModelResponse, offered: Menu, given: PlanInput) -> PlanResul
 
 
 def _planned(call: ToolCallPart) -> PlannedCall:
-    return PlannedCall(name=call.tool_name, arguments=_arguments(call), id=call.tool_call_id)
-
-
-def _arguments(call: ToolCallPart) -> str:
-    """Return the arguments as the model wrote them, broken ones too."""
-    if isinstance(call.args, str):
-        return call.args or "{}"
-    return to_json(call.args or {}).decode()
+    return PlannedCall(name=call.tool_name, arguments=arguments_text(call.args), id=call.tool_call_id)
 
 
 def _ended(call: ToolCallPart, text: str, document: Json, offered: Menu) -> PlanResult:
-    arguments = _read(_arguments(call))
+    arguments = _read(arguments_text(call.args))
     if call.tool_name == offered.final:
         found = arguments
         if offered.key and isinstance(arguments, dict) and offered.key in arguments:
@@ -210,7 +204,7 @@ def _spoken(text: str, document: Json, offered: Menu) -> PlanResult:
 def _read(text: str) -> Json:
     """Return what JSON says; the text itself when it is none, for the runtime to refuse."""
     try:
-        found: Json = from_json(text, allow_inf_nan=False)
+        found: Json = from_json(text.encode(), allow_inf_nan=False)
     except ValueError:
         return text
     return found

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Set
-from typing import Final
+from collections.abc import Iterable, Mapping, Set
+from typing import Any, Final
 
 from pydantic_ai.messages import (
     ModelResponseStreamEvent,
@@ -17,9 +17,10 @@ from pydantic_ai.messages import (
     ToolCallPart,
     ToolCallPartDelta,
 )
-from pydantic_core import to_json
 
 from toolgen.runtime.agents import PlanReports
+
+from .sendable import arguments_text
 
 _ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,40}")
 """Ids that every provider takes back: Anthropic's characters, OpenAI's length."""
@@ -87,9 +88,7 @@ class Telling:
         if content:
             self._reports.thought(content)
 
-    def _arguments(self, index: int, arguments: object) -> None:
+    def _arguments(self, index: int, arguments: str | Mapping[str, Any] | None) -> None:
         id_, name = self._calls.get(index, ("", ""))
-        if not arguments or not name or name in self._hidden:
-            return
-        delta = arguments if isinstance(arguments, str) else to_json(arguments).decode()
-        self._reports.arguments(id_, name, delta)
+        if arguments and name and name not in self._hidden:
+            self._reports.arguments(id_, name, arguments_text(arguments))

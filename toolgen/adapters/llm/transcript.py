@@ -15,6 +15,7 @@ from pydantic_ai.messages import (
     ModelResponse,
     ModelResponsePart,
     TextPart,
+    ThinkingPart,
     ToolCallPart,
     ToolReturnPart,
     UserPromptPart,
@@ -23,13 +24,17 @@ from pydantic_ai.models import Model
 
 from toolgen.contract.fields import Json
 from toolgen.runtime.agents import AssistantMessage, Message, ToolMessage, UserMessage
+from toolgen.runtime.agents.portable import portable_text
 
 from .blocks import readable, shown
+from .sendable import sendable, sendable_name
 
 _WRITER: Final = "pydantic-ai"
 _MARKS_ERRORS: Final = frozenset({"anthropic"})
 """Systems for which pydantic-ai marks a failed result and leaves its text alone; for others it wraps it."""
 _TAKEN: Final = "Taken."
+_EMPTY: Final = "[empty message]"
+"""What stands in the place of words that are blank, where a provider wants some."""
 _NOT_TAKEN: Final = (
     "Not taken, because other tools were called in the same answer. Call it alone, after their results."
 )
@@ -42,13 +47,13 @@ def reminder(text: str) -> str:
 
 def native(answer: ModelResponse, calls: Sequence[str]) -> Json:
     """Return an answer as JSON, with the ids of the calls that the run makes of it."""
-    document: list[Json] = ModelMessagesTypeAdapter.dump_python([answer], mode="json")
+    document: list[Json] = ModelMessagesTypeAdapter.dump_python([sendable(answer)], mode="json")
     return {"writer": _WRITER, "answer": document[0], "calls": list(calls)}
 
 
 def transcript(messages: Iterable[Message], model: Model) -> list[ModelMessage]:
     """Return the messages as a model is sent them; the same messages give the same text."""
-    found = _Transcript(readable(model), marks_errors=model.system in _MARKS_ERRORS)
+    found = _Transcript(model.system, readable(model))
     for message in messages:
         match message:
             case UserMessage():
@@ -63,9 +68,10 @@ def transcript(messages: Iterable[Message], model: Model) -> list[ModelMessage]:
 class _Transcript:
     """Collects messages; what is said between two answers is one request."""
 
-    def __init__(self, media_types: Set[str], *, marks_errors: bool) -> None:
+    def __init__(self, system: str, media_types: Set[str]) -> None:
+        self._system = system
         self._media_types = media_types
-        self._marks_errors = marks_errors
+        self._marks_errors = system in _MARKS_ERRORS
         self._messages: list[ModelMessage] = []
         self._results: list[ModelRequestPart] = []
         self._words: list[ModelRequestPart] = []
@@ -73,12 +79,14 @@ class _Transcript:
         """By id, the name of a call without a result, and what stands in the place of one."""
 
     def said(self, message: UserMessage) -> None:
-        if message.text:
-            text = reminder(message.text) if message.source == "runtime" else message.text
+        if message.text.strip():
+            text = portable_text(message.text)
+            text = reminder(text) if message.source == "runtime" else text
             self._words.append(UserPromptPart(content=text))
 
     def answered(self, message: AssistantMessage) -> None:
-        answer = _native(message) or _rebuilt(message)
+        answer = sendable(_native(message) or _rebuilt(message))
+        answer = replace(answer, parts=[self._named(part) for part in answer.parts if self._is_said(part)])
         if not answer.parts:
             return
         self._end_request()
@@ -96,8 +104,8 @@ class _Transcript:
             failed = answer.status == "error" and self._marks_errors
             self._results.append(
                 ToolReturnPart(
-                    tool_name=answer.name,
-                    content=answer.text,
+                    tool_name=sendable_name(answer.name, self._system),
+                    content=portable_text(answer.text),
                     tool_call_id=answer.id,
                     outcome="failed" if failed else "success",
                 )
@@ -115,13 +123,31 @@ class _Transcript:
         self._end_request()
         return self._messages
 
+    def _is_said(self, part: ModelResponsePart) -> bool:
+        """Return whether a part says anything; a blank text may carry what its own provider wants back."""
+        if not isinstance(part, TextPart | ThinkingPart) or part.content.strip():
+            return True
+        is_signed = bool(part.provider_details) or bool(getattr(part, "signature", None))
+        return is_signed and part.provider_name == self._system
+
+    def _named(self, part: ModelResponsePart) -> ModelResponsePart:
+        if not isinstance(part, ToolCallPart):
+            return part
+        name = sendable_name(part.tool_name, self._system)
+        if name == part.tool_name:
+            return part
+        return replace(part, tool_name=name)  # type: ignore[arg-type]  # those with one name only have a good one
+
     def _end_request(self) -> None:
         closed = [
             ToolReturnPart(tool_name=name, content=text, tool_call_id=id_)
             for id_, (name, text) in self._open.items()
         ]
         self._open = {}
-        if parts := [*self._results, *closed, *self._words]:
+        parts = [*self._results, *closed, *self._words]
+        if not parts and (not self._messages or isinstance(self._messages[-1], ModelResponse)):
+            parts = [UserPromptPart(content=_EMPTY)]  # a person speaks first, last, and between two answers
+        if parts:
             self._messages.append(ModelRequest(parts=parts))
         self._results, self._words = [], []
 

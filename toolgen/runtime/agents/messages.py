@@ -22,7 +22,7 @@ class PlannedCall:
     name: str
     """The wire name, as the model wrote it."""
     arguments: str = "{}"
-    """JSON text, as the model wrote it; it may be broken."""
+    """JSON text, as the model wrote it, maybe broken; in what a conversation keeps, that of an object."""
     id: str = ""
     """The model's own; "" lets the runtime give one. What a run keeps is unique within its session."""
 

@@ -19,6 +19,7 @@ from ..truncation import text_within
 from .call_ids import CallIds
 from .documents import Spent
 from .engine import ActivityInfo
+from .portable import portable_text
 
 
 class PlanEvents:
@@ -44,25 +45,27 @@ class PlanEvents:
         """What was told to `usage`; the loop tells it once."""
 
     def text(self, delta: str) -> None:
-        self._tell(AssistantReply(text=text_within(delta, self._limit), is_partial=True))
+        self._tell(AssistantReply(text=self._shown(delta), is_partial=True))
 
     def thought(self, text: str) -> None:
-        self._tell(PlannerThought(text=text_within(text, self._limit)))
+        self._tell(PlannerThought(text=self._shown(text)))
 
     def arguments(self, call_id: str, name: str, delta: str) -> None:
-        shown = text_within(delta, self._limit)
-        self._tell(ToolArgsDelta(name=text_within(name, self._limit), delta=shown), self.ids.of(call_id))
+        self._tell(ToolArgsDelta(name=self._shown(name), delta=self._shown(delta)), self.ids.of(call_id))
 
     def usage(self, model: str, input_tokens: int, output_tokens: int) -> None:
         self.spent.append({"model": model, "input_tokens": input_tokens, "output_tokens": output_tokens})
 
     def restarted(self, reason: str) -> None:
-        self._tell(PlanRetry(attempt=self._attempt, reason=reason))
+        self._tell(PlanRetry(attempt=self._attempt, reason=self._shown(reason)))
 
     def dropped(self, snapshot: Snapshot) -> None:
         """Take which toolsets the planner does without."""
         for name in snapshot.dropped:
             self._tell(ToolsetDropped(toolset=name, reason=snapshot.told[name]))
+
+    def _shown(self, text: str) -> str:
+        return text_within(portable_text(text), self._limit)
 
     def _tell(self, event: Event, tool_call_id: str = "") -> None:
         meta = self._meta

@@ -11,7 +11,7 @@ from pydantic_core import to_json
 from .documents import AwaitKind
 from .messages import PlannedCall
 from .planner import Await, CallTools, FinalResponse, FinalResult, HandOver, PlanResult
-from .portable import portable_text
+from .portable import escaped_text, portable_text
 
 _KINDS: Final = get_args(AwaitKind)
 
@@ -50,7 +50,7 @@ def whole(result: PlanResult) -> PlanResult:
     match result:
         case CallTools():
             calls = tuple(
-                replace(call, name=portable_text(call.name), arguments=portable_text(call.arguments))
+                replace(call, name=portable_text(call.name), arguments=escaped_text(call.arguments))
                 for call in result.calls
             )
             return replace(result, text=portable_text(result.text), calls=calls)

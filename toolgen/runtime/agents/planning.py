@@ -34,7 +34,7 @@ from .catalogue import Agent
 from .conversation import conversation
 from .documents import PlanArgument, RetryStep, RunFacts, Step, StepCall
 from .engine import ActivityInfo, NonRetryableError
-from .messages import PlannedCall, messages_from_json
+from .messages import AssistantMessage, PlannedCall, messages_from_json
 from .plan_events import PlanEvents
 from .plan_shape import faults, whole
 from .planner import (
@@ -47,7 +47,7 @@ from .planner import (
     PlanResult,
     said,
 )
-from .portable import portable_text
+from .portable import portable_arguments, portable_json, portable_text
 from .recording import place_of
 from .releasing import released
 
@@ -136,7 +136,7 @@ class Planning:
         result = await released(self._asked(agent, given))
         step = self._step(result, given, snapshot, facts, events.ids)
         step["usage"] = events.spent
-        kept = said(_as_taken(result, step))
+        kept = _portable(said(_as_taken(result, step)))
         await host.sessions.write(info.run_id, place, [*new, kept])
         return step
 
@@ -345,6 +345,12 @@ def _as_taken(result: PlanResult, step: Step) -> PlanResult:
         PlannedCall(name=call["name"], arguments=call["arguments"], id=call["id"]) for call in step["calls"]
     )
     return CallTools(calls=named, text=result.text, native=result.native)
+
+
+def _portable(message: AssistantMessage) -> AssistantMessage:
+    """Return what a planner said as the conversation keeps it, which every provider may be sent later."""
+    calls = tuple(replace(call, arguments=portable_arguments(call.arguments)) for call in message.calls)
+    return replace(message, calls=calls, native=portable_json(message.native))
 
 
 def _hints(documents: Iterable[Any]) -> tuple[RetryHint, ...]:

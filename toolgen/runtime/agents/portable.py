@@ -1,8 +1,61 @@
-"""What every provider, store and engine takes: text in UTF-8, and arguments that are JSON objects. Pure."""
+"""What every provider, store and engine takes: text in UTF-8, and arguments that are JSON objects. Pure.
+
+Python and some providers read and write more than JSON has (RFC 8259): NaN, infinity, lone surrogates. A
+conversation keeps none of it, for whoever is sent it later may refuse the whole of it.
+"""
 
 from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import from_json
 
 
 def portable_text(text: str) -> str:
     """Return the text with question marks in the place of lone surrogates, which UTF-8 cannot encode."""
     return text.encode(errors="replace").decode()
+
+
+def escaped_text(text: str) -> str:
+    """Return the text of JSON with escapes in the place of lone surrogates, for its reader to refuse."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def portable_arguments(text: str) -> str:
+    """Return the arguments of a call as they are kept: the same text where it is that of a JSON object.
+
+    Anything else is quoted in an object, so that the model sees what it wrote beside the error it caused.
+    """
+    if not text.strip():
+        return "{}"
+    try:
+        found = from_json(text.encode(), allow_inf_nan=False)
+        json.dumps(
+            found, allow_nan=False
+        )  # as SDKs write it; not every number that can be read can be written
+        if isinstance(found, dict):
+            return text
+    except (ValueError, RecursionError):
+        pass
+    return json.dumps({"invalid_arguments": portable_text(text)}, ensure_ascii=False)
+
+
+def portable_json(value: Any) -> Any:
+    """Return a JSON value with null in the place of numbers that JSON does not have, and portable texts.
+
+    What is no JSON at all stays as it is, for whoever keeps it to refuse.
+    """
+    match value:
+        case str():
+            return portable_text(value)
+        case float():
+            return value if math.isfinite(value) else None
+        case Mapping():
+            return {portable_json(key): portable_json(item) for key, item in value.items()}
+        case list() | tuple():
+            return [portable_json(item) for item in value]
+        case _:
+            return value

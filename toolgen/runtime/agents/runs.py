@@ -32,6 +32,7 @@ from .log import event_of
 from .messages import UserMessage
 from .output import Awaiting, RunOutput, awaiting_of, output_of, without_tokens
 from .owner import Owner, is_within
+from .portable import portable_text
 from .recording import place_of
 from .sessions import SessionError, Turn
 from .taking_back import open_calls, take_back
@@ -81,6 +82,7 @@ class Runs:
         """Start a run and return it; as `AgentClient.start`."""
         host = self._host
         host.hook_tools.settle()
+        message = portable_text(message)  # before it is kept, for no engine would start with it
         run_id = run_id or f"run_{uuid.uuid4().hex}"
         turn_id = f"turn_{uuid.uuid5(uuid.NAMESPACE_URL, run_id).hex}"
         self._check(agent)
@@ -264,7 +266,7 @@ class Runs:
         status = await self._engine.status(awaiting.run_id)
         if status.is_over:
             raise LateAnswerError("the run is over", hint="start another turn")
-        text = answer if isinstance(answer, str) else _json_text(answer)
+        text = portable_text(answer) if isinstance(answer, str) else _json_text(answer)
         name = f"answer:{awaiting.id}"
         await self._engine.signal(awaiting.run_id, name, {"text": text}, signal_id=name)
 
@@ -393,7 +395,7 @@ class Runs:
             )
         if status.is_over:
             raise InterruptsNotAllowedError(f"run {run_id!r} is over", hint="start another turn")
-        payload: Json = {"kind": kind, "text": text}
+        payload: Json = {"kind": kind, "text": portable_text(text)}
         await self._engine.signal(run_id, "interrupt", payload, signal_id=uuid.uuid4().hex)
 
 
