@@ -114,6 +114,8 @@ class Provider:
         self._answers: list[Answer] = []
         self.sent: list[dict[str, Any]] = []
         """The bodies of the requests."""
+        self.streamed: list[bool] = []
+        """Whether an answer was asked for in pieces, by request."""
         self.refused: list[str] = []
         """Why requests were refused that no provider takes."""
         self.keys: list[str] = []
@@ -160,6 +162,7 @@ class Provider:
                     return
                 body.setdefault("model", path.rpartition("/")[2].partition(":")[0])
                 provider.sent.append(body)
+                provider.streamed.append(bool(body.get("stream")) or "stream" in path)
                 key = self.headers.get("x-api-key") or self.headers.get("x-goog-api-key")
                 provider.keys.append(key or self.headers.get("Authorization") or "")
                 match provider._next():
@@ -182,7 +185,7 @@ class Provider:
                 # A body that is shorter than it says is one whose connection broke.
                 is_broken = isinstance(answer, Cut) and not answer.is_clean
                 headers = {"Content-Length": "1000000"} if is_broken else {}
-                if body.get("stream") or "stream" in self.path:
+                if provider.streamed[-1]:
                     frames = wire.streamed(said, body)
                     texts = [frame.text for frame in frames]
                     if isinstance(answer, Cut):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from pydantic_ai.messages import ModelResponse
@@ -49,7 +50,7 @@ PLACES: tuple[Place, ...] = (
 class House:
     """A house whose agent can wipe its disk."""
 
-    def __init__(self, model: Model, provider: Provider, stream: bool) -> None:
+    def __init__(self, model: Model, provider: Provider, stream: bool, **settings: Any) -> None:
         self.provider = provider
         self.wiped: list[str] = []
         self.restarts: list[str] = []
@@ -60,7 +61,7 @@ class House:
             self.wiped.append(path)
             return "gone"
 
-        self.planner = LLMPlanner(model, stream=stream)
+        self.planner = LLMPlanner(model, stream=stream, settings=settings)  # type: ignore[arg-type]  # they fit
         self._tools = function_toolset("x.disk", [wipe])
 
     async def run(self, *answers: Answer) -> RunOutput:
@@ -88,7 +89,12 @@ def stream(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture
 def house(any_model: Model, provider: Provider, stream: bool) -> House:
-    return House(any_model, provider, stream)
+    return House(any_model, provider, stream, max_tokens=1_000)  # as few as come without a stream
+
+
+async def test_answers_come_as_the_matrix_says(house: House, stream: bool) -> None:
+    await house.run(Said(text="Ok."))
+    assert house.provider.streamed == [stream]
 
 
 # Answers that end as they should.
@@ -152,6 +158,21 @@ async def test_a_call_that_is_never_closed_is_not_executed(
     house = House(closing_model, provider, stream=True)
     output = await house.run(*[LeftOpen(said)] * 3)
     assert (output.status, house.wiped) == ("failed", [])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [LeftOpen(ONE), LeftOpen(BARE), Cut(said=ONE, at="before the last event"), Said(calls=BARE.calls)],
+)
+async def test_a_whole_answer_that_is_streamed_out_of_sight_is_watched_too(
+    anthropic_model: Model, provider: Provider, answer: Answer
+) -> None:
+    """Anthropic's SDK streams what may be long; with `stream=False` nobody is told of the pieces."""
+    is_good = isinstance(answer, Said)
+    house = House(anthropic_model, provider, stream=False)
+    output = await house.run(*([answer, Said(text="Gone.")] if is_good else [answer] * 3))
+    assert set(provider.streamed) == {True}
+    assert (output.status, house.wiped) == (("completed", ["/"]) if is_good else ("failed", []))
 
 
 async def test_a_message_without_its_last_event_broke_off(anthropic_model: Model, provider: Provider) -> None:

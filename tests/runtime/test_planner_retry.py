@@ -248,6 +248,14 @@ def test_the_longest_pause_has_an_end() -> None:
     assert LONGEST.after(OSError(), 1)["most_attempts"] == 3
 
 
+@pytest.mark.parametrize(
+    ("asked", "pause"), [(None, 1), (-5.0, 1), (math.nan, 1), (2.5, 3.5), (math.inf, 1e9 + 1)]
+)
+def test_a_planner_may_ask_for_any_number_of_seconds(asked: float | None, pause: float) -> None:
+    error = PlannerUnavailableError("busy", retry_after=asked)
+    assert LONGEST.after(error, 1)["delay_s"] == pause
+
+
 class Report:
     """A planner of a completion."""
 

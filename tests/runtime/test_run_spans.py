@@ -13,7 +13,11 @@ from toolgen.runtime.agents import (
     AgentSpec,
     AgentTool,
     CallTools,
+    FinalResponse,
+    PlanInput,
     PlannedCall,
+    PlannerRetry,
+    PlannerUnavailableError,
     ScriptedPlanner,
 )
 from toolgen.runtime.functions import function_toolset
@@ -58,3 +62,26 @@ async def test_calls_stand_in_plannings_and_plannings_in_runs() -> None:
     assert (whole.attributes or {})["toolgen.status"] == "completed"
     assert whole.status.status_code is StatusCode.UNSET
     assert by_run[bad.run_id][-1].status.status_code is StatusCode.ERROR
+
+
+async def test_an_attempt_that_failed_is_a_span_that_failed() -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    tried: list[int] = []
+
+    def busy(given: PlanInput) -> FinalResponse:
+        tried.append(given.step)
+        if len(tried) == 1:
+            raise PlannerUnavailableError("HTTP 429")
+        return FinalResponse(text="Now.")
+
+    spec = AgentSpec(id="maths.busy", description="Is busy.")
+    soon = PlannerRetry(initial_s=0.001)
+    async with Runtime(spans=ToolSpans(provider), planner_retry=soon) as runtime:
+        planner = ScriptedPlanner([busy])
+        runtime.register_agent(AgentRegistration(spec=spec, planner=planner, toolsets=(), format=1))
+        await runtime.agent(spec.id).run("Now?", session_id="s")
+    plans = [span for span in exporter.get_finished_spans() if span.name == "plan busy"]
+    told = [((span.attributes or {})["toolgen.attempt"], span.status.status_code) for span in plans]
+    assert told == [(1, StatusCode.ERROR), (2, StatusCode.UNSET)]

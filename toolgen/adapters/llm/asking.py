@@ -29,6 +29,8 @@ from .verbatim import carrying
 
 _MOST_SEGMENTS: Final = 10
 """Pieces in which a provider may give one answer (Anthropic's `pause_turn`)."""
+_MOST_UNSTREAMED: Final = 21_333
+"""Tokens of an answer that Anthropic's SDK takes without a stream: those of ten minutes."""
 
 
 def found(model: Model | str) -> Model:
@@ -107,18 +109,20 @@ class Asking:
         messages = self.model.prepare_messages(_repaired(messages), parameters)
         closings, has_begun = Closings(), False
         try:
-            if not (self._streams and telling):
+            if not (self._streams and telling) and not _is_streamed_anyway(self.model, settings):
                 answer = await self.model.request(messages, settings, parameters)
-                if telling:
-                    for index, part in enumerate(answer.parts):
-                        telling.take(PartStartEvent(index=index, part=part))
-                return answer, closings
-            async with self.model.request_stream(messages, settings, parameters) as stream:
-                closings = watched(stream)
-                async for event in stream:
-                    has_begun = True
-                    telling.take(event)
-                return stream.get(), closings
+            else:
+                async with self.model.request_stream(messages, settings, parameters) as stream:
+                    closings = watched(stream)
+                    async for event in stream:
+                        has_begun = True
+                        if telling and self._streams:
+                            telling.take(event)
+                    answer = stream.get()
+            if telling and not self._streams:
+                for index, part in enumerate(answer.parts):
+                    telling.take(PartStartEvent(index=index, part=part))
+            return answer, closings
         except Exception as error:
             meant = failure(error, self.model.model_name, has_begun=has_begun)
             if meant is error:
@@ -162,3 +166,15 @@ def _can_stream(model: Model) -> bool:
     if type(model).request_stream is Model.request_stream:
         return False
     return getattr(model, "stream_function", ...) is not None  # a `FunctionModel` may have no such function
+
+
+def _is_streamed_anyway(model: Model, settings: ModelSettings) -> bool:
+    """Return whether pydantic-ai streams a whole answer out of sight, where nobody would see how it ends."""
+    while isinstance(model, WrapperModel):
+        model = model.wrapped
+    if isinstance(model, FallbackModel):
+        return any(_is_streamed_anyway(one, settings) for one in model.models)
+    most = settings.get("max_tokens", (model.settings or {}).get("max_tokens"))
+    # By its name, for its module can only be imported where its SDK is installed.
+    is_anthropic = any(base.__name__ == "AnthropicModel" for base in type(model).__mro__)
+    return is_anthropic and (most is None or most > _MOST_UNSTREAMED)

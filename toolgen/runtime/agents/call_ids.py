@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
 """Ids that every provider takes back."""
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 from toolgen.contract.policy import History
 
-from ..boundary import Contained
+from ..boundary import Contained, name_of
 from ..failures import log
 from ..results import ToolStatus
 from .catalogue import Agent
 from .documents import RunFacts
+from .engine import NonRetryableError
 from .history import visible
 from .messages import AssistantMessage, Message, ToolAnswer, ToolMessage
 from .planner import PlanInput
@@ -84,8 +85,10 @@ async def _visible(
     try:
         with Contained():
             text = await summarize(paired(seen.to_condense), given, history)
-    except Exception:  # the turn can do without; the next one tries again
-        log.exception("the turns before run %s were not summarized", given.run_id)
+    except Exception as error:  # the turn can do without; the next one tries again
+        is_told = isinstance(error, NonRetryableError) or getattr(error, "is_told", False)
+        why, trace = (str(error), None) if is_told else (name_of(error), error)
+        log.error("the turns before run %s were not summarized: %s", given.run_id, why, exc_info=trace)
         return seen.messages
     summary = Summary(text=text, through=seen.to_summarize[-1].turn.run_id)
     await sessions.summarize(session_id, summary)

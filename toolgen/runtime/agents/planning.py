@@ -210,16 +210,22 @@ class Planning:
             case CallTools():
                 return _calls(result, snapshot, facts, ids, self._host.tools.limits.result_bytes)
             case FinalResponse():
-                step = self._final(result.text, None, given, facts)
-                if step["kind"] == "final" and result.is_truncated:
-                    step["is_truncated"] = True
-                return step
+                return self._spoken(result, given, facts)
             case FinalResult():
                 return self._final(result.text, result, given, facts)
             case Await():
                 return self._await(result)
             case HandOver():
                 return self._hand_over(result, given, facts)
+
+    def _spoken(self, result: FinalResponse, given: PlanInput, facts: RunFacts) -> Step:
+        if result.is_truncated and self._host.returned_by(facts) is not None:
+            why = "the final result was cut off at the limit of the answer; make it shorter"
+            return _problem(why, is_malformed=True)
+        step = self._final(result.text, None, given, facts)
+        if result.is_truncated and step["kind"] == "final":
+            step["is_truncated"] = True
+        return step
 
     def _final(self, text: str, typed: FinalResult | None, given: PlanInput, facts: RunFacts) -> Step:
         spec = self._host.returned_by(facts)

@@ -13,6 +13,7 @@ from .documents import Retry
 MOST_FAILURES: Final = 3
 """Attempts at one planning that may fail for other reasons than that the planner is unavailable."""
 _MOST_DOUBLINGS: Final = 30
+_FOREVER_S: Final = 1e9
 
 
 class PlannerUnavailableError(Exception):
@@ -63,7 +64,7 @@ class PlannerRetry:
         """Return what is to follow an attempt, counted from 1, that failed with this error."""
         asked, most = 0.0, MOST_FAILURES
         if isinstance(error, PlannerUnavailableError):
-            asked = error.retry_after or 0.0
+            asked = _seconds(error.retry_after)
             most = error.most_attempts or 0
         longest = min(self.max_s, self.initial_s * 2 ** min(attempt - 1, _MOST_DOUBLINGS))
         return {
@@ -71,3 +72,10 @@ class PlannerRetry:
             "total_s": self.total_s,
             "most_attempts": most,
         }
+
+
+def _seconds(asked: float | None) -> float:
+    """Return the seconds that a planner asks for; a planner may say anything."""
+    if asked is None or math.isnan(asked):
+        return 0.0
+    return min(max(asked, 0.0), _FOREVER_S)
