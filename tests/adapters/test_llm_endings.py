@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from pydantic_ai.messages import ModelResponse
 from pydantic_ai.models import Model
+from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.instrumented import InstrumentedModel
 from pydantic_ai.models.wrapper import WrapperModel
 
@@ -279,7 +281,7 @@ async def test_a_server_that_never_says_why_it_ends_is_believed_on_request(
         (ModelResponse(parts=[], state="incomplete"), "broken"),
         (ModelResponse(parts=[], state="interrupted", finish_reason="stop"), "broken"),
         (ModelResponse(parts=[], provider_url="https://x"), "broken"),
-        (ModelResponse(parts=[], provider_url="https://x", finish_reason="stop"), "broken"),
+        (ModelResponse(parts=[], provider_url="https://x", finish_reason="stop"), "complete"),
         (
             ModelResponse(parts=[], provider_url="https://x", provider_details={"finish_reason": "odd"}),
             "malformed",
@@ -288,6 +290,24 @@ async def test_a_server_that_never_says_why_it_ends_is_believed_on_request(
 )
 def test_an_answer_ends_as_its_model_says(response: ModelResponse, ended: str) -> None:
     assert ending(response) == ended
+
+
+def test_a_reason_that_may_be_made_up_has_to_be_the_providers_own() -> None:
+    """Of xAI, pydantic-ai has the reason and not the word; of chat completions it may have made it up."""
+    response = ModelResponse(parts=[], provider_url="https://x", finish_reason="stop")
+    assert ending(response) == "complete"
+    assert ending(response, needs_word=True) == "broken"
+    assert (
+        ending(replace(response, provider_details={"finish_reason": "stop"}), needs_word=True) == "complete"
+    )
+    assert ending(response, needs_word=True, needs_reason=False) == "complete"
+
+
+async def test_a_router_is_as_careful_as_its_models(openai_model: Model, provider: Provider) -> None:
+    provider.answers(*[Cut(said=ONE, at="before the end")] * 2)
+    for model in (FallbackModel(openai_model, openai_model), FallbackModel(WrapperModel(openai_model))):
+        with pytest.raises(ProviderError, match="broke off"):
+            await LLMPlanner(model, stream=False).plan_start(given())
 
 
 async def test_half_a_summary_is_none(any_model: Model, provider: Provider) -> None:

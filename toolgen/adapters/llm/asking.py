@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -66,6 +66,7 @@ class Asking:
         self._settings: ModelSettings = {**_attempts(model), **(settings or {})}
         self._streams = stream and _can_stream(model)
         self._needs_reason = require_finish_reason
+        self._needs_word = any(_is_a(one, "OpenAIChatModel") for one in _leaves(model))
 
     async def answer(
         self,
@@ -89,7 +90,7 @@ class Asking:
             used = piece.usage
             reports.usage(piece.model_name or self.model.model_name, used.input_tokens, used.output_tokens)
             if not _is_to_go_on(piece, closings):
-                how = ending(piece, closings, needs_reason=self._needs_reason)
+                how = ending(piece, closings, needs_reason=self._needs_reason, needs_word=self._needs_word)
                 if how == "broken":
                     raise broke_off(self.model.model_name, "the provider never said that it ended")
                 return Answer(response=_joined(answer, piece), ending=how)
@@ -150,6 +151,22 @@ def _joined(before: ModelResponse | None, piece: ModelResponse) -> ModelResponse
     return replace(piece, parts=[*before.parts, *piece.parts])
 
 
+def _leaves(model: Model) -> Iterator[Model]:
+    """Yield the models that a model stands for: those within wrappers and routers."""
+    while isinstance(model, WrapperModel):
+        model = model.wrapped
+    if isinstance(model, FallbackModel):
+        for one in model.models:
+            yield from _leaves(one)
+    else:
+        yield model
+
+
+def _is_a(model: Model, name: str) -> bool:
+    """Return whether a model is of a class, by name: it can be imported only where its SDK is installed."""
+    return any(base.__name__ == name for base in type(model).__mro__)
+
+
 def _attempts(model: Model) -> ModelSettings:
     """Return the setting for one attempt by the SDK, for an engine counts them; none where it is set."""
     while isinstance(model, WrapperModel):
@@ -170,11 +187,9 @@ def _can_stream(model: Model) -> bool:
 
 def _is_streamed_anyway(model: Model, settings: ModelSettings) -> bool:
     """Return whether pydantic-ai streams a whole answer out of sight, where nobody would see how it ends."""
-    while isinstance(model, WrapperModel):
-        model = model.wrapped
-    if isinstance(model, FallbackModel):
-        return any(_is_streamed_anyway(one, settings) for one in model.models)
-    most = settings.get("max_tokens", (model.settings or {}).get("max_tokens"))
-    # By its name, for its module can only be imported where its SDK is installed.
-    is_anthropic = any(base.__name__ == "AnthropicModel" for base in type(model).__mro__)
-    return is_anthropic and (most is None or most > _MOST_UNSTREAMED)
+
+    def may_be_long(one: Model) -> bool:
+        most = settings.get("max_tokens", (one.settings or {}).get("max_tokens"))
+        return most is None or most > _MOST_UNSTREAMED
+
+    return any(_is_a(one, "AnthropicModel") and may_be_long(one) for one in _leaves(model))

@@ -83,14 +83,22 @@ def watched(stream: StreamedResponse) -> Closings:
     return closings
 
 
-def ending(answer: ModelResponse, closings: Closings | None = None, *, needs_reason: bool = True) -> Ending:
+def ending(
+    answer: ModelResponse,
+    closings: Closings | None = None,
+    *,
+    needs_reason: bool = True,
+    needs_word: bool = False,
+) -> Ending:
     """Return how an answer ended that is not to go on.
 
-    A provider has to give a reason, unless none is needed; models without a provider, for tests, have none.
+    With `needs_reason` a provider has to give one; models without a provider, for tests, have none. With
+    `needs_word` it has to be in its own words: pydantic-ai makes reasons up for chat completions without one.
     """
     if answer.state != "complete" or (closings is not None and closings.is_open):
         return "broken"
-    given = (answer.provider_details or {}).get(_REASON)
+    word = (answer.provider_details or {}).get(_REASON)
+    is_free = not needs_reason or not answer.provider_url
     match answer.finish_reason:
         case "length":
             return "length"
@@ -98,11 +106,9 @@ def ending(answer: ModelResponse, closings: Closings | None = None, *, needs_rea
             return "filtered"
         case "error":
             return "malformed"
-        case "stop" | "tool_call" if given or not needs_reason or not answer.provider_url:
-            return "complete"
-        case None if given:  # a word that pydantic-ai knows no meaning of
+        case "stop" | "tool_call":
+            return "complete" if word or is_free or not needs_word else "broken"
+        case None if word:  # which pydantic-ai knows no meaning of
             return "malformed"
-        case None if not needs_reason or not answer.provider_url:
-            return "complete"
-        case _:
-            return "broken"
+        case None:
+            return "complete" if is_free else "broken"

@@ -82,11 +82,11 @@ class Planning:
         try:
             async with limit:
                 return await self._planned(info, argument, events)
-        except NonRetryableError:
-            raise
         except Exception as error:
             if limit.expired():
                 raise LatePlanError("no answer within the time of the run") from error
+            if isinstance(error, NonRetryableError):
+                raise
             if name_of(error) == "SystemExit":
                 raise PlannerError(_reason(error, info, attempt)) from error
             return {
