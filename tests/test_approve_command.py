@@ -96,6 +96,8 @@ def test_a_trace_and_an_example_cannot_either(database: ProjectFolder) -> None:
     example = f"Example({{'query': {SPOOFED!r}, 'database': 'x'}}, result={{'rows': 'other'}}),\n        "
     design = DESIGN.replace("Design, Object", "Design, Example, Object")
     database.write("app/design.py", design.replace("Confirm(", f"{example}Confirm("))
+    settings = (database.path / "pyproject.toml").read_text("utf-8")
+    database.write("pyproject.toml", settings + 'test_runtime = "app.main:runtime"\n')
     done = database.run("test")
     assert done.code == 1
     assert is_printable(done.out)

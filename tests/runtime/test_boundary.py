@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.raising import STANDARD, leaving_nothing, made
-from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
+from tests.runtime.tools import META, SITE, Listing, much, nothing, runtime, spec
 from toolgen.runtime import (
     Allow,
     Answer,
@@ -143,7 +143,7 @@ class Staged(Hook):
         if self.stage == "on_tool_error":
             raise ValueError
         ctx.artifacts.use()
-        return nothing()
+        return much()
 
     def _in_thread(self, payload: Any, ctx: Any) -> Any:
         ctx.artifacts.use()
@@ -176,7 +176,7 @@ STAGES = (
 @pytest.mark.parametrize("stage", STAGES)
 async def test_every_exception_of_the_hosts_own_code_ends_its_call(stage: str) -> None:
     host = Staged(stage)
-    facts = spec(max_result_bytes=1) if stage == "save_overflow" else spec()
+    facts = spec(max_result_bytes=100) if stage == "save_overflow" else spec()
     injecting = dataclasses.replace(facts, injected=("session_label",))
     made_of = {"hooks": [host], "interceptors": [host], "policy": host, "capabilities": [host]}
     async with leaving_nothing(), runtime(host, injecting, **made_of) as serving:
