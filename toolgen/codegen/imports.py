@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Collection, Iterable
+from typing import Final
+
+_WIDTH: Final = 88
+"""Columns of an import statement: the default of whoever checks how generated imports are sorted."""
 
 
 class Imports:
@@ -39,11 +43,18 @@ class Imports:
             plain = sorted((name for name in names if " as " not in name), key=_member_key)
             members = [[name] for name in names.difference(plain)] + ([plain] if plain else [])
             lines.setdefault(_section(module), []).extend(
-                f"from {module} import {', '.join(group)}"
+                _statement(module, group, indent)
                 for group in sorted(members, key=lambda group: _member_key(group[0]))
             )
         margin = " " * indent
         return f"\n\n{margin}".join(f"\n{margin}".join(lines[section]) for section in sorted(lines))
+
+
+def _statement(module: str, names: list[str], indent: int) -> str:
+    line = f"from {module} import {', '.join(names)}"
+    if indent + len(line) <= _WIDTH:
+        return line
+    return f"from {module} import ({', '.join(names)},)"  # the comma keeps one name a line
 
 
 def sorted_names(names: Iterable[str]) -> list[str]:

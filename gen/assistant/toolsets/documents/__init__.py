@@ -11,7 +11,12 @@ from .executor import DocumentsExecutor, registration
 from .specs import SEARCH, SPECS, TABLE_OF_CONTENTS, ToolId
 
 if TYPE_CHECKING:
-    from .types import SearchPayload, SearchResult, TableOfContentsPayload, TableOfContentsResult
+    from .types import (
+        SearchPayload,
+        SearchResult,
+        TableOfContentsPayload,
+        TableOfContentsResult,
+    )
 
 __all__ = [
     "SEARCH",

@@ -7,7 +7,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from toolgen.runtime import ConfirmSpec, DynamicToolset, RawExecutor, Runtime, StaticToolset
+from toolgen.runtime import (
+    ConfirmSpec,
+    DynamicToolset,
+    RawExecutor,
+    Runtime,
+    StaticToolset,
+)
 from toolgen.runtime.agents import (
     AgentClient,
     AgentRegistration,

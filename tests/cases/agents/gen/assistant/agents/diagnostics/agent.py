@@ -8,7 +8,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from toolgen.runtime import DynamicToolset, RawExecutor, Runtime
-from toolgen.runtime.agents import AgentClient, AgentRegistration, AgentSpec, AgentTool, Planner
+from toolgen.runtime.agents import (
+    AgentClient,
+    AgentRegistration,
+    AgentSpec,
+    AgentTool,
+    Planner,
+)
 
 from ...toolsets import devices as devices_toolset
 

@@ -8,7 +8,14 @@ from toolgen.runtime import lazy_attribute
 
 from . import calls
 from .executor import DevicesExecutor, registration
-from .specs import DELETE_DEVICE, LIST_DEVICES, NATIVE_TOOLS, RESET_DEVICE, SPECS, ToolId
+from .specs import (
+    DELETE_DEVICE,
+    LIST_DEVICES,
+    NATIVE_TOOLS,
+    RESET_DEVICE,
+    SPECS,
+    ToolId,
+)
 
 if TYPE_CHECKING:
     from .types import (

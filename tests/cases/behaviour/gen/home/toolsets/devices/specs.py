@@ -6,7 +6,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from toolgen.runtime import ArtifactSpec, BoundedSpec, ConfirmSpec, LongRunningSpec, ToolSpec
+from toolgen.runtime import (
+    ArtifactSpec,
+    BoundedSpec,
+    ConfirmSpec,
+    LongRunningSpec,
+    ToolSpec,
+)
 from toolgen.runtime.native import NativeTool
 
 from . import codecs

@@ -8,7 +8,16 @@ from toolgen.runtime import lazy_attribute
 
 from . import calls
 from .executor import FromExecutor, registration
-from .specs import ABSTRACTMETHOD, IMPORT, REGISTRATION, SPECS, SPECS_, TOOL_METHOD, TYPES, ToolId
+from .specs import (
+    ABSTRACTMETHOD,
+    IMPORT,
+    REGISTRATION,
+    SPECS,
+    SPECS_,
+    TOOL_METHOD,
+    TYPES,
+    ToolId,
+)
 
 if TYPE_CHECKING:
     from .types import (

@@ -11,7 +11,12 @@ from .export import registration
 from .specs import CHECK_DEVICE, CHECK_SITE, SPECS, ToolId
 
 if TYPE_CHECKING:
-    from .types import CheckDevicePayload, CheckDeviceResult, CheckSitePayload, CheckSiteResult
+    from .types import (
+        CheckDevicePayload,
+        CheckDeviceResult,
+        CheckSitePayload,
+        CheckSiteResult,
+    )
 
 __all__ = [
     "CHECK_DEVICE",
