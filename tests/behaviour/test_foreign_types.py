@@ -21,6 +21,12 @@ PACKAGE = "foreign_types_gen"
 OBJECT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 MAP = {"type": "object", "additionalProperties": OBJECT}
 MIXED = {"type": "object", "properties": {"v": {"type": ["integer", "boolean"]}}, "required": ["v"]}
+
+
+def _tagged(tag: str, **properties: Json) -> Json:
+    return {"type": "object", "properties": {"type": {"const": tag}, **properties}, "required": ["type"]}
+
+
 PROPERTIES: Mapping[str, Any] = {
     "nested": {"oneOf": [{"type": "string"}, {"type": "string", "minLength": 2}, OBJECT]},
     "pageSize": {"type": ["integer", "null"], "default": 10},
@@ -32,6 +38,10 @@ PROPERTIES: Mapping[str, Any] = {
     "few": {"type": "array", "items": {"type": "object", "additionalProperties": MAP, "maxProperties": 1}},
     "some": {"anyOf": [{**MAP, "minProperties": 1}, {"type": "null"}]},
     "large": {"enum": [1, 2**63]},
+    "amount": {"type": "number", "default": 9007199254740993},
+    "either": {"anyOf": [{"type": "integer"}, {"type": "number", "maximum": 10}]},
+    "amounts": {"type": "object", "additionalProperties": {"type": ["number", "null"]}},
+    "shape": {"oneOf": [_tagged("dot", x={"type": "number"}), _tagged("line", to={"type": "number"})]},
     "tree": {
         "type": "array",
         "items": {
@@ -76,12 +86,26 @@ def codec(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Codec[Any]]:
         {"mixed": {"v": 1}},
         {"few": [{"a": {}}], "some": None},
         {"large": 2**63},
+        {"amount": 42},
+        {"amount": 42.0},
+        {"amount": 2**53 + 1},
+        {"either": 5},
+        {"either": 5.0},
+        {"either": 11},
+        {"amounts": {"a": 1, "b": 1.0, "c": None}},
+        {"shape": {"type": "dot", "x": 1}},
+        {"shape": {"type": "line", "to": 1.0}},
         {"tree": [{"next": {"next": {}}}, [[{}]]]},
     ],
 )
 def test_a_document_is_written_as_it_was_read(codec: Codec[Any], document: dict[str, Json]) -> None:
     written = json.loads(codec.encode(codec.decode(document)))
     assert json.dumps(written, sort_keys=True) == json.dumps(document, sort_keys=True)
+
+
+def test_a_default_of_a_number_is_the_one_of_the_schema(codec: Codec[Any]) -> None:
+    amount = codec.decode("{}").amount
+    assert (type(amount), amount) == (int, 9007199254740993)
 
 
 @pytest.mark.parametrize("document", [{"few": [{"a": {}, "b": {}}]}, {"some": {}}, {"large": 2**63 + 1}])

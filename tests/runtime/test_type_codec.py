@@ -15,6 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field
 
+from tests.cases.numbers.gen.lab.toolsets import numbers
 from toolgen.runtime import MalformedResultError
 from toolgen.runtime.functions import func_tool
 from toolgen.runtime.type_codec import TypeCodec
@@ -29,6 +30,12 @@ class Colour(enum.Enum):
 class Point:
     x: int
     y: Annotated[int, Field(ge=0)] = 0
+
+
+@dataclasses.dataclass
+class Measure:
+    value: float
+    step: Annotated[float, Field(ge=0.5, multiple_of=0.5)] = 1
 
 
 class Options(TypedDict):
@@ -58,7 +65,14 @@ class Pair(NamedTuple):
     ("type_", "document", "value"),
     [
         (int, "5.0", 5),
-        (float, "5", 5.0),
+        (float, "5", 5),
+        (float, "5.0", 5.0),
+        (float, "9007199254740993", 9007199254740993),
+        (int | float, "5.0", 5.0),
+        (float | str | bool, "true", True),
+        (list[float] | list[bool], "[true]", [True]),
+        (dict[str, float], '{"a": 1, "b": 1.0}', {"a": 1, "b": 1.0}),
+        (Measure, '{"value": 1, "step": 2}', Measure(1, step=2)),
         (bytes, '"aGVsbG8="', b"hello"),
         (dt.date, '"2026-01-31"', dt.date(2026, 1, 31)),
         (dt.timedelta, '"PT1H"', dt.timedelta(hours=1)),
@@ -83,8 +97,21 @@ class Pair(NamedTuple):
 def test_a_value_has_one_form_and_comes_back(type_: Any, document: str, value: object) -> None:
     for codec in (TypeCodec[Any](type_, "Value"), TypeCodec[Any](type_, "Value", is_result=True)):
         Draft202012Validator(codec.schema).validate(json.loads(document))
-        assert codec.decode(document) == value
+        assert repr(codec.decode(document)) == repr(value)
         assert codec.decode(codec.encode(value)) == value
+
+
+@pytest.mark.parametrize("value", [Measure(1), Measure(1.0, step=2), Measure(2**53 + 1, step=2.5)])
+def test_a_number_is_written_as_it_is(value: Measure) -> None:
+    for type_ in (Measure, Measure | Point, Annotated[Measure | Cat, Field()]):
+        written = json.loads(TypeCodec[Any](type_, "Value", is_result=True).encode(value))
+        assert repr(written) == repr(dataclasses.asdict(value))
+
+
+def test_a_number_of_a_generated_class_is_one_type_in_a_schema() -> None:
+    bounds = numbers.BOUNDS.payload
+    said = TypeCodec(bounds.type, "Bounds").schema["properties"]
+    assert said == bounds.schema["properties"]
 
 
 def test_classes_of_the_author_stay_as_lax_as_they_are() -> None:

@@ -187,7 +187,7 @@ class Speller:
             case NumberType(integer=True), int() | float():
                 return repr(int(value))
             case NumberType(), int() | float():
-                return repr(float(value))
+                return repr(value)
             case ArrayType(), list():
                 return f"[{', '.join(self.value(type_.items, item) for item in value)}]"
             case MapType(), dict():
@@ -257,7 +257,9 @@ def _is_inferred(type_: DataType, value: Json) -> bool:
             return bool(value) and all(_is_inferred(type_.items, item) for item in value)
         case MapType(), dict():
             return bool(value) and all(_is_inferred(type_.values, item) for item in value.values())
-        case StringType() | NumberType() | RefType(), _:
+        case NumberType(), _:
+            return type_.integer or isinstance(value, float)
+        case StringType() | RefType(), _:
             return True
         case ScalarType(), _:
             return type_.kind != "any"

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import base64
 import math
+import operator
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any, Final
 
 from pydantic_core import PydanticCustomError, PydanticKnownError, PydanticUseDefault
 from pydantic_core import core_schema as cs
 
 from . import forms
+from .numbers import number
 from .values import bytes_text, decimal_text, duration_text
 
 AnySchema = Any
@@ -111,6 +112,10 @@ _WIDE_INT: Final = cs.union_schema(
 )
 
 
+_AS_IT_IS: Final = cs.plain_serializer_function_ser_schema(operator.pos, when_used="json")
+"""Writes a number, in C. By its two schemas, a union around it would at times write an integer as a float."""
+
+
 def _int(node: AnySchema) -> AnySchema:
     constraints = {key: node[key] for key in ("ge", "gt", "le", "lt", "multiple_of") if key in node}
     if not constraints:
@@ -119,18 +124,7 @@ def _int(node: AnySchema) -> AnySchema:
 
 
 def _float(node: AnySchema) -> AnySchema:
-    step = node.pop("multiple_of", None)
-    if step is None:
-        return node
-    divisor = Fraction(repr(step))
-
-    def check(value: float) -> float:
-        # pydantic compares float quotients with a tolerance; a decimal literal is a multiple or is not.
-        if Fraction(repr(value)) % divisor:
-            raise PydanticKnownError("multiple_of", {"multiple_of": step})
-        return value
-
-    return dict(cs.no_info_after_validator_function(check, node))
+    return {"serialization": _AS_IT_IS, **number(node)}
 
 
 def _literal(node: AnySchema) -> AnySchema:

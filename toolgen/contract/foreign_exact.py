@@ -1,23 +1,21 @@
 """Exact validators for schemas that somebody else wrote.
 
-As `exact`, and further: a number keeps its digits, null is a value only where the type says so, and
-each error carries what a reader of issues needs to know, as the schema itself may say it anywhere.
+As `exact`, and further: null is a value only where the type says so, and each error carries what a reader
+of issues needs to know, as the schema itself may say it anywhere.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
-from fractions import Fraction
 from functools import partial
 from operator import is_
 from typing import Any, Final
 
-from pydantic_core import PydanticKnownError
 from pydantic_core import core_schema as cs
 
 from .exact import by_key, exact, json_value_schema, keeps_null
+from .numbers import floats_first
 
 AnySchema = Any
 """A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
@@ -37,9 +35,8 @@ TAGGED: Final = LABEL + "tagged"
 """Follows the tag of a union, which pydantic puts into the location."""
 BOUNDARY: Final = LABEL + "foreign"
 """Stands where a foreign value begins inside a designed one."""
-IGNORED: Final = LABEL + "ignored"
-"""Stands in an error whose counterpart in the next branch says the same."""
 PASSED: Final = LABEL + "passed"
+"""Stands for all branches of a union, where several may accept a value; it says nothing of the place."""
 HIDDEN: Final = LABEL
 """Starts a further key of an object for as long as it would be taken for an attribute."""
 
@@ -62,10 +59,8 @@ def foreign_exact(schema: AnySchema) -> Any:
     match node["type"]:
         case "str" | "bool":
             return {**node, "strict": True}
-        case "int":
+        case "int" | "float":
             return exact(node)
-        case "float":
-            return _number(node)
         case "literal":
             return _literal(node)
         case "any":
@@ -140,29 +135,6 @@ def _field(field: AnySchema) -> AnySchema:
     return {**field, "schema": schema, "serialization_exclude_if": _is_none}
 
 
-def _number(node: AnySchema) -> AnySchema:
-    """Return a number that stays an integer when it was written as one, however many digits it has."""
-    step = node.pop("multiple_of", None)
-    whole: dict[str, Any] = {}
-    for key, rounded in (("ge", math.ceil), ("gt", math.floor), ("le", math.floor), ("lt", math.ceil)):
-        if key in node:
-            whole[key] = rounded(node[key])
-    integer = cs.int_schema(strict=True, **whole)
-    number: Any = {**node, "strict": True, "allow_inf_nan": False}
-    both = cs.union_schema([(integer, IGNORED), (number, PASSED)], mode="left_to_right")
-    if step is None:
-        return dict(both)
-    divisor = Fraction(repr(step))
-
-    def check(value: int | float) -> int | float:
-        # pydantic compares float quotients with a tolerance; a decimal literal is a multiple or is not.
-        if Fraction(repr(value)) % divisor:
-            raise PydanticKnownError("multiple_of", {"multiple_of": step})
-        return value
-
-    return dict(cs.no_info_after_validator_function(check, both))
-
-
 def _literal(node: AnySchema) -> AnySchema:
     # A union, also of one: pydantic looks into it for the tags of a union of classes.
     return dict(
@@ -201,7 +173,9 @@ def _by_type(values: list[Any]) -> Iterator[Any]:
 
 def _union(node: AnySchema) -> AnySchema:
     choices = [choice[0] if isinstance(choice, tuple) else choice for choice in node["choices"]]
-    labelled = [(foreign_exact(choice), f"{BRANCH}{number}") for number, choice in enumerate(choices)]
+    labelled = [
+        (foreign_exact(choice), f"{BRANCH}{number}") for number, choice in enumerate(floats_first(choices))
+    ]
     # As what it is: in another union pydantic writes true by `int` as 1, and no map of open classes.
     return {**node, "choices": labelled, "serialization": cs.simple_ser_schema("any")}
 

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from pydantic_core import ErrorDetails
 
 from .fields import Json
-from .foreign_exact import BOUNDARY, BRANCH, IGNORED, NO_BRANCH, NOT_AMONG, PASSED, TAGGED, UNKNOWN_KEY
+from .foreign_exact import BOUNDARY, BRANCH, NO_BRANCH, NOT_AMONG, PASSED, TAGGED, UNKNOWN_KEY
 from .issues import (
     BOUNDS,
     LEFT_OUT,
@@ -31,10 +31,10 @@ from .issues import (
     other_issue,
     type_issue,
 )
+from .numbers import one_error_each
 from .patterns import PatternError, to_rust
 from .rule_paths import are_too_many
 
-_EXACT_FLOATS: Final = 2**53
 _MOST_READ: Final = 20
 """Errors that are read for each issue that is asked for: a branch of a union may have many."""
 Located = tuple[Keys, ErrorDetails]
@@ -82,6 +82,7 @@ class ForeignReader:
 
     def findings(self, errors: Sequence[ErrorDetails], most: int) -> Findings:
         """Return the first issues, at most so many of them, and how many more there are at least."""
+        errors = one_error_each(errors)
         is_whole = len(errors) <= _MOST_READ * most
         located = self._located(errors if is_whole else errors[: _MOST_READ * most])
         if are_too_many(len(located), 0) and are_too_many(len(located), len(_places(located))):
@@ -102,7 +103,7 @@ class ForeignReader:
         )
 
     def _located(self, errors: Sequence[ErrorDetails]) -> list[Located]:
-        return [(loc, error) for error in errors if (loc := _without_labels(error["loc"])) is not None]
+        return [(_without_labels(error["loc"]), error) for error in errors]
 
     def _read(self, errors: Sequence[Located], keys: Keys) -> list[Found]:
         """Return what was found below `keys`."""
@@ -127,7 +128,7 @@ class ForeignReader:
         if (expected := TYPES.get(kind)) is not None:
             return Found(type_issue(keys, (expected,), actual), actual)
         if (bound := BOUNDS.get(kind)) is not None:
-            issue = bound_issue(keys, bound, plain_number(facts[bound[0]]), of_object=actual == "object")
+            issue = bound_issue(keys, bound, facts[bound[0]], of_object=actual == "object")
             return Found(issue, actual)
         match kind:
             case "missing":
@@ -252,19 +253,10 @@ def mismatch(keys: Keys, pattern: str) -> FieldIssue:
     return FieldIssue(keys=keys, constraint="invalid_pattern", message=message, expected=pattern)
 
 
-def plain_number(value: Any) -> int | float:
-    """Return a bound as one would write it: 5, not 5.0."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_FLOATS:
-        return int(value)
-    return value  # type: ignore[no-any-return]  # of pydantic or of jsonschema-rs, a number
-
-
-def _without_labels(loc: Keys) -> Keys | None:
-    """Return the location with keys and branches only; None where the next error says the same."""
+def _without_labels(loc: Keys) -> Keys:
+    """Return the location with keys and branches only."""
     steps: list[int | str] = []
     for step in loc:
-        if step == IGNORED:
-            return None
         if step == TAGGED:
             del steps[-1:]
         elif step != PASSED:

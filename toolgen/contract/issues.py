@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails, to_json
 
 from .fields import Json
 from .forms import FORM_NAMES
+from .numbers import one_error_each
 from .record import record
 
 Constraint = Literal[
@@ -169,6 +170,7 @@ BOUNDS: Final[dict[str, Bound]] = {
 }
 _REPEATED: Final = frozenset((*TYPES, *BOUNDS, "missing", "extra_forbidden", "literal_error"))
 """Errors whose issue follows from their type, their place and the type of the value."""
+_EXACT_FLOATS: Final = 2**53
 _MOST_KNOWN: Final = 1_000
 """Issues that one codec remembers."""
 _DEEPEST_KNOWN: Final = 20
@@ -195,16 +197,18 @@ class Reader:
         text = json.dumps(schema)
         self._known: dict[tuple[str, Keys, type], FieldIssue] = {}
         self._direct = '"oneOf"' not in text and '"propertyNames"' not in text
+        self._has_numbers = '"number"' in text
 
     def issues(self, errors: list[ErrorDetails]) -> tuple[FieldIssue, ...]:
         """Return one issue an error, in the order of the document."""
-        return tuple([self._issue(error) for error in errors])
+        return self.findings(errors, len(errors)).issues
 
     def findings(self, errors: list[ErrorDetails], most: int) -> Findings:
         """Return the first issues, at most so many of them, and how many more there are."""
-        if len(errors) <= most:
-            return Findings(issues=self.issues(errors))
-        return Findings(issues=self.issues(errors[:most]), more=len(errors) - most)
+        if self._has_numbers:
+            errors = one_error_each(errors)
+        issues = tuple([self._issue(error) for error in errors[:most]])
+        return Findings(issues=issues, more=max(0, len(errors) - most))
 
     def keys(self, loc: Keys) -> Keys:
         """Return the keys of the document at a location of pydantic's."""
@@ -313,15 +317,23 @@ def type_issue(keys: Keys, expected: tuple[str, ...], actual: str) -> FieldIssue
     return FieldIssue(keys=keys, constraint="invalid_type", message=message, expected=wanted, actual=actual)
 
 
-def bound_issue(keys: Keys, bound: Bound, limit: float, *, of_object: bool) -> FieldIssue:
+def bound_issue(keys: Keys, bound: Bound, limit: int | float, *, of_object: bool) -> FieldIssue:
     """Return the issue of a value, or of a size, that crosses a bound of `BOUNDS`."""
     _, constraint, template = bound
+    limit = _plain_number(limit)
     message = template.format(limit)
     if of_object:
         message = message.replace("items", "properties")
     if limit == 1:
         message = message.removesuffix("s") if not message.endswith("properties") else f"{message[:-3]}y"
     return FieldIssue(keys=keys, constraint=constraint, message=message, limit=limit)
+
+
+def _plain_number(value: int | float) -> int | float:
+    """Return a bound as one would write it: 5, not 5.0."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_FLOATS:
+        return int(value)
+    return value
 
 
 def _bound_issue(keys: Keys, bound: Bound, error: ErrorDetails) -> FieldIssue:

@@ -23,7 +23,6 @@ from .foreign_issues import (
     fitting,
     mismatch,
     missing,
-    plain_number,
     postponed,
     settled,
     unknown,
@@ -162,7 +161,7 @@ class Rules:
     def _issue(self, error: ValidationError, keys: Keys, actual: str) -> FieldIssue:
         kind: Any = error.kind
         if (name := _LIMITS.get(type(kind))) is not None:
-            return bound_issue(keys, BOUNDS[name], plain_number(kind.limit), of_object=actual == "object")
+            return bound_issue(keys, BOUNDS[name], kind.limit, of_object=actual == "object")
         match kind:
             case Kind.Type(types=types):
                 # Of a type and a choice among values, the validator may name the type only.
@@ -177,7 +176,8 @@ class Rules:
             case Kind.Constant(expected_value=value):
                 return _choice(keys, [value], self._around(error.schema_path), actual)
             case Kind.MultipleOf(multiple_of=step):
-                return bound_issue(keys, BOUNDS["multiple_of"], plain_number(step), of_object=False)
+                limit = step if isinstance(step, int) else float(step)
+                return bound_issue(keys, BOUNDS["multiple_of"], limit, of_object=False)
             case Kind.Pattern(pattern=pattern):
                 return mismatch(keys, pattern)
             case Kind.FalseSchema() if keys and error.schema_path[-1:] != ["not"]:

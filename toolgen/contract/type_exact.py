@@ -18,6 +18,7 @@ from pydantic_core import core_schema as cs
 from .exact import exact, json_value_schema, keeps_null
 from .foreign_exact import BRANCH, LABEL, foreign_exact
 from .model import ToolModel
+from .numbers import floats_first, number
 
 AnySchema = Any
 """A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
@@ -83,7 +84,7 @@ class Exactness:
         return self._strict({"items_schema": _ANY, **node, "type": kind})
 
     def _float(self, node: AnySchema) -> AnySchema:
-        return exact({**node, "strict": True, "allow_inf_nan": False})
+        return number(node)  # in a union, what writes it has to know what it is not
 
     def _definitions(self, node: AnySchema) -> AnySchema:
         definitions = [{**self.of(one), "ref": one["ref"]} for one in node["definitions"]]
@@ -138,7 +139,8 @@ class Exactness:
         return {**self.of(node["strict_schema"]), **written}
 
     def _union(self, node: AnySchema) -> AnySchema:
-        choices = [self.of(choice[0] if isinstance(choice, tuple) else choice) for choice in node["choices"]]
+        given = [choice[0] if isinstance(choice, tuple) else choice for choice in node["choices"]]
+        choices = [self.of(choice) for choice in floats_first(given)]
         if self._has_labels:
             choices = [(choice, f"{BRANCH}{number}") for number, choice in enumerate(choices)]
         return {**node, "choices": choices}

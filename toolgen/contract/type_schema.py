@@ -15,6 +15,7 @@ from . import exact
 from .fields import Json
 from .forms import BYTES, DECIMAL, DURATION
 from .naming import title
+from .numbers import AS_FLOAT
 from .type_exact import is_open, is_own
 
 _SAID: Final = ("title", "description", "default", "examples", "deprecated")
@@ -105,6 +106,9 @@ class _Writer(GenerateJsonSchema):
         return _closed(schema, super().typed_dict_schema(schema))
 
     # What `exact` makes of the classes of this package.
+
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        return super().generate_inner(schema.get("metadata", {}).get(AS_FLOAT, schema))
 
     def chain_schema(self, schema: Any) -> JsonSchemaValue:
         return self.generate_inner(schema["steps"][-1])

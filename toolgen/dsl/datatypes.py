@@ -146,7 +146,7 @@ Int: Final = IntWord()
 Example: `Int(minimum=1, maximum=500)`
 """
 Float: Final = FloatWord()
-"""A finite number.
+"""A finite number; an integer stays an integer.
 
 Example: `Float(minimum=0, exclusive_maximum=1)`
 """

@@ -83,12 +83,9 @@ def _is_plain(default: Json) -> bool:
 
 def _default(node: Schema) -> Json:
     default: Json = node["default"]
-    if isinstance(default, bool) or not isinstance(default, int | float):
-        return default
-    if node.get("type") == "number":
-        return float(default)
-    is_whole = isinstance(default, float) and default.is_integer()
-    return int(default) if is_whole else default
+    if isinstance(default, float) and default.is_integer() and node.get("type") != "number":
+        return int(default)
+    return default
 
 
 def _node(node: Schema, names: Names) -> Schema:

@@ -14,4 +14,4 @@ class Point(ToolModel):
     """A point."""
 
     x: Annotated[float, Field(description="Right.")]
-    y: Annotated[float, Field(description="Up.")] = 0.0
+    y: Annotated[float, Field(description="Up.")] = 0

@@ -29,7 +29,7 @@ class LookPayload(ToolModel):
         dict[str, dict[str, list[int]]] | None, Field(description="Maps of maps.")
     ] = None
     points: Annotated[dict[str, Point], Field(description="Points.")] = Field(
-        default_factory=lambda: {"origin": Point(x=0.0)}
+        default_factory=lambda: {"origin": Point(x=0)}
     )
     empty: Annotated[dict[str, int], Field(description="Nothing.")] = Field(default_factory=dict)
     inline: Annotated[dict[str, LookPayloadInline], Field(description="Objects.")]
