@@ -63,6 +63,30 @@ def hold(codec: Codec[Any], examples: int, seen: Counter[str]) -> None:
     check()
 
 
+def is_same(one: Any, other: Any) -> bool:
+    """Return whether two documents are the same; `5` and `5.0` are not."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(is_same(value, other[key]) for key, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    return type(one) is type(other) and bool(one == other)
+
+
+def keeps_numbers(document: Any, written: Any) -> bool:
+    """Return whether what was written has the numbers of a document, and no float where an integer came.
+
+    Keys that only one of them has are passed over; an integer may stand where `5.0` came.
+    """
+    if isinstance(document, dict) and isinstance(written, dict):
+        shared = document.keys() & written.keys()
+        return all(keeps_numbers(document[key], written[key]) for key in shared)
+    if isinstance(document, list) and isinstance(written, list):
+        return len(document) == len(written) and all(map(keeps_numbers, document, written))
+    if type(document) not in (int, float):
+        return True
+    return type(written) in (int, type(document)) and bool(written == document)
+
+
 def compare(codec: Codec[Any], judge: Any, document: Any, seen: Counter[str]) -> None:
     if CALENDAR.search(json.dumps(document)):
         seen["calendar"] += 1
@@ -78,5 +102,6 @@ def compare(codec: Codec[Any], judge: Any, document: Any, seen: Counter[str]) ->
     encoded = codec.encode(value)
     assert codec.decode(encoded) == value
     assert judge.is_valid(json.loads(encoded)), encoded
+    assert keeps_numbers(document, json.loads(encoded)), (document, encoded)
     seen["valid"] += 1
     seen["valid and not empty"] += bool(document)

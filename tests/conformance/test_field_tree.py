@@ -45,7 +45,8 @@ scalars: st.SearchStrategy[DataType] = st.one_of(
         multiple_of=st.sampled_from([None, 5]),
     ),
     st.builds(NumberType, integer=st.just(False), maximum=st.sampled_from([None, 1.5])),
-    st.just(NumberType(integer=False, multiple_of=0.1)),
+    st.sampled_from([0.1, 3]).map(lambda step: NumberType(integer=False, multiple_of=step)),
+    st.sampled_from([2**53, 2**53 + 1]).map(lambda most: NumberType(integer=False, exclusive_maximum=most)),
     st.sampled_from([EnumType(values=("a", "b")), EnumType(values=("stop",)), EnumType(values=(1, 5))]),
 )
 KINDS = UnionType(

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.conformance import corpora
+from tests.conformance.agreement import keeps_numbers
 from tests.golden import write
 from toolgen.codegen import generate
 from toolgen.dsl import Design, JSONSchema, Return, Service, Tool, Toolset, build
@@ -84,5 +85,7 @@ def _accepts(codec: Codec[Any], data: Any) -> bool:
         value = codec.decode(json.dumps(data))
     except ToolValidationError:
         return False
-    assert json.loads(codec.encode(value)) == data
+    written = json.loads(codec.encode(value))
+    assert written == data
+    assert keeps_numbers(data, written)
     return True
