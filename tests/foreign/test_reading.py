@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from enum import Enum, IntEnum, StrEnum
 from typing import Any
 
 import pytest
@@ -99,6 +100,26 @@ def test_a_large_schema_is_refused() -> None:
 @pytest.mark.parametrize("value", [float("nan"), object(), {1: 2}, "\ud800", [10**5000]], ids=type)
 def test_a_schema_is_json(value: object) -> None:
     assert len(errors({"default": value})) == 1
+
+
+class Kind(StrEnum):
+    OBJECT = "object"
+
+
+class Word(str, Enum):  # noqa: UP042  # whose `str()` is another text
+    MAXIMUM = "maximum"
+
+
+class Size(IntEnum):
+    LARGE = 9
+
+
+def test_members_of_enums_are_the_text_and_the_numbers_that_they_are() -> None:
+    schema = {"type": Kind.OBJECT, "properties": {"a": {Word.MAXIMUM: Size.LARGE, "enum": [Size.LARGE]}}}
+    expected = {"type": "object", "properties": {"a": {"maximum": 9, "enum": [9]}}}
+    written = foreign(schema).schema
+    assert written == expected
+    assert repr(written) == repr(expected)
 
 
 @pytest.mark.parametrize("uri", ["http://json-schema.org/draft-04/schema#", "urn:mine", 3])

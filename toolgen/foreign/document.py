@@ -26,7 +26,8 @@ class _Stop(Exception):
 def copied(document: object) -> tuple[Any, list[Problem]]:
     """Return a copy of the document with lists for tuples, and what is no JSON in it.
 
-    Reads in a loop, so that no depth ends in a RecursionError.
+    A member of an enum, and any other text or number of a class of its own, becomes a plain one. Reads in a
+    loop, so that no depth ends in a RecursionError.
     """
     reader = _Reader()
     try:
@@ -48,10 +49,12 @@ class _Reader:
             value, parent, key, trail, depth = waiting.pop()
             self._count(trail, depth)
             if isinstance(value, dict):
-                parent[key] = new = dict.fromkeys(value)
+                parent[key] = new = dict[str, Any]()
                 for name, inner in value.items():
                     if self._is_text(name, trail):
                         self._characters += len(name)
+                        name = str.__str__(name)
+                        new[name] = None
                         waiting.append((inner, new, name, (trail, name), depth + 1))
             elif isinstance(value, (list, tuple)):
                 parent[key] = items = [None] * len(value)
@@ -87,10 +90,12 @@ class _Reader:
         match value:
             case int() if value.bit_length() > _LONGEST_INTEGER:
                 self._report(trail, "has an integer of thousands of digits", "write a smaller one")
-            case None | bool() | int():
+            case None | bool():
                 return value
+            case int():
+                return int.__int__(value)
             case float() if math.isfinite(value):
-                return value
+                return float.__float__(value)
             case float():
                 self._report(
                     trail, f"has the number {value!r}, which JSON does not know", "write a finite number"
@@ -99,7 +104,7 @@ class _Reader:
                 self._characters += len(value)
                 if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
                     self._report(trail, "has half a surrogate pair in its text", "write the whole character")
-                return value
+                return str.__str__(value)
             case _:
                 kind = type(value).__name__
                 self._report(trail, f"has a Python {kind}, which is no JSON", "write it as JSON")
