@@ -12,6 +12,9 @@ DEEPEST: Final = 100
 """Objects and arrays inside each other."""
 MOST_VALUES: Final = 100_000
 MOST_CHARACTERS: Final = 5_000_000
+LONGEST_POINTER: Final = 2_000
+"""Characters of the pointer to an object or a list, about; the longest one in the public corpora has 214.
+Places and classes are named after it, so that one long key would be written out for all that is below it."""
 
 _LONGEST_INTEGER: Final = 10_000
 """Bits; Python prints none that is much longer."""
@@ -44,10 +47,13 @@ class _Reader:
 
     def run(self, document: object) -> Any:
         held: list[Any] = [None]
-        waiting: list[tuple[Any, Any, Any, _Trail, int]] = [(document, held, 0, None, 0)]
+        waiting: list[tuple[Any, Any, Any, _Trail, int, int]] = [(document, held, 0, None, 0, 0)]
         while waiting:
-            value, parent, key, trail, depth = waiting.pop()
+            value, parent, key, trail, depth, length = waiting.pop()
             self._count(trail, depth)
+            if isinstance(value, (dict, list, tuple)) and length > LONGEST_POINTER:
+                message = f"stands under keys of more than {LONGEST_POINTER} characters"
+                self._report(trail, message, "shorten the keys, or use $defs", stop=True)
             if isinstance(value, dict):
                 parent[key] = new = dict[str, Any]()
                 for name, inner in value.items():
@@ -55,10 +61,12 @@ class _Reader:
                         self._characters += len(name)
                         name = str.__str__(name)
                         new[name] = None
-                        waiting.append((inner, new, name, (trail, name), depth + 1))
+                        waiting.append((inner, new, name, (trail, name), depth + 1, length + len(name) + 1))
             elif isinstance(value, (list, tuple)):
                 parent[key] = items = [None] * len(value)
-                waiting.extend((v, items, at, (trail, at), depth + 1) for at, v in enumerate(value))
+                waiting.extend(
+                    (v, items, at, (trail, at), depth + 1, length + 2) for at, v in enumerate(value)
+                )
             else:
                 parent[key] = self._scalar(value, trail)
         self._count(None, 0)

@@ -71,7 +71,8 @@ class Merger:
         return flat
 
     def is_never(self, schema: Subschema) -> bool:
-        return schema is False or (isinstance(schema, dict) and self.flat(schema) is NEVER)
+        followed = self.follow(schema)
+        return followed is False or (isinstance(followed, dict) and self.flat(followed) is NEVER)
 
     def both(self, one: Subschema, other: Subschema) -> Subschema:
         """Return a schema that holds where both hold; the same one for the same two."""
@@ -112,16 +113,25 @@ class Merger:
                 return {}
             own = {word: value for word, value in schema.items() if word not in ("allOf", "$ref")}
             rest = own.pop("unevaluatedProperties", True)
-            merged: Schema = NEVER if never(own) else own
-            for part in self._parts(schema):
-                target = self.follow(part)
-                if self.is_never(target):
-                    merged = NEVER
-                elif isinstance(target, dict):
-                    merged = self._merge(merged, self.flat(target))
+            merged = self._merged_parts([NEVER if never(own) else own, *self._flat_parts(schema)])
             return merged if merged is NEVER or trivial(rest) else self._with_rest(merged, rest)
         finally:
             self._depth -= 1
+
+    def _merged_parts(self, parts: list[Schema]) -> Schema:
+        """Return what holds where all parts hold; by halves, for each merge copies what it merges."""
+        while len(parts) > 1:
+            pairs = [self._merge(*parts[at : at + 2]) for at in range(0, len(parts) - 1, 2)]
+            parts = pairs + parts[len(pairs) * 2 :]
+        return parts[0]
+
+    def _flat_parts(self, schema: Schema) -> Iterable[Schema]:
+        for part in self._parts(schema):
+            target = self.follow(part)
+            if target is False:
+                yield NEVER
+            elif isinstance(target, dict):
+                yield self.flat(target)
 
     def _parts(self, schema: Schema) -> Iterable[Subschema]:
         if "$ref" in schema:
@@ -178,7 +188,7 @@ class Merger:
         if word in ("items", "propertyNames"):
             return self.both(one, other)
         if word == "required":
-            return [*one, *(name for name in other if name not in one)]
+            return list(dict.fromkeys([*one, *other]))
         if word == "enum":
             kept = {identity(value) for value in other}
             return [value for value in one if identity(value) in kept] or None

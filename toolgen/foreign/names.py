@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from toolgen.contract import naming
 
 from .keywords import NAMED, Schema
 from .survey import tokens
+
+_LONGEST: Final = 200
+"""Characters of a class name, before its number: titles have any length, and names are made of names."""
 
 
 class Names:
@@ -14,11 +19,12 @@ class Names:
     def __init__(self, root: str) -> None:
         self.root = root
         self._taken: set[str] = set()
+        self._numbers: dict[str, int] = {}
 
     def take(self, wanted: str) -> str:
-        name, number = wanted, 1
+        name = wanted = wanted[:_LONGEST]
         while name in self._taken:
-            number += 1
+            number = self._numbers[wanted] = self._numbers.get(wanted, 1) + 1
             name = f"{wanted}{number}"
         self._taken.add(name)
         return name

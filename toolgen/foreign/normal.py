@@ -22,6 +22,11 @@ from .survey import Survey
 
 _DEEPEST: Final = 40
 """Arrays, maps and unions inside each other, without an object between them."""
+_MOST_BRANCHES: Final = 1_000
+"""Of a union, choices among values apart: type checkers compare each with each."""
+_MOST_LEVELS: Final = 50
+"""Objects, arrays, maps and unions inside each other. pydantic needs about fourteen frames for a level, and
+Python has a thousand for everything."""
 
 
 class Normal:
@@ -53,8 +58,10 @@ class Normal:
         while self._waiting:
             name, flat = self._waiting.popleft()
             self.classes[name] = Body(self, name, flat).node()
-        if not all(unions.exclusive(nodes, self.classes) for nodes in self._exclusive):
+        disjointness = unions.Disjointness(self.classes)
+        if not all(disjointness.exclusive(nodes) for nodes in self._exclusive):
             self.losses.note("oneOf")
+        self._flatten()
         self._finish()
 
     def _take_arguments(self, schema: Schema, target: Subschema) -> None:
@@ -151,7 +158,11 @@ class Normal:
         if not nodes:
             self.losses.note("not")
             return {}
-        return unions.join(nodes)
+        joined = unions.join(nodes)
+        if len(joined.get("anyOf", ())) > _MOST_BRANCHES:
+            self.losses.note("anyOf")
+            return {}
+        return joined
 
     def _union(self, schema: Schema, flat: Schema, word: str, name: str) -> Node:
         rest = {key: value for key, value in flat.items() if key != word and key in CONSTRAINTS}
@@ -160,16 +171,22 @@ class Normal:
                 self.losses.note(word)
             return self._typed(schema, flat, name)
         branches = [branch for branch in self._branches(flat, word, rest) if not self.merger.is_never(branch)]
-        objects = [branch for branch in branches if self._is_object(branch)]
+        objects = {id(branch) for branch in branches if self._is_object(branch)}
         nodes: list[Node] = []
         for branch in branches:
             inner = self.inner_name(name, "value")
-            if len(objects) > 1 and branch in objects and isinstance(branch, dict):
-                inner = branch_name(name, len(nodes) + 1, self.merger.flat(branch))
+            if len(objects) > 1 and id(branch) in objects and isinstance(branch, dict):
+                inner = branch_name(name, len(nodes) + 1, self._titled(branch))
             nodes.append(self.node(branch, inner))
         if word == "oneOf" and len(nodes) > 1:
             self._exclusive.append(nodes)
         return self._joined(nodes)
+
+    def _titled(self, branch: Schema) -> Schema:
+        """Return a branch, or what it only refers to, with the title that it has itself."""
+        followed = self.merger.follow(branch)
+        assert isinstance(followed, dict), "a branch that is an object is no boolean"
+        return {**self.merger.flat(followed), **({"title": branch["title"]} if "title" in branch else {})}
 
     def _branches(self, flat: Schema, word: str, rest: Schema) -> list[Subschema]:
         """Return the branches, each with the rest of the schema that it stands in."""
@@ -179,7 +196,8 @@ class Normal:
         only_types = types_of(rest["type"]) if list(rest) == ["type"] else None
         branches: list[Subschema] = []
         for branch in flat[word]:
-            inner = self.merger.flat(branch).get("type") if isinstance(branch, dict) else None
+            followed = self.merger.follow(branch)
+            inner = self.merger.flat(followed).get("type") if isinstance(followed, dict) else None
             says_it = only_types and inner and all(kind in only_types for kind in types_of(inner))
             branches.append(branch if says_it else self.merger.both(rest, branch))
         return branches
@@ -231,7 +249,7 @@ class Normal:
         if any(trivial(kind) or self.merger.is_never(kind) for kind in kinds) or not kinds:
             return {**node, "items": {}}
         inner = self.inner_name(name, "item")
-        return {**node, "items": unions.join([self.node(kind, inner) for kind in kinds])}
+        return {**node, "items": self._joined([self.node(kind, inner) for kind in kinds])}
 
     def inner_name(self, name: str, word: str) -> str:
         """Return the name of an object inside a value of this name; the root keeps its own for itself."""
@@ -246,25 +264,39 @@ class Normal:
             self._waiting.append((self._class_of[key], flat))
         return {"$ref": f"#/$defs/{self._class_of[key]}"}
 
+    def _flatten(self) -> None:
+        """Take out what stands deeper than Python's stack can follow; each class is entered once."""
+        entered: set[str] = set()
+        waiting: list[tuple[Node, int]] = [(self.root, 0)]
+        while waiting:
+            node, level = waiting.pop()
+            name = unions.name_of(node)
+            if name in entered:
+                continue
+            inner = _inner(node) if name is None else list(self.classes[name]["properties"].values())
+            if inner and level + ("anyOf" in node) >= _MOST_LEVELS:
+                self.losses.note("$ref")
+                for word in [word for word in node if word not in ANNOTATIONS]:
+                    del node[word]
+            else:
+                entered.update([name] if name else [])
+                waiting.extend((one, level + 1) for one in reversed(inner))
+
     def _finish(self) -> None:
         """Tag the unions; keep the classes that are used, in order of first use."""
         used: dict[str, Node] = {}
         waiting: list[Any] = [self.root]
         while waiting:
             at = waiting.pop()
-            inner: list[Node] = []
-            if "$ref" in at:
-                name = at["$ref"].rpartition("/")[2]
-                if name not in used:
-                    used[name] = self.classes[name]
-                    inner = list(self.classes[name]["properties"].values())
+            inner = _inner(at)
+            name = unions.name_of(at)
+            if name is not None and name not in used:
+                used[name] = self.classes[name]
+                inner = list(self.classes[name]["properties"].values())
             elif "anyOf" in at:
-                inner = at["anyOf"]
                 tag = unions.tag_of(inner, self.classes)
                 at.update({} if tag is None else {"discriminator": tag})
-            else:
-                inner = [at[word] for word in ("items", "additionalProperties") if word in at]
-            if "$ref" not in at:
+            if name is None:
                 self._lose_sizes(inner)
             waiting.extend(reversed(inner))
         self.classes = used
@@ -277,9 +309,13 @@ class Normal:
                     self.losses.note(word)
 
 
-def _size(node: Node) -> int:
-    inner = [
+def _inner(node: Node) -> list[Node]:
+    """Return the nodes that stand in a node, without those behind a reference."""
+    return [
         *node.get("anyOf", ()),
         *(node[word] for word in ("items", "additionalProperties") if word in node),
     ]
-    return 1 + sum(map(_size, inner))
+
+
+def _size(node: Node) -> int:
+    return 1 + sum(map(_size, _inner(node)))

@@ -130,8 +130,9 @@ class Body:
 
     def _property_nodes(self) -> dict[str, Any]:
         nodes: dict[str, Any] = {}
+        must = set(self._required)
         for key, schema in self._properties.items():
-            required = key in self._required
+            required = key in must
             if self._normal.merger.is_never(schema) and self._rest is False and not required:
                 continue
             name = naming.class_name(self._name, key)
@@ -163,11 +164,19 @@ class Body:
         followed = [merger.follow(branch) for branch in branches if not merger.is_never(branch)]
         schemas = [merger.flat(branch) if isinstance(branch, dict) else {} for branch in followed]
         schemas = [schema for schema in schemas if "object" in types_of(schema.get("type", "object"))]
-        for key in dict.fromkeys(key for schema in schemas for key in schema.get("properties", ())):
+        naming_it: dict[str, list[Schema]] = {}
+        for schema in schemas:
+            for key in schema.get("properties", ()):
+                naming_it.setdefault(key, []).append(schema)
+        are_open = sum(not _is_closed(schema) for schema in schemas)
+        for key, named in naming_it.items():
             if key not in self._properties and self._rest is not False:
-                self._properties[key] = _in_any(schemas, key)
+                is_known = are_open == sum(not _is_closed(schema) for schema in named)
+                self._properties[key] = _in_any([one["properties"][key] for one in named], is_known=is_known)
+        required = [set(schema.get("required", ())) for schema in schemas]
+        known = set(self._required)
         for key in schemas[0].get("required", ()) if schemas else ():
-            if key not in self._required and all(key in schema.get("required", ()) for schema in schemas):
+            if key not in known and all(key in keys for keys in required):
                 self._required.append(key)
 
 
@@ -178,11 +187,12 @@ def _names_matter(normal: Normal, flat: Schema) -> bool:
     return not trivial(names) and (not plain or bool(_names_node(normal, flat)))
 
 
-def _in_any(schemas: list[Schema], key: str) -> Schema:
-    """Return the schema of a key that one of the schemas may have, as wide as any of them needs."""
-    named = [schema["properties"][key] for schema in schemas if key in schema.get("properties", {})]
-    unnamed = [schema for schema in schemas if key not in schema.get("properties", {})]
-    if all(_is_closed(schema) for schema in unnamed):
+def _in_any(named: list[Subschema], *, is_known: bool) -> Schema:
+    """Return the schema of a key that some branches name, as wide as any branch needs.
+
+    `is_known` says that no other branch takes the key.
+    """
+    if is_known:
         return {"anyOf": named}
     notes = next((schema for schema in named if isinstance(schema, dict)), {})
     return {word: notes[word] for word in ANNOTATIONS if word in notes and word != "default"}

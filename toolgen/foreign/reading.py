@@ -57,9 +57,10 @@ def _upgraded(document: Schema) -> tuple[Survey, list[Problem]]:
     if dialect is UNDECLARED:
         upgrade(survey, dialect, base=base)
     problems = engine.faults(document, dialect.metaschema)
-    for pointer in survey.unnamed:
-        schema = next(schema for at, schema in survey.places.values() if at == pointer)
-        problems += engine.faults(schema, dialect.metaschema, within=pointer)
+    unnamed = set(survey.unnamed)
+    for pointer, schema in survey.places.values():
+        if pointer in unnamed:
+            problems += engine.faults(schema, dialect.metaschema, within=pointer)
     known = {problem.pointer for problem in problems}
     problems += [problem for problem in survey.problems if problem.pointer not in known]
     problems += unreadable(survey, dialect)

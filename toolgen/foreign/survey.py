@@ -45,13 +45,16 @@ class Survey:
         place = self.places.get(id(schema))
         return place[0] if place else None
 
-    def _collect(self, pointer: str, schema: object) -> None:
+    def _collect(self, pointer: str, schema: object) -> list[tuple[str, Schema]]:
+        """Add a schema and those in it; return those that were not known."""
+        found: list[tuple[str, Schema]] = []
         waiting = deque([(pointer, schema, False)])
         while waiting:
             pointer, schema, embedded = waiting.popleft()
             if not isinstance(schema, dict) or id(schema) in self.places:
                 continue
             self.places[id(schema)] = pointer, schema
+            found.append((pointer, schema))
             embedded = embedded or (bool(pointer) and isinstance(schema.get("$id"), str))
             if embedded:
                 self._embedded.add(id(schema))
@@ -61,6 +64,7 @@ class Survey:
             for tokens, child in children(schema):
                 inner = "".join(f"/{escaped(token)}" for token in tokens)
                 waiting.append((pointer + inner, child, embedded))
+        return found
 
     def _resolve(self) -> None:
         waiting = deque(self.places.values())
@@ -72,11 +76,9 @@ class Survey:
             target = self._target(pointer, schema, ref)
             self.targets[id(schema)] = target
             if isinstance(target, dict) and id(target) not in self.places:
-                known = len(self.places)
                 at = unquote(ref[ref.index("#") + 1 :])
-                self._collect(at, target)
                 self.unnamed.append(at)
-                waiting.extend(list(self.places.values())[known:])
+                waiting.extend(self._collect(at, target))
 
     def _target(self, pointer: str, schema: Schema, ref: str) -> Subschema | None:
         if id(schema) in self._embedded or ref.startswith(_METASCHEMA):

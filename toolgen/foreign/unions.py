@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import combinations
+from itertools import chain, combinations, product
 from math import inf
 from typing import Any, Final
 
@@ -13,7 +13,8 @@ Classes = Mapping[str, Node]
 
 _DEEPEST: Final = 4
 """How far two objects are followed to tell them apart."""
-_MOST_BRANCHES: Final = 200
+_MOST_COMPARED: Final = 100_000
+"""Pairs of nodes of one schema: some 400 branches that no tag tells apart."""
 
 
 def join(nodes: Iterable[Node]) -> Node:
@@ -22,13 +23,15 @@ def join(nodes: Iterable[Node]) -> Node:
     if {} in branches:
         return {}
     joined: dict[str, Node] = {}
+    listed: dict[str, dict[Any, None]] = {}
     for branch in branches:
         kind = _enum_kind(branch)
         if kind:
-            listed = joined.get(kind, {"enum": []})["enum"]
-            joined[kind] = {"enum": [*listed, *(v for v in branch["enum"] if v not in listed)]}
+            listed.setdefault(kind, {}).update(dict.fromkeys(branch["enum"]))
+            joined[kind] = {}
         else:
             joined[repr(branch)] = branch
+    joined |= {kind: {"enum": [*values]} for kind, values in listed.items()}
     boolean, null = "{'type': 'boolean'}", "{'type': 'null'}"
     if boolean in joined or len(joined.get("bool", {}).get("enum", ())) == 2:
         joined = {boolean if key == "bool" else key: node for key, node in joined.items()}
@@ -42,20 +45,14 @@ def _enum_kind(node: Node) -> str:
     return type(node["enum"][0]).__name__ if "enum" in node else ""
 
 
-def exclusive(nodes: list[Node], classes: Classes) -> bool:
-    """Return whether no value is surely accepted by two of the nodes."""
-    if len(nodes) > _MOST_BRANCHES:
-        return False
-    return all(_disjoint(one, other, classes, 0) for one, other in combinations(nodes, 2))
-
-
 def tag_of(branches: list[Node], classes: Classes) -> str | None:
     """Return the first property that tells all the objects apart by its strings, or None."""
     objects = [classes[_name(branch)] for branch in branches if "$ref" in branch]
     if len(objects) < 2 or any("$ref" not in branch and branch != {"type": "null"} for branch in branches):
         return None
+    required = [set(object_["required"]) for object_ in objects]
     for key in objects[0]["required"]:
-        if all(key in object_["required"] for object_ in objects):
+        if all(key in keys for keys in required):
             strings = [_strings(object_["properties"][key]) for object_ in objects]
             if all(strings) and len(set().union(*strings)) == sum(map(len, strings)):
                 return str(key)
@@ -66,39 +63,83 @@ def _strings(node: Node) -> list[str]:
     return [value for value in node.get("enum", ()) if isinstance(value, str)]
 
 
+def name_of(node: Node) -> str | None:
+    """Return the class that a node refers to."""
+    return str(node["$ref"]).rpartition("/")[2] if "$ref" in node else None
+
+
 def _name(node: Node) -> str:
     return str(node["$ref"]).rpartition("/")[2]
 
 
-def _disjoint(one: Node, other: Node, classes: Classes, depth: int) -> bool:
-    if depth > _DEEPEST:
-        return False
-    return all(
-        _pair_disjoint(left, right, classes, depth)
-        for left in one.get("anyOf", [one])
-        for right in other.get("anyOf", [other])
-    )
+class Disjointness:
+    """Tells whether a value can be of two nodes; remembers what it compared, and gives up after a while."""
 
+    def __init__(self, classes: Classes) -> None:
+        self._classes = classes
+        self._known: dict[tuple[int, int, int], bool] = {}
 
-def _pair_disjoint(one: Node, other: Node, classes: Classes, depth: int) -> bool:
-    kind = _kind(one)
-    if not one or not other:
+    def exclusive(self, nodes: list[Node]) -> bool:
+        """Return whether no value is surely accepted by two of the nodes."""
+        if all("$ref" in node for node in nodes) and tag_of(nodes, self._classes) is not None:
+            return True
+        choices = [node for node in nodes if "enum" in node]
+        values = [(_kind(node), value) for node in choices for value in node["enum"]]
+        if len(set(values)) < len(values):
+            return False
+        others = [node for node in nodes if "enum" not in node]
+        pairs = chain(combinations(others, 2), product(others, choices))
+        return all(self._disjoint(one, other, 0) for one, other in pairs)
+
+    def _disjoint(self, one: Node, other: Node, depth: int) -> bool:
+        if depth > _DEEPEST:
+            return False
+        return all(
+            self._pair_disjoint(left, right, depth)
+            for left in one.get("anyOf", [one])
+            for right in other.get("anyOf", [other])
+        )
+
+    def _pair_disjoint(self, one: Node, other: Node, depth: int) -> bool:
+        key = (id(one), id(other), depth)
+        if key not in self._known:
+            if len(self._known) >= _MOST_COMPARED:
+                return False
+            self._known[key] = False
+            self._known[key] = self._apart(one, other, depth)
+        return self._known[key]
+
+    def _apart(self, one: Node, other: Node, depth: int) -> bool:
+        kind = _kind(one)
+        if not one or not other:
+            return False
+        if kind != _kind(other):
+            return True
+        match kind:
+            case "boolean" | "string":
+                return "enum" in one and "enum" in other and not set(one["enum"]) & set(other["enum"])
+            case "number":
+                return _numbers_disjoint(one, other)
+            case "array":
+                filled = one.get("minItems", 0) > 0 and other.get("minItems", 0) > 0
+                return filled and self._disjoint(one["items"], other["items"], depth + 1)
+            case "object":
+                return self._objects_disjoint(one, other, depth) or self._objects_disjoint(other, one, depth)
         return False
-    if kind != _kind(other):
-        return True
-    match kind:
-        case "boolean" | "string":
-            return "enum" in one and "enum" in other and not set(one["enum"]) & set(other["enum"])
-        case "number":
-            return _numbers_disjoint(one, other)
-        case "array":
-            filled = one.get("minItems", 0) > 0 and other.get("minItems", 0) > 0
-            return filled and _disjoint(one["items"], other["items"], classes, depth + 1)
-        case "object":
-            return _objects_disjoint(one, other, classes, depth) or _objects_disjoint(
-                other, one, classes, depth
-            )
-    return False
+
+    def _objects_disjoint(self, one: Node, other: Node, depth: int) -> bool:
+        """Return whether a key that `one` requires cannot be as `one` wants it in `other`."""
+        if "$ref" not in one:
+            return False
+        object_ = self._classes[_name(one)]
+        held = self._classes[_name(other)] if "$ref" in other else other
+        for key in object_["required"]:
+            node = held.get("properties", {}).get(key, held["additionalProperties"])
+            if node is False:
+                return True
+            if node is not True and self._disjoint(object_["properties"][key], node, depth + 1):
+                return True
+        return False
 
 
 def _kind(node: Node) -> str:
@@ -121,18 +162,3 @@ def _range(node: Node) -> tuple[Any, Any]:
         return min(node["enum"]), max(node["enum"])
     low = max(node.get("minimum", -inf), node.get("exclusiveMinimum", -inf))
     return low, min(node.get("maximum", inf), node.get("exclusiveMaximum", inf))
-
-
-def _objects_disjoint(one: Node, other: Node, classes: Classes, depth: int) -> bool:
-    """Return whether a key that `one` requires cannot be as `one` wants it in `other`."""
-    if "$ref" not in one:
-        return False
-    object_ = classes[_name(one)]
-    held = classes[_name(other)] if "$ref" in other else other
-    for key in object_["required"]:
-        node = held.get("properties", {}).get(key, held["additionalProperties"])
-        if node is False:
-            return True
-        if node is not True and _disjoint(object_["properties"][key], node, classes, depth + 1):
-            return True
-    return False

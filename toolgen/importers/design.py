@@ -11,14 +11,16 @@ import json
 import keyword
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, Literal
 
 from toolgen.contract import naming
 from toolgen.contract.fields import Foreign
 from toolgen.foreign import read
+from toolgen.foreign.document import MOST_VALUES
 
 from .design_names import WORDS, Names, identifier
-from .design_objects import in_words, required_defaults, root_leaf
+from .design_objects import in_words, required_defaults, root_leaf, values_in
 from .design_types import TypeTable
 from .tool import Finding, ImportedTool, Source
 from .words_layout import WIDTH, Group, Named, Part, Text, call, printed, string
@@ -29,6 +31,8 @@ Side = Literal["args", "result"]
 _CLASSES: Final[dict[Side, str]] = {"args": "payload", "result": "result"}
 _TAKEN_SERVICES: Final = frozenset(["self", "types"])
 """Names that the generated package has for something else."""
+_MOST_VALUES: Final = 5_000_000
+"""JSON values in all schemas of a source; each operation of an API has a copy of the components it uses."""
 _WORDS: Final[dict[Side, str]] = {"args": "Args", "result": "Return"}
 
 
@@ -59,6 +63,7 @@ class _Module:
         self._names = Names(toolset)
         self._types = TypeTable(self._names)
         self._findings: list[Finding] = []
+        self._values = 0
         self._schemas: dict[str, str] = {}
 
     def files(self) -> DesignFiles:
@@ -116,6 +121,11 @@ class _Module:
         self, tool: ImportedTool, schema: object, pointer: str, name: str, side: Side
     ) -> Foreign | None:
         if side == "result" and schema is None:
+            return None
+        self._values += sum(1 for _ in islice(values_in(schema), MOST_VALUES + 1))
+        if self._values > _MOST_VALUES:
+            message = f"comes after schemas of {_MOST_VALUES:,} values, which is all that one import reads"
+            self._find(tool, pointer, message, "import the source in parts")
             return None
         class_name = naming.class_name(name, _CLASSES[side])
         reading = read(schema, name=class_name, arguments=side == "args")

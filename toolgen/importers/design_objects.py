@@ -17,6 +17,9 @@ from .words_limits import Classes, Node, NotInWordsError, target
 
 _INSIDE_VALUES: Final = frozenset(["default", "examples", "enum", "const"])
 _INEXACT: Final = "types do not say all that the schema says"
+_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+_MOST_READ: Final = 200_000
+"""Values of definitions that are read again for each property that refers to one."""
 _APART: Final = frozenset(["type", "properties", "required", "additionalProperties"])
 """Keywords of an object beside which each property says all that is said of its value."""
 
@@ -74,10 +77,14 @@ def _with_leaves(foreign: Foreign, class_name: str) -> Shape:
     if target(foreign.root) is None or not isinstance(properties, dict) or not are_apart:
         raise NotInWordsError(_INEXACT)
     beside: Node = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
+    referring = {key for key, property_ in properties.items() if _refers(property_)}
+    if len(referring) * _size(beside) > _MOST_READ:
+        raise NotInWordsError("its properties are too many to read one by one")
     leaves: dict[str, Node] = {}
     rest: dict[str, Node] = {}
     for key, property_ in properties.items():
-        classes, is_exact = _read({"properties": {key: property_}, **beside}, class_name)
+        held = beside if key in referring else {}
+        classes, is_exact = _read({"properties": {key: property_}, **held}, class_name)
         if not classes:  # it refers to what stands elsewhere, which may become a leaf
             raise NotInWordsError(_INEXACT)
         rest[key] = property_
@@ -90,6 +97,27 @@ def _with_leaves(foreign: Foreign, class_name: str) -> Shape:
     if not leaves or not is_exact:
         raise NotInWordsError(_INEXACT)
     return Shape(root=foreign.root, classes=classes, as_written=leaves)
+
+
+def _size(value: object) -> int:
+    """Return how many values a JSON value has, itself too."""
+    return sum(1 for _ in values_in(value))
+
+
+def _refers(schema: object) -> bool:
+    """Return whether a schema may refer to another one."""
+    return any(
+        isinstance(value, dict) and not value.keys().isdisjoint(_REFERENCES) for value in values_in(schema)
+    )
+
+
+def values_in(value: object) -> Iterator[object]:
+    """Yield a JSON value and all that is in it."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
 
 
 def _with_good_examples(shape: Shape) -> Shape:

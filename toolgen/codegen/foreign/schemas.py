@@ -44,12 +44,13 @@ def combined(schemas: Sequence[tuple[str, Foreign]]) -> tuple[dict[str, Schema],
 def attribute_names(schema: Mapping[str, Any]) -> dict[str, str]:
     """Return the attribute of each property of a class; two that would be equal are numbered."""
     taken: set[str] = set()
+    numbers: dict[str, int] = {}
     names = {}
     for key in schema["properties"]:
         name = wanted = field_name(key)
-        number = 2
         while name in taken:
-            name, number = f"{wanted.rstrip('_')}_{number}", number + 1
+            number = numbers[wanted] = numbers.get(wanted, 1) + 1
+            name = f"{wanted.rstrip('_')}_{number}"
         taken.add(name)
         names[key] = name
     return names
@@ -57,10 +58,11 @@ def attribute_names(schema: Mapping[str, Any]) -> dict[str, str]:
 
 def _class(schema: Schema, names: Names) -> Schema:
     required = schema["required"]
+    must = set(required)
     return {
         "type": "object",
         "properties": {
-            key: _property(node, names, key in required) for key, node in schema["properties"].items()
+            key: _property(node, names, key in must) for key, node in schema["properties"].items()
         },
         "required": required,
         "additionalProperties": schema["additionalProperties"],

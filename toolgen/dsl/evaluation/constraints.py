@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any as Anything
@@ -143,7 +144,7 @@ def enum_type(
         )
     if wrong:
         return None
-    twice = sorted({value for value in values if values.count(value) > 1}, key=values.index)
+    twice = [value for value, times in Counter(values).items() if times > 1]
     for value in twice:
         subject.report.add(codes.DUPLICATE_ENUM_VALUE, subject.source, value=shown(value), what=subject.what)
     return EnumType(values=tuple(values), name=name) if not twice else None
