@@ -6,6 +6,7 @@ import pytest
 
 from tests.work import lines_run
 from toolgen.foreign import read
+from toolgen.foreign.repeats import parts
 from toolgen.importers.design import design_files
 from toolgen.importers.tool import ImportedTool, Source
 
@@ -29,3 +30,29 @@ def test_a_tool_is_imported_in_linear_work(shape: str) -> None:
         return lines_run(lambda: design_files(source, name="s", service="s"))
 
     assert work(400) < 2.3 * work(200)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "size"),
+    [
+        ("", 0),
+        ("^[a-z]{3}$", 5),
+        (r"\d{4}-\d{2}", 7),
+        ("(.{500}){100}", 50_000),
+        ("((a{0,30}){0,30}){0,30}", 27_000),
+        ("(((((((((((a{9}){9}){9}){9}){9}){9}){9}){9}){9}){9}){9})", 10**9),
+        ("[^]x]{2}|[[{]", 4),
+        ("a{2,}b{x}", 6),
+        ("){5}", 5),
+        ("(" * 2_000 + "a" + "){9}" * 2_000, 10**9),
+    ],
+)
+def test_the_parts_of_a_pattern_are_counted_with_their_repetitions(pattern: str, size: int) -> None:
+    assert parts(pattern) == size
+
+
+def test_patterns_that_would_take_minutes_to_compile_are_one_problem() -> None:
+    schema = {"properties": {f"p{n}": {"type": "string", "pattern": r"^\S{1,400}$"} for n in range(9_000)}}
+    [problem] = read(schema, name="Payload", arguments=True).problems
+    assert problem.pointer == "/properties/p248/pattern"
+    assert problem.message == "brings all patterns to more than 100000 parts, repetitions written out"

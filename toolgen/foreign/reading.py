@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from toolgen.contract.fields import Foreign
 from toolgen.contract.patterns import PatternError, to_rust
@@ -15,7 +15,11 @@ from .document import copied
 from .keywords import Schema, children, escaped
 from .normal import Normal
 from .problems import Problem, Reading
+from .repeats import parts
 from .survey import Survey
+
+_MOST_PARTS: Final = 100_000
+"""Characters of all patterns of a schema, repetitions written out; the public corpora have 130."""
 
 
 def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
@@ -74,6 +78,7 @@ def _upgraded(document: Schema) -> tuple[Survey, list[Problem]]:
 
 def _bad_patterns(survey: Survey) -> list[Problem]:
     problems: list[Problem] = []
+    size = 0
     for pointer, schema in survey.places.values():
         found: list[tuple[str, Any]] = [("pattern", schema["pattern"])] if "pattern" in schema else []
         named = {tokens[1] for tokens, _ in children(schema) if tokens[0] == "patternProperties"}
@@ -83,6 +88,14 @@ def _bad_patterns(survey: Survey) -> list[Problem]:
             if pattern in named
         ]
         for at, pattern in found:
+            size += parts(pattern)
+            if size > _MOST_PARTS:
+                message = f"brings all patterns to more than {_MOST_PARTS} parts, repetitions written out"
+                return [
+                    Problem(
+                        pointer=f"{pointer}/{at}", message=message, hint="repeat less, or leave patterns out"
+                    )
+                ]
             if not _compiles(pattern):
                 message = f"has {pattern!r:.120}, which is no regular expression"
                 hint = "correct it; it is read as ECMA-262"
