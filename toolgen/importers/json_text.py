@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NoReturn
 
-from .pointers import joined
+from toolgen.foreign.document import LONGEST_POINTER
+
+from .pointers import Place, below
 
 DEEPEST: Final = 100
 """Levels of a document; the deepest schema in the public corpora has 30."""
 TOO_DEEP: Final = "\x00too deep"
 """Stands in the place of what is nested deeper."""
 
-_TOKENS: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[{]|[\]}]', re.DOTALL)
+_TOKENS: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
+"""A string, also one that never ends, or a bracket. At each quote it takes something and never looks back, so
+that no character is looked at twice."""
 
 
 class _Doubled(dict[str, object]):
@@ -27,6 +32,8 @@ class _Doubled(dict[str, object]):
 
 def read_json(text: str) -> tuple[object, list[str]]:
     """Return the value, and a pointer to each key that stands twice in its object.
+
+    An integer of more digits than Python reads is infinity, as a float of such an exponent is.
 
     Raises:
         ValueError: it is no JSON; says why and where. NaN and Infinity are none.
@@ -46,12 +53,26 @@ def read_json(text: str) -> tuple[object, list[str]]:
 
     shallow = _shallow(text)
     try:
-        value: object = json.loads(shallow, object_pairs_hook=object_of, parse_constant=_refuse)
+        try:
+            value: object = json.loads(shallow, object_pairs_hook=object_of, parse_constant=_refuse)
+        except json.JSONDecodeError:
+            raise
+        except ValueError:  # an integer of too many digits; asking for each takes three times as long
+            value = json.loads(
+                shallow, object_pairs_hook=object_of, parse_constant=_refuse, parse_int=_integer
+            )
     except json.JSONDecodeError as error:
         raise ValueError(f"{error.msg} at line {error.lineno}, column {error.colno}") from error
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     return value, list(_twice(value)) if seen_twice else []
+
+
+def _integer(digits: str) -> int | float:
+    try:
+        return int(digits)
+    except ValueError:  # more than sys.get_int_max_str_digits()
+        return math.inf
 
 
 def _refuse(constant: str) -> NoReturn:
@@ -80,12 +101,14 @@ def _shallow(text: str) -> str:
 
 
 def _twice(value: object) -> Iterator[str]:
-    waiting: list[tuple[object, str]] = [(value, "")]
+    waiting: list[tuple[object, Place]] = [(value, Place())]
     while waiting:
-        part, pointer = waiting.pop()
+        part, place = waiting.pop()
+        if place.length > LONGEST_POINTER:
+            continue  # what stands there cannot be imported
         if isinstance(part, _Doubled):
-            yield from (joined(pointer, key) for key in part.keys_twice)
+            yield from (below(place, key).pointer for key in part.keys_twice)
         if isinstance(part, dict):
-            waiting += [(child, joined(pointer, key)) for key, child in part.items()]
+            waiting += [(child, below(place, key)) for key, child in part.items()]
         elif isinstance(part, list):
-            waiting += [(child, joined(pointer, index)) for index, child in enumerate(part)]
+            waiting += [(child, below(place, index)) for index, child in enumerate(part)]

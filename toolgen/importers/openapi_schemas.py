@@ -7,7 +7,6 @@ translated: `nullable`, the boolean bounds, and `$ref` beside which nothing coun
 from __future__ import annotations
 
 from collections import deque
-from itertools import chain, count
 from typing import Final
 from urllib.parse import quote, unquote
 
@@ -48,6 +47,7 @@ class Components:
         self.is_3_0 = is_3_0
         self._names: dict[str, str] = {}
         self._taken: set[str] = set()
+        self._numbers: dict[str, int] = {}
         self._translated: dict[str, tuple[object, tuple[str, ...]]] = {}
 
     def name(self, pointer: str) -> str:
@@ -55,8 +55,10 @@ class Components:
         if pointer not in self._names:
             tokens = split(pointer)
             name = "_".join(tokens[2:] if tokens[:2] == ["components", "schemas"] else tokens) or "document"
-            numbered = (f"{name}_{number}" for number in count(2))
-            free = next(free for free in chain([name], numbered) if free not in self._taken)
+            free = name
+            while free in self._taken:
+                number = self._numbers[name] = self._numbers.get(name, 1) + 1
+                free = f"{name}_{number}"
             self._names[pointer] = free
             self._taken.add(free)
         return self._names[pointer]

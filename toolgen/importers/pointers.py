@@ -3,6 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a source; its pointer is written only when it is asked for."""
+
+    outer: Place | None = None
+    token: str | int = ""
+    length: int = 0
+    """Characters of the pointer, about."""
+
+    @property
+    def pointer(self) -> str:
+        tokens: list[str | int] = []
+        place = self
+        while place.outer is not None:
+            tokens.append(place.token)
+            place = place.outer
+        return joined("", *reversed(tokens))
+
+
+def below(place: Place, token: str | int) -> Place:
+    """Return the place of a key or of an item."""
+    return Place(place, token, place.length + 1 + (len(token) if isinstance(token, str) else 1))
 
 
 def joined(pointer: str, *tokens: str | int) -> str:
@@ -29,8 +54,3 @@ def resolve(document: object, tokens: Iterable[str]) -> object:
         else:
             raise LookupError(token)
     return document
-
-
-def is_within(pointer: str, outer: str) -> bool:
-    """Return whether one pointer leads to the same place as the other, or into it."""
-    return pointer == outer or pointer.startswith(f"{outer}/")

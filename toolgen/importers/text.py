@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.fields import Json
+from toolgen.foreign.document import LONGEST_POINTER
 
 from .json_text import TOO_DEEP, read_json
-from .pointers import is_within, joined
+from .pointers import Place, below, joined
 from .tool import Finding, Source
 from .yaml_text import read_yaml
 
 MOST_BYTES: Final = 20_000_000
-_Path: TypeAlias = "tuple[_Path, str | int] | None"
-"""The keys to a place, the last one first."""
+MOST_FINDINGS: Final = 10_000
+_TOO_DEEP: Final = "what stands here is nested too deeply to be read"
+_LONG_KEYS: Final = f"stands under keys of more than {LONGEST_POINTER:,} characters"
 _LINES: Final = frozenset([".jsonl", ".ndjson"])
 _YAML: Final = frozenset([".yaml", ".yml"])
 
@@ -63,13 +65,30 @@ def attributed(source: Source, document: Document) -> Source:
 
     A tool that holds something which cannot be imported is left out.
     """
-    found: list[Finding] = []
-    for finding in document.findings:
-        places = [tool for tool in source.tools if is_within(finding.pointer, tool.pointer)]
-        found.append(replace(finding, tool=places[0].name) if places else finding)
+    names: dict[str, str] = {}
+    for tool in source.tools:
+        names.setdefault(tool.pointer, tool.name)
+    found = [replace(finding, tool=_owner(finding.pointer, names)) for finding in document.findings]
     broken = {finding.tool for finding in found if finding.tool and not finding.is_warning}
     tools = tuple(tool for tool in source.tools if tool.name not in broken)
-    return replace(source, tools=tools, findings=(*found, *source.findings))
+    return replace(source, tools=tools, findings=(*_once_each(found), *source.findings))
+
+
+def _once_each(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the findings; of a tool that is too deep in many places, only the first place."""
+    seen: set[tuple[str, str]] = set()
+    for finding in findings:
+        key = (finding.tool, finding.message)
+        if finding.message not in (_TOO_DEEP, _LONG_KEYS) or key not in seen:
+            seen.add(key)
+            yield finding
+
+
+def _owner(pointer: str, names: Mapping[str, str]) -> str:
+    """Return the name of what stands at the pointer or around it; empty where that is nothing."""
+    while pointer not in names and pointer:
+        pointer = pointer.rpartition("/")[0]
+    return names.get(pointer, "")
 
 
 def _text(file: Path) -> str:
@@ -130,64 +149,65 @@ def _clean(document: Document) -> Document:
     """Return the document without what no later stage can hold, and with what that was."""
     findings: list[Finding] = list(document.findings)
     root = {"": document.value}
-    waiting: list[tuple[object, _Path]] = [(root, None)]
+    waiting: list[tuple[object, Place]] = [(root, Place())]
     while waiting:
-        container, path = waiting.pop()
+        container, place = waiting.pop()
         if isinstance(container, dict):
-            _clean_keys(container, path, findings)
+            _clean_keys(container, place, findings)
             entries: Iterable[tuple[str | int, object]] = container.items()
         elif isinstance(container, list):
             entries = enumerate(container)
         else:
             continue
         better: list[tuple[str | int, Json]] = []
+        deeper: list[tuple[object, Place]] = []
         for key, value in entries:
-            if isinstance(value, (dict, list)):
-                waiting.append((value, (path, key)))
+            inner = place if container is root else below(place, key)
+            if isinstance(value, (dict, list)) and inner.length <= LONGEST_POINTER:
+                deeper.append((value, inner))
             elif not _is_held(value):
-                better.append((key, _held(value, _pointer((path, key)), findings)))
+                better.append((key, _held(value, inner, findings)))
+        waiting.extend(reversed(deeper))
         for key, value in better:
             container[key] = value  # type: ignore[index]  # a key of this container
+        if len(findings) > MOST_FINDINGS:
+            message = f"{document.name} has more than {MOST_FINDINGS:,} places to correct"
+            raise ToolgenError(message, hint="correct the first ones, and import again to see the others")
     return replace(document, value=root[""], findings=tuple(findings))
-
-
-def _pointer(path: _Path) -> str:
-    """Return the pointer of a path, whose first token stands for the document."""
-    tokens: list[str | int] = []
-    while path is not None:
-        path, token = path
-        tokens.append(token)
-    return joined("", *tokens[-2::-1]) if len(tokens) > 1 else ""
 
 
 def _is_held(value: object) -> bool:
     if isinstance(value, str):
         return value != TOO_DEEP and _is_text(value)
+    if isinstance(value, (dict, list)):
+        return False
     return not isinstance(value, float) or math.isfinite(value)
 
 
-def _held(value: object, place: str, findings: list[Finding]) -> Json:
+def _held(value: object, place: Place, findings: list[Finding]) -> Json:
     """Return what stands in the place of a value that cannot be held."""
-    if not isinstance(value, str):
-        message = "the number is too large for a float"
-        findings.append(Finding(tool="", pointer=place, message=message, hint="write a smaller one"))
-        return None
-    if value == TOO_DEEP:
-        message = "what stands here is nested too deeply to be read"
-        findings.append(Finding(tool="", pointer=place, message=message, hint="make it flatter"))
-        return value
-    findings.append(_half(place))
-    return _whole(value)
+    match value:
+        case str() if value != TOO_DEEP:
+            findings.append(_half(place.pointer))
+            return _whole(value)
+        case str():
+            message, hint = _TOO_DEEP, "make it flatter"
+        case float():
+            message, hint = "the number is too large", "write a smaller one"
+        case _:
+            message, hint = _LONG_KEYS, "shorten the keys"
+    findings.append(Finding(tool="", pointer=place.pointer, message=message, hint=hint))
+    return TOO_DEEP if isinstance(value, str) else None
 
 
-def _clean_keys(container: dict[str, object], path: _Path, findings: list[Finding]) -> None:
+def _clean_keys(container: dict[str, object], place: Place, findings: list[Finding]) -> None:
     if all(map(_is_text, container)):
         return
     entries = list(container.items())
     container.clear()
     for key, value in entries:
         if not _is_text(key):
-            findings.append(_half(_pointer(path)))
+            findings.append(_half(place.pointer))
         container[_whole(key)] = value
 
 

@@ -89,7 +89,7 @@ class _Composer:
                 self._add(value, done.size, done.height, event)
             case yaml.AliasEvent(anchor=anchor):
                 if anchor not in self.anchors:
-                    self._fail(f"the alias *{anchor} stands for nothing that is complete", event)
+                    self._fail(f"the alias *{anchor:.80} stands for nothing that is complete", event)
                 self._add(*self.anchors[anchor], event)
             case yaml.DocumentStartEvent() if self.roots:
                 self._fail("a second document begins", event)
@@ -115,7 +115,7 @@ class _Composer:
         elif place.key is None:
             place.key = self._key(value, event)
             if place.key in place.value:
-                self._fail(f"the key {place.key!r} stands twice", event)
+                self._fail(f"the key {place.key!r:.80} stands twice", event)
         else:
             place.value[place.key] = value
             place.key = None
