@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Mapping
-from typing import cast
+from typing import Final, cast
+
+_MOST_OPERATORS: Final = 50
 
 
 class Annotations(ast.NodeTransformer):
@@ -97,7 +99,12 @@ def annotated(type_: ast.expr, notes: list[ast.expr]) -> ast.expr:
 
 
 def joined(types: list[ast.expr]) -> ast.expr:
-    """Return the types with `|` between them."""
+    """Return the union of the types: with `|`, and a wide one without nesting.
+
+    Each `|` is a level to whoever reads the text, and compares its type with all before it.
+    """
+    if len(types) > _MOST_OPERATORS:
+        return _subscript("Union", ast.Tuple(elts=types))
     union = types[0]
     for type_ in types[1:]:
         union = ast.BinOp(left=union, op=ast.BitOr(), right=type_)
@@ -112,6 +119,8 @@ def _members(node: ast.expr) -> list[ast.expr]:
     match node:
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
             return [*_members(left), *_members(right)]
+        case ast.Subscript(value=ast.Name(id="Union"), slice=ast.Tuple(elts=members)):
+            return members
         case _:
             return [node]
 

@@ -147,7 +147,7 @@ _OPTIONS: Final[Mapping[str, Any]] = {
     "use_single_value_enum_as_const": True,
     "keep_enum_member_values": True,
     "use_standard_collections": True,
-    "use_union_operator": True,
+    "use_union_operator": False,  # an operator is a level of the syntax tree
     "use_default_kwarg": True,
     "strict_nullable": True,
     "use_missing_sentinel": True,

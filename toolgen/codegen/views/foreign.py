@@ -17,6 +17,7 @@ from ..text import literal
 _IMPORTED: Final = {
     "Annotated": "typing",
     "Literal": "typing",
+    "Union": "typing",
     "Field": "pydantic",
     "AnyJson": RUNTIME,
     "Nullable": RUNTIME,
