@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+from typing import BinaryIO
 
 import pytest
 
@@ -152,7 +153,31 @@ def test_a_person_at_a_terminal_is_asked_once_more(
     assert len(database.run("approve").out.splitlines()) == (2 if "nothing was answered" in said else 0)
 
 
-def at_a_terminal(database: ProjectFolder, arguments: list[str], typed: bytes) -> str:
+def test_what_a_person_at_a_terminal_does_not_see_is_not_run(database: ProjectFolder) -> None:
+    token, _ = asked(database, "select 1")
+    with open(database.path / "log", "wb") as log:
+        at_a_terminal(database, ["approve", token], b"y\n", log)
+    said = (database.path / "log").read_text("utf-8")
+    assert said.endswith(
+        "error: what will run is shown elsewhere than at this terminal, so nothing was answered\n"
+        "  hint: leave stderr at the terminal, or add --yes\n"
+    )
+    assert not (database.path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--yes"], [""], ["", "--yes"], ["--deny"], ["--message", "no"], ["--answer", "1"], ["--payload", "{}"]],
+)
+def test_an_answer_without_a_token_is_refused(database: ProjectFolder, arguments: list[str]) -> None:
+    done = database.run("approve", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert "Invalid value for TOKEN: which call? an answer needs its token, from s_ on" in done.err
+
+
+def at_a_terminal(
+    database: ProjectFolder, arguments: list[str], typed: bytes, stderr: BinaryIO | None = None
+) -> str:
     """Return all that a command says to a terminal where this is typed."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
@@ -161,7 +186,7 @@ def at_a_terminal(database: ProjectFolder, arguments: list[str], typed: bytes) -
         env=surroundings(),
         stdin=theirs,
         stdout=theirs,
-        stderr=theirs,
+        stderr=theirs if stderr is None else stderr,
     ):
         os.close(theirs)
         os.write(ours, typed)

@@ -146,7 +146,9 @@ def approve(
     from toolgen.cli.approve import answer_call, answer_of, show_waiting
 
     project = find_project(config)
-    if token is None:
+    if not token:
+        if token is not None or deny or message or payload or answer or yes:
+            raise typer.BadParameter("which call? an answer needs its token, from s_ on", param_hint="TOKEN")
         raise typer.Exit(asyncio.run(show_waiting(project, session or None)))
     given = answer_of(deny=deny, message=message, payload=payload, answer=answer, is_sure=yes)
     raise typer.Exit(asyncio.run(answer_call(project, token, given, session or None)))

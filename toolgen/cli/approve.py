@@ -55,9 +55,18 @@ async def answer_call(project: Project, token: str, answer: Answer, session: str
 
 
 def _agrees() -> bool:
-    """Return whether the person at the terminal wants it to run; without one the command says so itself."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    """Return whether the person at the terminal wants it to run; without one the command says so itself.
+
+    Raises:
+        ToolgenError: the person at the terminal sees neither what will run nor the question.
+    """
+    if not sys.stdin.isatty():
         return True
+    if not sys.stderr.isatty():
+        raise ToolgenError(
+            "what will run is shown elsewhere than at this terminal, so nothing was answered",
+            hint="leave stderr at the terminal, or add --yes",
+        )
     print("run it? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
