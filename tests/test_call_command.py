@@ -65,6 +65,15 @@ def test_the_json_may_come_from_stdin(greeter: ProjectFolder, monkeypatch: pytes
     assert greeter.run("call", "greet", "-", "--session", "s-9").code == 0
 
 
+def test_an_executor_without_a_method_is_told_to_be_completed(greeter: ProjectFolder) -> None:
+    greeter.write("executors/hall/people.py", EXECUTOR.replace("def greet(", "def gret("))
+    done = greeter.run("call", "greet", '{"name": "Ada"}', "--session", "s-9")
+    assert done.code == 2
+    assert done.err.endswith(
+        "\n  hint: if it executes tools, toolgen gen adds a stub of each method that it lacks\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("tool", "data", "error"),
     [

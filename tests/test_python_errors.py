@@ -90,7 +90,31 @@ CASES = {
         DESIGN.replace('"Greet a person.",', '"Greet a person."'),
         (10, 9),
         "SyntaxError: invalid syntax. Perhaps you forgot a comma?",
+        "a comma may be missing at the end of line 10",
+    ),
+    "a missing comma after a clause of several lines": (
+        DESIGN.replace("        ),\n        Return(", "        )\n        Return("),
+        (11, 9),
+        "SyntaxError: invalid syntax. Perhaps you forgot a comma?",
+        "a comma may be missing at the end of line 14",
+    ),
+    "a missing comma on one line": (
+        DESIGN.replace('Attribute("text", String', 'Attribute("text" String'),
+        (15, 26),
+        "SyntaxError: invalid syntax. Perhaps you forgot a comma?",
         "",
+    ),
+    "a name that is defined further down": (
+        DESIGN.replace("Return(", "Return(Greeting, ") + "Greeting = String\n",
+        (15, 16),
+        "NameError: name 'Greeting' is not defined",
+        "define it above; a Type of this design may also be named in quotes: 'Greeting'",
+    ),
+    "a union without its tag": (
+        DESIGN.replace("Inject,", "Inject, OneOf,").replace(' String, "Whom', ' OneOf(stop=String), "Whom'),
+        (12, 31),
+        "TypeError: OneOf.__init__() missing 1 required positional argument: 'tag'",
+        "write OneOf(tag, name=…, …)",
     ),
     "a bracket too many": (f"{DESIGN})\n", (20, 1), "SyntaxError: unmatched ')'", ""),
     "a package that is not there": (

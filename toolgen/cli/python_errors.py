@@ -70,6 +70,7 @@ def _of_syntax(error: SyntaxError, file: str, line: int, message: str) -> Record
         column=column,
         end_line=end_line,
         end_column=max(error.end_offset or 1, column if end_line == line else 1),
+        hint=hint_for(error, None, None),
     )
 
 

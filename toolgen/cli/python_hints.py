@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import dis
 import inspect
 import io
 import linecache
@@ -10,6 +11,7 @@ import re
 import sys
 import tokenize
 from collections.abc import Iterator
+from keyword import iskeyword
 from types import FrameType
 from typing import Final
 
@@ -36,6 +38,8 @@ def hint_for(error: BaseException, frame: FrameType | None, source: Source | Non
             found = _IMPORTED.match(str(error))
             near = _near(found[1], dsl.__all__) if found else ""
             return f"did you mean {near!r}?" if near else ""
+        case SyntaxError():
+            return _of_syntax(error)
         case NameError(name=str(name)):
             return _of_name(name, frame)
         case TypeError():
@@ -47,6 +51,8 @@ def hint_for(error: BaseException, frame: FrameType | None, source: Source | Non
 def _of_name(name: str, frame: FrameType | None) -> str:
     if name in dsl.__all__:
         return f"add the import: from toolgen.dsl import {name}"
+    if frame and _is_set_in(frame, name):
+        return f"define it above; a Type of this design may also be named in quotes: {name!r}"
     visible = {*frame.f_locals, *frame.f_globals} if frame else set[str]()
     near = _near(name, [*sorted(visible), *dsl.__all__])
     if not near:
@@ -54,10 +60,35 @@ def _of_name(name: str, frame: FrameType | None) -> str:
     return f"write {near}" if near in visible else f"write {near}, and add: from toolgen.dsl import {near}"
 
 
+def _is_set_in(frame: FrameType, name: str) -> bool:
+    """Return whether the module gives the name a value, which is further down than where it is used."""
+    code = frame.f_code
+    return code.co_name == "<module>" and any(
+        step.opname == "STORE_NAME" and step.argval == name for step in dis.get_instructions(code)
+    )
+
+
+def _of_syntax(error: SyntaxError) -> str:
+    """Return where a comma is missing; Python only says where the first of the two values begins."""
+    if "forgot a comma" not in error.msg or not (error.filename and error.lineno and error.end_lineno):
+        return ""
+    start = (error.lineno, max(error.offset or 1, 1))
+    depth, before = 0, None
+    for token in _tokens(error.filename, start, (error.end_lineno, error.end_offset or 1)):
+        is_value = token.type != tokenize.OP and not iskeyword(token.string)
+        if is_value and depth == 0 and before is not None and token.start[0] > before.end[0]:
+            return f"a comma may be missing at the end of line {error.lineno + before.end[0] - 1}"
+        depth += _nesting(token)
+        before = token if is_value or token.string in ")]}" else None
+    return ""
+
+
 def _of_call(message: str, source: Source | None) -> str:
     """Return what is wrong with the arguments of a clause; `message` is Python's."""
     if message.endswith("object is not callable"):
         return "a comma may be missing before the '('"
+    if message.startswith("Can't instantiate abstract class"):
+        return "if it executes tools, toolgen gen adds a stub of each method that it lacks"
     found = _CALL.match(message)
     clause = _clause(found[1]) if found else None
     if found is None or clause is None:
@@ -109,7 +140,7 @@ def _usage(name: str, value: object) -> str:
         if one.kind is inspect.Parameter.VAR_POSITIONAL:
             parts.append("…")
         elif one.kind is inspect.Parameter.VAR_KEYWORD:
-            parts.append(f"name={one.name.removesuffix('s')}, …")
+            parts.append("name=…, …")
         elif one.kind is inspect.Parameter.KEYWORD_ONLY or one.default is not inspect.Parameter.empty:
             keywords.append(f"{one.name}=…")
         else:
@@ -121,23 +152,41 @@ def _usage(name: str, value: object) -> str:
 def _adjacent_texts(source: Source) -> Iterator[tuple[str, str]]:
     """Yield texts that stand side by side in the call itself, which Python makes one of."""
     _, line, column = source.place
-    end_line, end_column = source.end
-    lines = [linecache.getline(source.file, number) for number in range(line, end_line + 1)]
-    if not all(lines) or (line, column) == (end_line, end_column):
+    depth, before = 0, None
+    for token in _tokens(source.file, (line, column), source.end):
+        if token.type == tokenize.STRING and before is not None:
+            yield _short(before), _short(token.string)
+        depth += _nesting(token)
+        before = token.string if token.type == tokenize.STRING and depth == 1 else None
+
+
+def _tokens(file: str, start: tuple[int, int], end: tuple[int, int]) -> Iterator[tokenize.TokenInfo]:
+    """Yield what stands between two places of a file, without comments and ends of lines."""
+    (line, column), (end_line, end_column) = start, end
+    lines = [linecache.getline(file, number) for number in range(line, end_line + 1)]
+    if not lines or not all(lines) or start == end:
         return
     lines[-1] = lines[-1][: end_column - 1]
     lines[0] = lines[0][column - 1 :]
-    depth, before = 0, None
+    layout = (
+        tokenize.NL,
+        tokenize.NEWLINE,
+        tokenize.COMMENT,
+        tokenize.INDENT,
+        tokenize.DEDENT,
+        tokenize.ENDMARKER,
+    )
     try:
         for token in tokenize.generate_tokens(io.StringIO("".join(lines)).readline):
-            if token.type in (tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT):
-                continue
-            if token.type == tokenize.STRING and before is not None:
-                yield _short(before), _short(token.string)
-            depth += (token.string in "([{") - (token.string in ")]}") if token.type == tokenize.OP else 0
-            before = token.string if token.type == tokenize.STRING and depth == 1 else None
-    except (tokenize.TokenError, IndentationError):
+            if token.type not in layout:
+                yield token
+    except (tokenize.TokenError, IndentationError, SyntaxError):
         return
+
+
+def _nesting(token: tokenize.TokenInfo) -> int:
+    """Return how much deeper it is behind a token."""
+    return (token.string in "([{") - (token.string in ")]}") if token.type == tokenize.OP else 0
 
 
 def _short(text: str) -> str:
