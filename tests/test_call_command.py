@@ -65,6 +65,18 @@ def test_the_json_may_come_from_stdin(greeter: ProjectFolder, monkeypatch: pytes
     assert greeter.run("call", "greet", "-", "--session", "s-9").code == 0
 
 
+def test_what_the_project_prints_does_not_mix_with_the_result(greeter: ProjectFolder) -> None:
+    greeter.write(
+        "app/main.py", MAIN.replace("    runtime = Runtime()", "    print('made')\n    runtime = Runtime()")
+    )
+    greeter.write(
+        "executors/hall/people.py",
+        EXECUTOR.replace("        if ", "        print(payload.name)\n        if "),
+    )
+    done = greeter.run("call", "greet", '{"name": "Ada"}', "--session", "s-9")
+    assert (done.out, done.err) == ('{"text":"Good day, Ada of s-9! ☀"}\n', "made\nAda\n")
+
+
 def test_an_executor_without_a_method_is_told_to_be_completed(greeter: ProjectFolder) -> None:
     greeter.write("executors/hall/people.py", EXECUTOR.replace("def greet(", "def gret("))
     done = greeter.run("call", "greet", '{"name": "Ada"}', "--session", "s-9")

@@ -203,6 +203,13 @@ def test_a_chain_of_errors_is_shown_whole_and_recorded_by_its_last(project: Proj
     assert "NameError: name 'Argz' is not defined" in done.err
 
 
+def test_what_a_design_prints_is_no_record(project: ProjectFolder) -> None:
+    project.write("app/design.py", f"print('hello')\nprint('there')\n{DESIGN.replace('String, ', 'Strin, ')}")
+    done = project.run("gen", "--format", "json")
+    assert [json.loads(line)["code"] for line in done.out.splitlines()] == ["python-error"]
+    assert done.err.startswith("hello\nthere\n")
+
+
 def test_an_error_that_cannot_say_what_it_is(project: ProjectFolder) -> None:
     design = "class Mute(Exception):\n    def __str__(self): raise OSError\n\nraise Mute\n"
     project.write("app/design.py", design)

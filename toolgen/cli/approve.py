@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 
 from toolgen.cli.call import waiting
@@ -43,7 +44,7 @@ async def answer_call(project: Project, token: str, answer: Answer, session: str
         if not answer.is_sure and not _agrees():
             print("nothing was answered; --deny denies the call", file=sys.stderr)
             return 1
-        with unimplemented_methods() as unimplemented:
+        with unimplemented_methods() as unimplemented, redirect_stdout(sys.stderr):
             result = await runtime.deliver(token, answer.value, session_id=session)
     for line in unimplemented:
         print(line, file=sys.stderr)

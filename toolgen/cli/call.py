@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import redirect_stdout
 from typing import assert_never
 
 from toolgen.cli.config import Project
@@ -32,7 +33,7 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
     if trace:
         _build_codecs(runtime, tool)
         traced = Trace()
-    with unimplemented_methods() as unimplemented:
+    with unimplemented_methods() as unimplemented, redirect_stdout(sys.stderr):
         result = await runtime.call(tool, data, meta, trace=traced)
     if traced is not None:
         for line in _steps(traced, result):

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -178,7 +178,7 @@ async def _problem(runtime: Runtime, case: _Case, meta: CallMeta, *, is_live: bo
         ToolgenError: the generated code does not know the example's result.
     """
     expected = case.example.result
-    with unimplemented_methods() as unimplemented:
+    with unimplemented_methods() as unimplemented, redirect_stdout(sys.stderr):
         result = await runtime.call(case.tool.id, case.example.args, meta)
     if result.suspension is not None and is_live:  # somebody's own policy asks
         await runtime.cancel(result.suspension.token, "an example of the design")

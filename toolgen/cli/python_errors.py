@@ -9,7 +9,7 @@ import sys
 import sysconfig
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -36,11 +36,14 @@ _CODE: Final = "python-error"
 def authors_code(problem: str) -> Iterator[None]:
     """Turn what the author's code raises into an error with the author's part of the traceback.
 
+    What it prints goes to stderr: stdout is for what programs read.
+
     Raises:
         RecordedError: its record says what Python said, and where in the author's files.
     """
     try:
-        yield
+        with redirect_stdout(sys.stderr):
+            yield
     except ToolgenError:
         raise
     except (Exception, SystemExit) as error:
