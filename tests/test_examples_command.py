@@ -70,6 +70,22 @@ def with_test_runtime(project: ProjectFolder, function: str) -> None:
     project.write("pyproject.toml", f'{settings}test_runtime = "{function}"\n')
 
 
+def test_what_an_example_raised_is_told_with_its_place(greeter: ProjectFolder) -> None:
+    broken = EXECUTOR.replace("        if ", "        1 // 0\n        if ")
+    greeter.write("executors/hall/people.py", broken)
+    line = broken.splitlines().index("        1 // 0") + 1
+    cause = f"executors/hall/people.py:{line}: ZeroDivisionError: integer division or modulo by zero"
+    assert f"\n}}\n{cause}\n" in greeter.run("test", "--session", "s-9").out
+    for record in greeter.run("test", "--session", "s-9", "--format", "json").out.splitlines():
+        assert json.loads(record)["message"].endswith(f"\n{cause}")
+
+
+def test_a_result_of_another_class_is_told(greeter: ProjectFolder) -> None:
+    greeter.write("executors/hall/people.py", EXECUTOR.replace("people.GreetResult(text=", "dict(text="))
+    out = greeter.run("test", "--session", "s-9").out
+    assert "MalformedResultError: expected GreetResult, got dict\n" in out
+
+
 def test_examples_that_hold(greeter: ProjectFolder) -> None:
     done = greeter.run("test", "--session", "s-9")
     assert (done.code, done.out, done.err) == (0, "", "2 examples passed\n")

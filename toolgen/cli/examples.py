@@ -18,7 +18,13 @@ from toolgen.cli.config import Project
 from toolgen.cli.load import load_design, load_module
 from toolgen.cli.outcome import print_output, show, wrong_design
 from toolgen.cli.records import Record, RecordedError, record_at, render_records
-from toolgen.cli.runtime import load_runtime, open_test_runtime, require_facts, unimplemented_methods
+from toolgen.cli.runtime import (
+    load_runtime,
+    logged_causes,
+    open_test_runtime,
+    require_facts,
+    unimplemented_methods,
+)
 from toolgen.codegen.layout import toolset_path
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable_lines
@@ -178,17 +184,18 @@ async def _problem(runtime: Runtime, case: _Case, meta: CallMeta, *, is_live: bo
         ToolgenError: the generated code does not know the example's result.
     """
     expected = case.example.result
-    with unimplemented_methods() as unimplemented, redirect_stdout(sys.stderr):
+    with unimplemented_methods() as unimplemented, logged_causes() as causes, redirect_stdout(sys.stderr):
         result = await runtime.call(case.tool.id, case.example.args, meta)
     if result.suspension is not None and is_live:  # somebody's own policy asks
         await runtime.cancel(result.suspension.token, "an example of the design")
     if result.status in ("suspended", "pending"):
         waits = f"waits: {result.suspension.kind}" if result.suspension else "waits"
-        return "" if expected is None else f"{waits}, so it has no result to compare"
+        compared = "so it has no result to compare; leave the result out of the example"
+        return "" if expected is None else f"{waits}, {compared}"
     if unimplemented:
         return "\n".join(unimplemented)
     if result.status != "ok":
-        return f"failed: {_pretty(result.json)}"
+        return "\n".join([f"failed: {_pretty(result.json)}", *causes])
     if expected is None:
         return ""
     document = case.spec.result.encode(_decoded(case, case.spec.result, expected))

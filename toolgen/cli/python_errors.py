@@ -50,6 +50,13 @@ def authors_code(problem: str) -> Iterator[None]:
         raise RecordedError(f"{problem}:\n\n{_own_traceback(error)}", record=_record(error)) from error
 
 
+def cause_of(error: BaseException) -> str:
+    """Return what Python says, after the last place in the author's files if it went through one."""
+    record = _record(error)
+    place = f"{record.file}:{record.line}: " if record.file else ""
+    return f"{place}{record.message}"
+
+
 def _record(error: BaseException) -> Record:
     """Return what Python says, at the last place in the author's files, and what to do."""
     message = _message(error)

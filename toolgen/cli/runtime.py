@@ -18,7 +18,7 @@ from typing import Any
 
 from toolgen.cli.config import Project
 from toolgen.cli.load import load_module
-from toolgen.cli.python_errors import authors_code
+from toolgen.cli.python_errors import authors_code, cause_of
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.expr.rendering import shown
@@ -117,6 +117,25 @@ def require_facts(specs: Iterable[ToolSpec[Any, Any]], meta: CallMeta) -> None:
         options = " ".join(f"--{name.removesuffix('_id').replace('_', '-')} ID" for name in missing)
         needed = "; ".join(f"{tool} needs {name!r}" for name, tool in missing.items())
         raise ToolgenError(f"{needed}, which no option gives", hint=f"add {options}")
+
+
+@contextmanager
+def logged_causes() -> Iterator[list[str]]:
+    """Collect what was raised in calls, which their results do not tell; the log has it all the same."""
+    causes: list[str] = []
+
+    def collect(record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None:
+            causes.append(cause_of(error))
+        return True
+
+    logger = logging.getLogger("toolgen.runtime")
+    logger.addFilter(collect)
+    try:
+        yield causes
+    finally:
+        logger.removeFilter(collect)
 
 
 @contextmanager
