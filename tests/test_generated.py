@@ -145,7 +145,7 @@ class Devices(devices.BoundDevicesExecutor):
         self, payload: devices.PingPayload, ctx: ToolContext
     ) -> ToolReturn[devices.PingResult]:
         """Answer."""
-        raise NotImplementedError("ping returns a PingResult, and trace as artifact")
+        raise NotImplementedError("ping returns PingResult, and trace as artifact")
 '''
     )
 
@@ -172,11 +172,11 @@ class Documents(documents.DocumentsExecutor):
         self, payload: documents.TableOfContentsPayload, ctx: ToolContext
     ) -> documents.TableOfContentsResult:
         """Return the sections of a document."""
-        raise NotImplementedError("table_of_contents returns a TableOfContentsResult with root")
+        raise NotImplementedError("table_of_contents returns TableOfContentsResult with root")
 
     async def team(self, payload: documents.TeamPayload, ctx: ToolContext) -> documents.TeamResult:
         """Return a team."""
-        raise NotImplementedError("team returns a TeamResult with members")
+        raise NotImplementedError("team returns TeamResult with members")
 '''
     )
 
@@ -213,21 +213,21 @@ class Devices(devices.DevicesExecutor):
     ) -> LongRunningReturn[devices.UpdateFirmwareResult, devices.UpdateFirmwareAck]:
         """Update the firmware of a device."""
         raise NotImplementedError(
-            "update_firmware returns a UpdateFirmwareResult with version, or ToolOutcome.pending(…)"
+            "update_firmware returns UpdateFirmwareResult with version, or ToolOutcome.pending(…)"
         )
 
     async def finish(
         self, payload: devices.FinishPayload, ctx: ToolContext
     ) -> LongRunningReturn[devices.FinishResult, Reason]:
         """End the conversation."""
-        raise NotImplementedError("finish returns a FinishResult, or ToolOutcome.pending(…)")
+        raise NotImplementedError("finish returns FinishResult, or ToolOutcome.pending(…)")
 
     async def measure(
         self, payload: devices.MeasurePayload, ctx: ToolContext
     ) -> LongRunningReturn[devices.MeasureResult, None]:
         """Measure for a day."""
         raise NotImplementedError(
-            "measure returns a MeasureResult with low, or ToolOutcome.pending(…)"
+            "measure returns MeasureResult with low, or ToolOutcome.pending(…)"
         )
 '''
     )

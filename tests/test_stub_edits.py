@@ -91,7 +91,7 @@ class From(from_.FromExecutor):
 METHOD = '''
     async def specs_(self, payload: from_.SpecsPayload, ctx: ToolContext) -> from_.SpecsResult:
         """Another module; its constant is taken."""
-        raise NotImplementedError("specs returns a SpecsResult")
+        raise NotImplementedError("specs returns SpecsResult")
 '''
 
 

@@ -17,7 +17,7 @@ STUB = "executors/hall/people.py"
 LEAVE = '''
     async def leave(self, payload: people.LeavePayload, ctx: ToolContext) -> people.LeaveResult:
         """Say goodbye."""
-        raise NotImplementedError("leave returns a LeaveResult with text")
+        raise NotImplementedError("leave returns LeaveResult with text")
 '''
 GREET_IS_OPEN = f"{STUB}:13: People.greet is not implemented (tool hall.people.greet)"
 
@@ -34,7 +34,7 @@ def implement(project: ProjectFolder) -> None:
     text = (project.path / STUB).read_text()
     body = 'return people.GreetResult(text=f"Hello {payload.name}")'
     project.write(
-        STUB, text.replace('raise NotImplementedError("greet returns a GreetResult with text")', body)
+        STUB, text.replace('raise NotImplementedError("greet returns GreetResult with text")', body)
     )
 
 

@@ -16,7 +16,7 @@ HERE = str(Path(__file__))
 
 class Stub:
     async def list_devices(self, payload: Any, ctx: Any) -> Any:
-        raise NotImplementedError("list_devices returns a ListDevicesResult")
+        raise NotImplementedError("list_devices returns ListDevicesResult")
 
 
 class StubInAThread:

@@ -153,7 +153,7 @@ def _fits(line: str) -> bool:
 
 def _sentence(tool: Tool) -> str:
     fields = [field.name for field in tool.result.fields]
-    what = f"{tool.name} returns a {tool.result.name}"
+    what = f"{tool.name} returns {tool.result.name}"
     if fields:
         what += f" with {_listed(fields)}"
     if tool.artifacts:
