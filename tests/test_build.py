@@ -33,6 +33,7 @@ from toolgen.dsl import (
     Example,
     Inject,
     Int,
+    JSONSchema,
     Meta,
     Method,
     Nullable,
@@ -458,3 +459,26 @@ def test_places_without_columns_still_have_a_line() -> None:
         "<string>:2:10: error: the design has no description [missing-description]\n"
         "  hint: say in one sentence what it is; models choose and fill tools by their descriptions"
     )
+
+
+def test_a_list_of_a_type_is_shown_without_addresses() -> None:
+    for wrong, shown, hint in (
+        ([DEVICE], "[Type('Device')]", "write ArrayOf(Device)"),
+        (list[DEVICE], "list[Type('Device')]", "write ArrayOf(Device)"),  # type: ignore[valid-type]
+        (
+            {"of": String},
+            "{'of': String(…)}",
+            "write a type such as String, ArrayOf(String) or the name of a Type",
+        ),
+    ):
+        design = Design("home", "A home.", Type("T", "T.", Attribute("a", wrong, "A.")))  # type: ignore[arg-type]
+        (found,) = build(design).diagnostics
+        assert (found.message, found.hint) == (f"the type of Attribute 'a' is {shown}, not a type", hint)
+
+
+def test_a_schema_in_the_place_of_its_path_is_to_be_a_dict() -> None:
+    tool = Tool("find", "Find.", Args(JSONSchema('{"type": "object"}')))
+    design = Design("home", "A home.", Service("desk", "A desk.", Toolset("finds", "Find.", tool)))
+    (found,) = build(design).diagnostics
+    assert found.code == "unreadable-schema"
+    assert found.hint == "write the schema itself as a dict, without the quotes around it"

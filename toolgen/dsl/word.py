@@ -14,3 +14,10 @@ class Word:
 
     def __init__(self) -> None:
         self.source = Source.of_caller()
+
+    def __repr__(self) -> str:
+        """Return the word by its name, without an address, which a message would show."""
+        given = vars(self)
+        name = given.get("name", given.get("kind"))
+        kind = type(self).__name__.removesuffix("Word")
+        return f"{kind}({name!r})" if isinstance(name, str) else f"{kind}(…)"

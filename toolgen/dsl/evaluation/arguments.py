@@ -305,6 +305,8 @@ def _type_hint(value: object) -> str:
 
 def _word_for(value: object) -> str | None:
     """Return the type of the language that stands for a type of Python."""
+    if isinstance(value, DataType):
+        return spelled(value)
     inner = [_word_for(each) or "…" for each in get_args(value)]
     try:
         known = _PYTHON_TYPES.get(get_origin(value) or value)

@@ -81,6 +81,8 @@ def _schema(word: JSONSchema) -> object:
         return json.loads(file.read_bytes())
     except OSError as error:
         hint = "write the path as it is seen from the folder of the design's file"
+        if path.lstrip().startswith("{"):
+            hint = "write the schema itself as a dict, without the quotes around it"
         raise _Unreadable(fault=f"{path!r}: {error.strerror or error}", hint=hint) from error
     except (ValueError, RecursionError) as error:
         fault = "too deeply nested" if isinstance(error, RecursionError) else f"not JSON: {error}"
