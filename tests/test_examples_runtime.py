@@ -124,6 +124,10 @@ def untidy():
     raise OSError("it does not close")
 
 
+def undecorated():
+    yield serve(HERE / "nowhere")
+
+
 class Careful:
     async def decide(self, call, spec, preview):
         return Ask(question="Is that right?")
@@ -233,6 +237,7 @@ def test_each_example_has_a_runtime_of_its_own(shop: ProjectFolder, function: st
         ("builtins:list", "'builtins:list' gave [], not a Runtime\n  hint: "),
         ("app.main:serve", "'app.main:serve' failed:\n\nTypeError: serve() missing 1 required positional"),
         ("app.main:untidy", "OSError: it does not close\n"),
+        ("app.main:undecorated", "gave a generator, not a Runtime\n  hint: write @contextmanager above it"),
     ],
 )
 def test_a_runtime_for_tests_that_is_of_no_use(shop: ProjectFolder, function: str, message: str) -> None:

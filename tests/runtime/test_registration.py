@@ -45,6 +45,11 @@ def test_everything_wrong_with_an_executor_comes_at_once() -> None:
     assert runtime.list_tools() == ()
 
 
+def test_a_class_in_the_place_of_an_executor_is_refused() -> None:
+    with pytest.raises(RegistrationError, match="RecordingExecutor is a class; give an instance of it"):
+        Runtime().register(registration(RecordingExecutor))
+
+
 def test_a_toolset_is_registered_once() -> None:
     runtime = Runtime()
     runtime.register(registration(RecordingExecutor({})))

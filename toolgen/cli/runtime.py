@@ -63,6 +63,11 @@ async def open_test_runtime(project: Project) -> AsyncIterator[Runtime]:
                 made = stack.enter_context(made)
             elif isinstance(made, AbstractAsyncContextManager) and not isinstance(made, Runtime):
                 made = await stack.enter_async_context(made)
+            elif inspect.isgenerator(made) or inspect.isasyncgen(made):
+                raise ToolgenError(
+                    f"{project.test_runtime!r} gave a generator, not a Runtime",
+                    hint="write @contextmanager above it, or @asynccontextmanager where it is async",
+                )
             runtime = await stack.enter_async_context(_checked(project.test_runtime, made))
         yield runtime
         with authors_code(problem):

@@ -140,6 +140,9 @@ def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[Boun
             hint="run `toolgen gen` with the toolgen that is installed here",
         )
     executor = registration.executor
+    if isinstance(executor, type):
+        problems.append(f"{executor.__name__} is a class; give an instance of it")
+        return ()
     raw = is_async(executor)
     found: list[BoundTool] = []
     for spec in registration.specs:
