@@ -116,7 +116,7 @@ def test_all_that_will_run_is_shown_before_it_runs(database: ProjectFolder) -> N
     listed = database.run("approve")
     assert json.dumps({"query": HIDDEN, "database": "staging"}) in listed.out
     assert "toolgen approve s_…" in listed.err
-    done = database.run("approve", token)
+    done = database.run("approve", token, "--yes")
     assert f'  "query": {json.dumps(HIDDEN)}\n  "database": "staging"\n' in done.err
     assert (done.code, (database.path / "ran").read_text("utf-8")) == (0, HIDDEN)
 
@@ -151,6 +151,25 @@ def test_a_person_at_a_terminal_is_asked_once_more(
     assert says in said
     assert (database.path / "ran").exists() == ran
     assert len(database.run("approve").out.splitlines()) == (2 if "nothing was answered" in said else 0)
+
+
+def test_nothing_is_approved_where_nobody_can_be_asked(database: ProjectFolder) -> None:
+    token, _ = asked(database, "select 1")
+    done = subprocess.run(
+        [sys.executable, "-m", "toolgen", "approve", token],
+        cwd=database.path,
+        env=surroundings(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(
+        "error: nobody can be asked where no terminal is, so nothing was answered\n"
+        "  hint: add --yes where the command itself is the approval\n"
+    )
+    assert not (database.path / "ran").exists()
 
 
 def test_what_a_person_at_a_terminal_does_not_see_is_not_run(database: ProjectFolder) -> None:
@@ -207,6 +226,6 @@ def test_what_is_no_approval_says_so(database: ProjectFolder) -> None:
     assert wrong.code == 2
     assert wrong.err.endswith("nothing waits under this token\n  hint: copy the whole token, from s_ on\n")
     assert database.run("approve", token, "--deny").code == 0
-    other = database.run("approve", token)
+    other = database.run("approve", token, "--yes")
     assert other.code == 2
     assert other.err.endswith("error: this was answered already, and differently\n")

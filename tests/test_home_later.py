@@ -100,7 +100,7 @@ def test_a_reset_asked_for_in_one_process_is_approved_and_done_in_another(
     assert before
     token = run(project, "-c", ASKING).strip()
     assert settings(connection, "h09") == before
-    answer = json.loads(run(project, "-m", "toolgen", "approve", token))
+    answer = json.loads(run(project, "-m", "toolgen", "approve", token, "--yes"))
     assert answer == {"name": "Reading lamp", "lost": before}
     assert settings(connection, "h09") == {}
 
@@ -109,7 +109,9 @@ def test_an_approval_may_say_what_stays(project: Path, connection: sqlite3.Conne
     before = settings(connection, "h09")
     assert isinstance(before, dict)
     token = run(project, "-c", ASKING).strip()
-    answer = json.loads(run(project, "-m", "toolgen", "approve", token, "--payload", '{"keep_on": true}'))
+    answer = json.loads(
+        run(project, "-m", "toolgen", "approve", token, "--yes", "--payload", '{"keep_on": true}')
+    )
     assert answer["lost"] == {name: value for name, value in before.items() if name != "on"}
     assert settings(connection, "h09") == {"on": before["on"]}
 

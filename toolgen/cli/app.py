@@ -138,7 +138,9 @@ def approve(
     answer: Annotated[
         str, typer.Option(help="The whole answer to a question, or a result, as JSON.", metavar="JSON")
     ] = "",
-    yes: Annotated[bool, typer.Option("--yes", help="Approve without being asked at the terminal.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Approve without being asked, as a script has to.")
+    ] = False,
     session: Session = "",
     config: Config = None,
 ) -> None:

@@ -56,13 +56,16 @@ async def answer_call(project: Project, token: str, answer: Answer, session: str
 
 
 def _agrees() -> bool:
-    """Return whether the person at the terminal wants it to run; without one the command says so itself.
+    """Return whether the person at the terminal wants it to run.
 
     Raises:
-        ToolgenError: the person at the terminal sees neither what will run nor the question.
+        ToolgenError: nobody is there, or the person sees neither what will run nor the question.
     """
     if not sys.stdin.isatty():
-        return True
+        raise ToolgenError(
+            "nobody can be asked where no terminal is, so nothing was answered",
+            hint="add --yes where the command itself is the approval",
+        )
     if not sys.stderr.isatty():
         raise ToolgenError(
             "what will run is shown elsewhere than at this terminal, so nothing was answered",
