@@ -14,7 +14,7 @@ from pydantic_ai.models.instrumented import InstrumentedModel
 from pydantic_ai.models.wrapper import WrapperModel
 
 from tests.adapters.given import answer, called, given
-from tests.adapters.provider import ANTHROPIC, Answer, Cut, LeftOpen, Provider, Raw
+from tests.adapters.provider import ANTHROPIC, RESPONSES, Answer, Cut, LeftOpen, Provider, Raw
 from tests.adapters.wire import Called, Place, Said, sse, stream_until
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.adapters.llm.endings import ending
@@ -260,6 +260,73 @@ async def test_a_model_within_another_is_watched_too(anthropic_model: Model, pro
         provider.answers(LeftOpen(ONE))
         with pytest.raises(ProviderError, match="broke off"):
             await LLMPlanner(wrapper).plan_start(given())
+
+
+@pytest.mark.parametrize("answer", [LeftOpen(ONE), LeftOpen(BARE), Cut(said=ONE, at="before the last event")])
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+async def test_a_model_behind_a_router_is_watched_too(
+    anthropic_model: Model, provider: Provider, answer: Answer, stream: bool
+) -> None:
+    """A router reads the first event of a stream before it hands the stream on."""
+    for router in (
+        FallbackModel(anthropic_model, anthropic_model),
+        WrapperModel(FallbackModel(InstrumentedModel(anthropic_model))),
+        FallbackModel(FallbackModel(anthropic_model)),
+    ):
+        provider.answers(answer)
+        with pytest.raises(ProviderError, match="broke off"):
+            await LLMPlanner(router, stream=stream).plan_start(given())
+
+
+async def test_a_call_that_is_closed_unfinished_is_not_executed(
+    responses_model: Model, provider: Provider
+) -> None:
+    """As servers say it that mark the item, and not the response around it."""
+    texts = [frame.text for frame in RESPONSES.streamed(BARE, {"model": "m"})]
+    unfinished = "".join(
+        text.replace('"completed"', '"incomplete"') if "output_item.done" in text else text for text in texts
+    )
+    provider.answers(*[Raw(unfinished, "text/event-stream")] * 2)
+    with pytest.raises(ProviderError, match="ended the answer for the reason"):
+        await LLMPlanner(responses_model).plan_start(given())
+
+
+def chat_chunk(delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "finish_reason": reason}
+    frame = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    return {**frame, "choices": [choice]}
+
+
+def gemini_chunk(call: dict[str, Any] | None, reason: str | None = None) -> dict[str, Any]:
+    parts = [{"functionCall": {"name": "wipe", **call}}] if call is not None else []
+    ended = {"finishReason": reason} if reason else {}
+    return {"candidates": [{"content": {"role": "model", "parts": parts}, "index": 0, **ended}]}
+
+
+BEGUN = {"index": 0, "id": "call_1", "type": "function", "function": {"name": "wipe", "arguments": ""}}
+CHAT_STOPPED = [
+    chat_chunk({"tool_calls": [BEGUN]}),
+    chat_chunk({}, "length"),
+    chat_chunk({}, "stop"),
+]
+GEMINI_STOPPED = [gemini_chunk({"args": {}}, "MAX_TOKENS"), gemini_chunk(None, "STOP")]
+PIECE = {"jsonPath": "$.path", "stringValue": "/tm", "willContinue": True}
+GEMINI_PIECES = [gemini_chunk({"partialArgs": [PIECE], "willContinue": True}), gemini_chunk(None, "STOP")]
+
+
+@pytest.mark.parametrize("chunks", [GEMINI_STOPPED, GEMINI_PIECES], ids=["stopped", "a call in pieces"])
+async def test_gemini_finishes_no_call_by_a_later_word(
+    gemini_model: Model, provider: Provider, chunks: list[dict[str, Any]]
+) -> None:
+    provider.answers(*[Raw("".join(map(sse, chunks)), "text/event-stream")] * 2)
+    with pytest.raises(ProviderError, match=r"broke off|ended the answer for the reason"):
+        await LLMPlanner(gemini_model).plan_start(given())
+
+
+async def test_a_proxy_finishes_no_call_by_a_later_word(openai_model: Model, provider: Provider) -> None:
+    provider.answers(*[Raw("".join(map(sse, CHAT_STOPPED)), "text/event-stream")] * 2)
+    with pytest.raises(ProviderError, match="ended the answer for the reason"):
+        await LLMPlanner(openai_model).plan_start(given())
 
 
 async def test_a_server_that_never_says_why_it_ends_is_believed_on_request(

@@ -22,7 +22,7 @@ from pydantic_ai.settings import ModelSettings
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime.agents import PlanReports
 
-from .endings import Closings, Ending, ending, watched
+from .endings import Closings, Ending, ending, observed, watched
 from .failures import broke_off, failure
 from .telling import Telling
 from .verbatim import carrying
@@ -40,7 +40,7 @@ def found(model: Model | str) -> Model:
         ToolgenError: there is none, it lacks a key, or the SDK of its provider is not installed.
     """
     try:
-        return carrying(infer_model(model))
+        return observed(carrying(infer_model(model)))
     except ImportError as error:
         hint = f"pip install 'pydantic-ai-slim[{str(model).partition(':')[0]}]'"
         raise ToolgenError(f"the provider of {model} has an SDK, and it is missing", hint=hint) from error

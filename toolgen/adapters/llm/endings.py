@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import copy
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, Final, Literal, Self
 
 from pydantic_ai.messages import ModelResponse
-from pydantic_ai.models import StreamedResponse
+from pydantic_ai.models import Model, StreamedResponse
+from pydantic_ai.models.fallback import FallbackModel
+from pydantic_ai.models.wrapper import WrapperModel
 
 Ending = Literal["complete", "length", "filtered", "malformed", "broken"]
 """`length`: at the limit of its tokens. `filtered`: by a content filter, or the model refused. `malformed`:
@@ -14,18 +18,27 @@ for another reason. `broken`: the provider never said that the answer ended."""
 
 _REASON: Final = "finish_reason"
 """Where pydantic-ai keeps the provider's own word, and nothing that it made up itself."""
+_UNFINISHED: Final = frozenset({"in_progress", "incomplete"})
+"""Statuses of an item of OpenAI's Responses that is closed all the same."""
+_STOPPED: Final = frozenset({"length", "content_filter"})
+"""Words of chat completions; another one may follow them."""
+_GEMINI_ENDS: Final = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED"})
+"""Gemini's words for an answer that nothing stopped."""
 
 
 class Closings:
     """What the events below pydantic-ai say of an answer: which calls were closed, and whether it ended.
 
     pydantic-ai hides it: a stream that just ends is a complete answer to it, with whatever a call has of its
-    arguments. Only Anthropic and OpenAI's Responses have such events.
+    arguments. Only Anthropic and OpenAI's Responses have events for it; the others are watched for what
+    pydantic-ai drops: a reason that a later one covers, and pieces of Gemini's calls.
     """
 
     def __init__(self) -> None:
         self._open: set[object] = set()
         self._has_last: bool | None = None
+        self.was_stopped = False
+        """A limit or a filter stopped a part of it, whatever reason was given afterwards."""
 
     @property
     def is_open(self) -> bool:
@@ -45,10 +58,25 @@ class Closings:
                 self._open.add(event.output_index)
             case "response.output_item.done":
                 self._open.discard(event.output_index)
+                self.was_stopped |= getattr(event.item, "status", None) in _UNFINISHED
             case "message_stop" | "response.completed" | "response.incomplete" | "response.failed":
                 self._has_last = True
+            case None:
+                self._take_chunk(event)
             case _:
                 pass
+
+    def _take_chunk(self, chunk: Any) -> None:
+        """Take a chunk of a chat completion or of Gemini, of which only the first choice is read."""
+        for choice in (getattr(chunk, "choices", None) or ())[:1]:
+            self.was_stopped |= getattr(choice, "finish_reason", None) in _STOPPED
+        for candidate in (getattr(chunk, "candidates", None) or ())[:1]:
+            reason = getattr(candidate, "finish_reason", None)
+            self.was_stopped |= reason is not None and reason.name not in _GEMINI_ENDS
+            for part in getattr(candidate.content, "parts", None) or ():
+                call = part.function_call
+                if call is not None and (call.will_continue or call.partial_args):
+                    self._open.add("a call in pieces")
 
 
 class _Watched:
@@ -56,14 +84,14 @@ class _Watched:
 
     def __init__(self, events: Any, closings: Closings) -> None:
         self._events = events
-        self._closings = closings
+        self.closings = closings
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> object:
         event: object = await anext(self._events)
-        self._closings.take(event)
+        self.closings.take(event)
         return event
 
     def __getattr__(self, name: str) -> Any:
@@ -78,9 +106,40 @@ def watched(stream: StreamedResponse) -> Closings:
     """
     closings = Closings()
     events = getattr(stream, "_response", None)
+    if isinstance(events, _Watched):
+        return events.closings
     if isinstance(events, AsyncIterator):
         stream._response = _Watched(events, closings)  # type: ignore[attr-defined]  # of its subclasses
     return closings
+
+
+class _Observed(WrapperModel):
+    """A model whose streams are watched from their first event on."""
+
+    @asynccontextmanager
+    async def request_stream(self, *args: Any, **more: Any) -> AsyncGenerator[StreamedResponse]:
+        async with self.wrapped.request_stream(*args, **more) as stream:
+            watched(stream)
+            yield stream
+
+
+def observed(model: Model) -> Model:
+    """Return a model that `watched` sees all of; a router reads the first event before it hands a stream on.
+
+    The author's own stays as it is.
+    """
+    if isinstance(model, WrapperModel):
+        inner = observed(model.wrapped)
+        if inner is model.wrapped:
+            return model
+        wrapper = copy.copy(model)
+        wrapper.wrapped = inner
+        return wrapper
+    if isinstance(model, FallbackModel):
+        router = copy.copy(model)
+        router.models = [_Observed(observed(one)) for one in model.models]
+        return router
+    return model
 
 
 def ending(
@@ -90,7 +149,7 @@ def ending(
     needs_reason: bool = True,
     needs_word: bool = False,
 ) -> Ending:
-    """Return how an answer ended that is not to go on.
+    """Return how an answer ended that is not to go on; the worst of its reasons counts.
 
     With `needs_reason` a provider has to give one; models without a provider, for tests, have none. With
     `needs_word` it has to be in its own words: pydantic-ai makes reasons up for chat completions without one.
@@ -105,6 +164,8 @@ def ending(
         case "content_filter":
             return "filtered"
         case "error":
+            return "malformed"
+        case "stop" | "tool_call" if closings is not None and closings.was_stopped:
             return "malformed"
         case "stop" | "tool_call":
             return "complete" if word or is_free or not needs_word else "broken"
