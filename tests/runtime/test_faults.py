@@ -11,8 +11,9 @@ import pytest
 
 from gen.assistant.toolsets import devices
 from tests.runtime.clock import HOUR, LoopClock
-from tests.runtime.tools import META, SITE, Listing, nothing, spec
+from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
 from toolgen.runtime import (
+    Abort,
     Allow,
     ArtifactSpec,
     BoundTool,
@@ -20,8 +21,10 @@ from toolgen.runtime import (
     ConfirmSpec,
     Continue,
     Hook,
+    RetryHint,
     Runtime,
     ToolCall,
+    ToolError,
     ToolOutcome,
     ToolsetRegistration,
 )
@@ -230,3 +233,40 @@ async def test_a_tool_of_a_snapshot_fails_as_any_other() -> None:
     result = await snapshot.call(TOOL, SITE, META)
     assert result.status == "error"
     assert b"secret" not in result.json
+
+
+class Says(Hook):
+    """A hook that answers every failure with what a test gives it."""
+
+    def __init__(self, verdict: Any) -> None:
+        self._verdict = verdict
+
+    async def on_tool_error(self, call: Any, error: Any, ctx: Any) -> Any:
+        return self._verdict
+
+
+WRONG: Any = 5
+"""What a type checker would refuse, and a dictionary of somebody else's service may hold."""
+
+
+@pytest.mark.parametrize(
+    "hint", ["slow down", {"reason": "timeout"}, RetryHint(reason="timeout", tool=WRONG, message=WRONG)]
+)
+async def test_a_hint_that_is_none_is_left_out_of_the_error(
+    hint: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fails(payload: Any, ctx: Any) -> Any:
+        raise ToolError("try later", retry_hint=hint)
+
+    result = await runtime(Listing(fails)).call(TOOL, SITE, META)
+    assert (result.status, result.json, result.retry_hint) == ("error", b'{"error":"try later"}', None)
+    assert "no RetryHint" in caplog.text
+
+
+async def test_a_hook_that_aborts_with_no_tool_error_fails_the_call() -> None:
+    async def fails(payload: Any, ctx: Any) -> Any:
+        raise ToolError("no")
+
+    result = await runtime(Listing(fails), hooks=[Says(Abort(error=WRONG))]).call(TOOL, SITE, META)
+    assert result.status == "error"
+    assert b"it is not the arguments" in result.json

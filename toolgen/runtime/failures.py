@@ -57,15 +57,25 @@ def refused(
 
 def failed(tool: str, error: ToolError, meta: CallMeta, limit: int) -> ToolResult:
     """Return the result of a failure that is already in words for the model, in at most `limit` bytes."""
-    hint = error.retry_hint
     return ToolResult(
         tool=tool,
         status="error",
-        json=error_within(error.message, limit),
+        json=error_within(str(error.message), limit),
         tool_call_id=meta.tool_call_id,
         error=error,
-        retry_hint=hint and hint_within(hint, limit),
+        retry_hint=_hint(tool, error, limit),
     )
+
+
+def _hint(tool: str, error: ToolError, limit: int) -> RetryHint | None:
+    """Return the hint of an error; None where its author gave something that is none."""
+    if error.retry_hint is None:
+        return None
+    try:
+        return hint_within(error.retry_hint, limit)
+    except (AttributeError, TypeError) as problem:
+        log.error("tool %s failed with a retry_hint that is no RetryHint: %s", tool, problem)
+        return None
 
 
 def denied(

@@ -137,11 +137,13 @@ async def told(step: Callable[..., Awaitable[object]], *arguments: Any) -> Verdi
     """Return what a hook says.
 
     Raises:
-        TypeError: it says none of the four.
+        TypeError: it says none of the four, or aborts with what is no `ToolError`.
     """
     verdict = await step(*arguments)
+    name = getattr(step, "__qualname__", repr(step))
+    if isinstance(verdict, Abort) and not isinstance(verdict.error, ToolError):
+        raise TypeError(f"{name} aborts with a {type(verdict.error).__name__}, not a ToolError")
     if not isinstance(verdict, Continue | Answer | Deny | Abort):
-        name = getattr(step, "__qualname__", repr(step))
         raise TypeError(
             f"{name} returned {type(verdict).__name__}; a hook returns Continue, Answer, Deny or Abort"
         )
