@@ -314,3 +314,44 @@ async def test_a_run_gives_typed_answers_too(tmp_path: Path) -> None:
 def test_a_context_made_by_hand_has_no_answers() -> None:
     context = ToolContext(META, "x.tools.ask")
     assert (context.answer, context.answered(str), context.approved("Sure?")) == (None, None, False)
+
+
+@pytest.mark.parametrize("answer", [1e300, 10**40, 1e308, 0.35])
+async def test_a_multiple_is_exact_however_large_the_number(
+    serve: Callable[..., Runtime], answer: Any
+) -> None:
+    async def ask(ctx: ToolContext) -> str | Unfinished:
+        """Ask."""
+        return "heard" if ctx.answer else ToolOutcome.ask("How much?", {"type": "number", "multipleOf": 0.1})
+
+    made = serve(ask)
+    token = waiting(await made.call("ask", {}, META)).token
+    if answer == 0.35:
+        with pytest.raises(BadAnswerError, match=r"must be a multiple of 0\.1"):
+            await made.deliver(token, answer)
+    else:
+        assert (await made.deliver(token, answer)).status == "ok"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "number", "multipleOf": 0},
+        {"type": "number", "minimum": "1"},
+        {"type": "number", "maximum": float("nan")},
+        {"type": "string", "minLength": "1"},
+        {"type": "string", "enum": 5},
+        {"type": "string", "format": ["date"]},
+        {"type": "object", "properties": {}, "required": 5},
+        {"type": "object", "properties": {}, "required": [["a"]]},
+    ],
+)
+async def test_a_schema_that_no_answer_can_be_compared_with_is_not_asked(
+    serve: Callable[..., Runtime], schema: dict[str, Any]
+) -> None:
+    async def ask() -> str | Unfinished:
+        """Ask."""
+        return ToolOutcome.ask("What?", schema)
+
+    result = await serve(ask).call("ask", {}, META)
+    assert (result.status, result.suspension) == ("error", None)

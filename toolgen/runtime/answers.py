@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping
-from decimal import Decimal
+from fractions import Fraction
 from itertools import islice
 from typing import Any, Final
 
@@ -42,8 +43,9 @@ _BOUNDS: Final[dict[str, tuple[Callable[[Any, Any], bool], str]]] = {
     "maximum": (operator.le, "at most"),
     "exclusiveMinimum": (operator.gt, "more than"),
     "exclusiveMaximum": (operator.lt, "less than"),
-    "multipleOf": (lambda value, step: Decimal(str(value)) % Decimal(str(step)) == 0, "a multiple of"),
+    "multipleOf": (lambda value, step: Fraction(str(value)) % Fraction(str(step)) == 0, "a multiple of"),
 }
+_LENGTHS: Final = ("minLength", "maxLength")
 
 
 _LONGEST: Final = 200
@@ -173,7 +175,7 @@ def checked_schema(schema: Any) -> Any:
     properties = schema.get("properties", {}) if known else {}
     if known and schema.get("type", "object") == "object" and isinstance(properties, Mapping):
         good = isinstance(schema.get("additionalProperties", False), bool)
-        good = good and all(map(_is_scalar, properties.values()))
+        good = good and _are_texts(schema.get("required", ())) and all(map(_is_scalar, properties.values()))
     else:
         good = _is_scalar(schema)
     if not good:
@@ -192,7 +194,24 @@ def _is_scalar(schema: Any) -> bool:
     except (PatternError, TypeError):
         return False
     kind = schema.get("type")
-    return isinstance(kind, str) and kind in _TYPES
+    return isinstance(kind, str) and kind in _TYPES and _are_limits(schema)
+
+
+def _are_texts(names: object) -> bool:
+    return isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
+
+
+def _are_limits(schema: Mapping[str, Any]) -> bool:
+    """Return whether an answer can be compared with what its schema says of it."""
+    lengths = [schema[keyword] for keyword in _LENGTHS if keyword in schema]
+    bounds = [schema[keyword] for keyword in _BOUNDS if keyword in schema]
+    return (
+        all(type(length) is int for length in lengths)
+        and all(type(bound) in (int, float) and math.isfinite(bound) for bound in bounds)
+        and schema.get("multipleOf", 1) > 0
+        and isinstance(schema.get("enum", ()), list | tuple)
+        and isinstance(schema.get("format", ""), str)
+    )
 
 
 def _issues(schema: Any, value: Json, keys: Keys = ()) -> Iterator[FieldIssue]:
