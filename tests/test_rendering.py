@@ -113,7 +113,14 @@ class TestGithub:
         diagnostic = Diagnostic(code="bad-name", message="100%\n::error::", source=source, related=(related,))
         assert render([diagnostic], "github", "/") == (
             "::error file=a%2Cb%3Ac%25.py,line=1,col=1,title=bad-name::"
-            "100%25%0A::error::%0Aa,b:c%25.py:1:1: it stands%0D%0Ahere"
+            "100%25\\n::error::%0Aa,b:c%25.py:1:1: it stands\\r\\nhere"
+        )
+
+    def test_what_a_log_would_hide_or_obey_is_escaped(self) -> None:
+        source = Source(compile("", "a.py", "exec"), 10**6)
+        diagnostic = Diagnostic(code="bad-name", message="\x9b2J\u202e", hint="\u200b", source=source)
+        assert render([diagnostic], "github", "/") == (
+            "::error file=a.py,line=1,col=1,title=bad-name::\\u009b2J\\u202e%0Ahint: \\u200b"
         )
 
 

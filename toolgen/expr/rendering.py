@@ -87,7 +87,7 @@ def _github(diagnostic: Diagnostic, root: str) -> str:
     lines = [diagnostic.message]
     lines += [f"{_place(related.source, root)}: {related.message}" for related in diagnostic.related]
     lines += [f"hint: {diagnostic.hint}"] if diagnostic.hint else []
-    return workflow_command("\n".join(lines), properties, _severity(diagnostic))
+    return workflow_command("\n".join(map(printable, lines)), properties, _severity(diagnostic))
 
 
 def workflow_command(message: str, properties: Mapping[str, object], severity: Severity = "error") -> str:
