@@ -27,6 +27,8 @@ from tests.adapters.conftest import WIRES
 from tests.adapters.provider import Provider
 from tests.adapters.wire import Called, Said
 from toolgen.adapters.llm import LLMPlanner
+from toolgen.adapters.llm.blocks import shown
+from toolgen.contract.fields import Json
 from toolgen.runtime import Runtime
 from toolgen.runtime.agents import (
     AgentRegistration,
@@ -217,6 +219,15 @@ def kept_by_an_older_version(odd: str, name: str) -> tuple[Message, ...]:
     """Return a turn as it was once kept: with the arguments as the model wrote them, in two places."""
     part = {"tool_name": name, "args": odd, "tool_call_id": "call_1", "part_kind": "tool-call"}
     said = {"content": "\ud800", "part_kind": "text"}
+    content = (
+        {"type": "text", "text": "\udc80.txt"},
+        {"type": "resource_link", "uri": "file:\udc80", "name": "\udc80"},
+        {"type": "image", "data": "é", "mimeType": "image/\udc80"},
+        {"type": "new", "of": "\udc80"},
+    )
+    result = ToolAnswer(
+        id="call_1", name=name, status="error", text="no \udc00", content=content, reminder="\udc00"
+    )
     native = {"parts": [said, part], "kind": "response", "provider_name": "anthropic"}
     return (
         UserMessage(text="\ud83d"),
@@ -225,7 +236,7 @@ def kept_by_an_older_version(odd: str, name: str) -> tuple[Message, ...]:
             calls=(PlannedCall(name=name, arguments=odd, id="call_1"),),
             native={"writer": "pydantic-ai", "answer": native, "calls": ["call_1"]},
         ),
-        ToolMessage(answers=(ToolAnswer(id="call_1", name=name, status="error", text="no \udc00"),)),
+        ToolMessage(answers=(result,)),
         AssistantMessage(text=" "),
     )
 
@@ -257,6 +268,14 @@ async def test_words_that_no_engine_takes_do_not_end_a_session(
         assert output.status == "completed"
         await made.goes_on(models, provider)
     assert "Half a ? smile" in json.dumps(provider.sent[-1])
+
+
+def test_content_that_nobody_reads_is_a_note() -> None:
+    deep: Json = "x"
+    for _ in range(1_500):
+        deep = {"of": deep}
+    [note] = shown([{"type": "new", "of": deep}], frozenset())
+    assert note == "[content that cannot be written as JSON]"
 
 
 @pytest.mark.parametrize(

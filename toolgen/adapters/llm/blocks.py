@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Iterable, Mapping, Set
 from typing import Any, Final, get_args
 
 from pydantic_ai.messages import AudioMediaType, BinaryContent, ImageMediaType, UserContent
 from pydantic_ai.models import Model
 from pydantic_core import to_json
+
+from toolgen.runtime.agents.portable import portable_json
 
 _READABLE: Final[Mapping[str, frozenset[str]]] = {
     "image": frozenset(get_args(ImageMediaType)),
@@ -34,8 +35,15 @@ def readable(model: Model) -> frozenset[str]:
 
 def shown(blocks: Iterable[Any], media_types: Set[str]) -> list[UserContent]:
     """Return what the blocks hold; a note in the place of what the model cannot be sent."""
-    found = [_read(block if isinstance(block, Mapping) else {}, media_types) for block in blocks]
-    return [item or to_json(block).decode() for item, block in zip(found, blocks, strict=True)]
+    return [_shown(block, media_types) for block in blocks]
+
+
+def _shown(block: Any, media_types: Set[str]) -> UserContent:
+    try:
+        block = portable_json(block)
+        return _read(block if isinstance(block, Mapping) else {}, media_types) or to_json(block).decode()
+    except (ValueError, RecursionError):  # such as one that is nested deeper than any provider reads
+        return "[content that cannot be written as JSON]"
 
 
 def _read(block: Mapping[str, Any], media_types: Set[str]) -> BinaryContent | str:
@@ -56,7 +64,7 @@ def _read(block: Mapping[str, Any], media_types: Set[str]) -> BinaryContent | st
 def _file(data: str, media_type: str, name: str, media_types: Set[str]) -> BinaryContent | str:
     try:
         content = base64.b64decode(data, validate=True)
-    except binascii.Error:
+    except ValueError:  # of base64, or of ASCII
         return f"[{name} that cannot be read]"
     if media_type not in media_types:
         return f"[{name} ({media_type or 'of an unknown type'}, {len(content)} bytes) that cannot be shown]"

@@ -112,12 +112,12 @@ class _Transcript:
             )
             if answer.content:
                 content = shown(answer.content, self._media_types)
-                frame = f'<tool-content tool="{answer.name}" call="{answer.id}">'
+                frame = portable_text(f'<tool-content tool="{answer.name}" call="{answer.id}">')
                 self._words.append(UserPromptPart(content=[frame, *content, "</tool-content>"]))
         for answer in message.answers:
             if answer.reminder:
                 about = f"{answer.name}: " if len(message.answers) > 1 else ""
-                self._words.append(UserPromptPart(content=reminder(about + answer.reminder)))
+                self._words.append(UserPromptPart(content=reminder(portable_text(about + answer.reminder))))
 
     def end(self) -> list[ModelMessage]:
         self._end_request()
