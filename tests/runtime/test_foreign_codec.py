@@ -163,7 +163,7 @@ def test_the_schema_says_what_is_wrong_when_it_is_asked() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"title": "\\ud800"}', '{"title": NaN}', "[" * 1000])
+@pytest.mark.parametrize("text", ["", "{", '{"title": "\\ud800"}', '"\ud800"', '{"title": NaN}', "[" * 1000])
 @pytest.mark.parametrize("is_exact", [True, False])
 def test_what_is_no_json_is_one_issue(text: str, *, is_exact: bool) -> None:
     codec = foreign(UNIQUE, "Issue", is_exact=is_exact)

@@ -239,7 +239,7 @@ class SchemaCodec(Codec[T]):
         """Return what the schema says of a document; nothing when it is no JSON."""
         try:
             parsed = from_json(data, allow_inf_nan=False)
-        except ValueError:
+        except (ValueError, TypeError):  # the latter where a text holds lone surrogates
             return Findings(issues=())
         return self._rules.findings(parsed, most)
 
