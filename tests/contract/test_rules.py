@@ -198,6 +198,12 @@ def test_only_the_first_issues_are_built_and_the_others_counted() -> None:
     assert (len(found.issues), found.more, found.is_counted) == (20, 880, False)
 
 
+def test_issues_of_keys_and_of_their_values_are_all_counted() -> None:
+    schema = {"propertyNames": {"maxLength": 1}, "additionalProperties": {"type": "string"}}
+    found = Rules(schema).findings({f"key {number}": number for number in range(12)}, 20)
+    assert (len(found.issues), found.more) == (20, 1)
+
+
 @pytest.mark.parametrize("document", [[5] * 20_000, {f"k{number}": 1 for number in range(5_000)}])
 def test_the_errors_of_a_large_document_are_not_collected(document: Json) -> None:
     """Each holds a copy of its value: those of 5,000 keys take gigabytes."""

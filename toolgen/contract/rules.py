@@ -120,7 +120,8 @@ class Rules:
             return Findings(issues=tuple(issues))
         told = {issue.keys for issue in issues}
         places = told.union(tuple(error.instance_path) for error in errors)
-        return Findings(issues=tuple(issues[:most]), more=len(places) - most, is_counted=False)
+        known = max(len(issues), len(places))  # a key and the value there are two issues at one place
+        return Findings(issues=tuple(issues[:most]), more=known - most, is_counted=False)
 
     def _read(self, errors: Iterable[ValidationError], base: Keys, most: int = _ALL) -> list[Found]:
         """Return what is wrong at `base` and below it, in a few more places than that at most."""
