@@ -197,6 +197,23 @@ async def test_progress_that_does_not_fit_is_refused(value: Any, reason: str, li
 
 
 @LISTENS
+@pytest.mark.parametrize(("fraction", "message"), [("half", ""), ({}, ""), (0.5, None), (None, b"begun")])
+async def test_progress_that_no_log_could_hold_is_refused(fraction: Any, message: Any, listens: bool) -> None:
+    """An event of another type would make the log of its run unreadable."""
+    made = runtime(ToolOutcome.pending("job-1", Ack(minutes=4)), events=Events() if listens else None)
+    waiting = (await made.call(DECLARED.id, ARGUMENTS, META)).suspension
+    assert waiting is not None
+    with pytest.raises(MalformedResultError, match="of its progress"):
+        await made.progress(waiting.token, fraction, message)
+
+    def reports(ctx: ToolContext) -> LongRunningReturn[Any, Any]:
+        ctx.progress(fraction, message)
+        return ToolOutcome.pending("job-1", Ack(minutes=4))
+
+    assert (await runtime(reports).call(DECLARED.id, ARGUMENTS, META)).status == "error"
+
+
+@LISTENS
 async def test_a_tool_that_says_what_does_not_fit_has_failed(listens: bool) -> None:
     def reports(ctx: ToolContext) -> LongRunningReturn[Any, Any]:
         ctx.progress(value={"percent": "forty"})

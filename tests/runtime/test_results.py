@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import pytest
 
-from tests.runtime.tools import META, SITE, Listing, lists_much, nothing, runtime, spec
+from tests.runtime.tools import META, SITE, Listing, lists_much, nothing, runtime, spec, waiting
 from toolgen.runtime import (
     Continue,
     Hook,
@@ -15,11 +16,16 @@ from toolgen.runtime import (
     Key,
     Limits,
     ResourceContent,
+    RetryHint,
     TextContent,
     ToolCall,
+    ToolError,
     ToolOutcome,
     Values,
 )
+from toolgen.runtime.content import Content
+from toolgen.runtime.event_hub import Events
+from toolgen.runtime.suspension import MemorySuspensionStore
 
 TOOL = "assistant.devices.list_devices"
 PNG = b"\x89PNG\r\n"
@@ -36,6 +42,81 @@ async def test_an_outcome_carries_content_and_text_for_people() -> None:
         {"type": "image", "data": "iVBORw0K", "mimeType": "image/png"}
     ]
     assert b"image" not in result.json
+
+
+async def test_texts_with_lone_surrogates_are_told_with_question_marks() -> None:
+    """A name of a file that is no UTF-8 has them (PEP 383); the tool has done its work all the same."""
+    name = os.fsdecode(b"caf\xe9")
+
+    async def reads(payload: Any, ctx: Any) -> Any:
+        ctx.progress(0.5, name)
+        ctx.stream(name)
+        content: list[Content] = [TextContent(text=name), ResourceContent(uri="file:x", name=name)]
+        return ToolOutcome.of(nothing(), content=content, display=name)
+
+    events = Events()
+    async with events.subscribe(types=["tool_update", "tool_output_delta", "tool_end"]) as told:
+        result = await runtime(Listing(reads), events=events).call(TOOL, SITE, META)
+        seen: list[Any] = [await anext(told) for _ in range(3)]
+    assert (result.status, result.display) == ("ok", "caf?")
+    assert [block.as_json().get("text") or block.as_json()["name"] for block in result.content] == [
+        "caf?"
+    ] * 2
+    assert [getattr(event, "message", "") or event.text for event in seen] == ["caf?"] * 3
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"display": b"No devices"},
+        {"content": ["no block"]},
+        {"content": [TextContent(text=5)]},  # type: ignore[arg-type]
+        {"content": [ImageContent(data="x", media_type="image/png")]},  # type: ignore[arg-type]
+    ],
+)
+async def test_what_stands_beside_a_result_is_what_it_says(beside: dict[str, Any]) -> None:
+    async def listed(payload: Any, ctx: Any) -> Any:
+        return ToolOutcome.of(nothing(), **beside)
+
+    result = await runtime(Listing(listed)).call(TOOL, SITE, META)
+    assert result.retry_hint is not None
+    assert (result.status, result.retry_hint.reason) == ("error", "malformed_response")
+
+
+@pytest.mark.parametrize(
+    "hint",
+    [
+        {},
+        "later",
+        RetryHint(reason="rate_limited", tool=TOOL, retry_after="soon"),  # type: ignore[arg-type]
+        RetryHint(reason="busy", tool=TOOL),  # type: ignore[arg-type]
+        RetryHint(reason="rate_limited", tool=TOOL, missing_fields=(5,)),  # type: ignore[arg-type]
+    ],
+)
+async def test_a_retry_hint_that_is_none_is_left_out(hint: Any) -> None:
+    async def refuses(payload: Any, ctx: Any) -> Any:
+        raise ToolError("not now", retry_hint=hint)
+
+    result = await runtime(Listing(refuses)).call(TOOL, SITE, META)
+    assert (result.json, result.retry_hint) == (b'{"error":"not now"}', None)
+
+
+async def test_a_retry_hint_holds_no_lone_surrogates() -> None:
+    async def refuses(payload: Any, ctx: Any) -> Any:
+        raise ToolError(
+            "not now", retry_hint=RetryHint(reason="rate_limited", tool=TOOL, message="caf\udce9")
+        )
+
+    result = await runtime(Listing(refuses)).call(TOOL, SITE, META)
+    assert result.retry_hint == RetryHint(reason="rate_limited", tool=TOOL, message="caf?")
+
+
+async def test_a_question_with_a_lone_surrogate_is_asked() -> None:
+    async def asks(payload: Any, ctx: Any) -> Any:
+        return ToolOutcome.ask("Delete \udce9?")
+
+    host = runtime(Listing(asks), suspensions=MemorySuspensionStore())
+    assert waiting(await host.call(TOOL, SITE, META)).question == "Delete ??"
 
 
 async def test_the_designs_texts_are_filled() -> None:

@@ -23,7 +23,7 @@ from .errors import ToolError
 from .failures import denied, failed, failure_of
 from .finishing import finish
 from .host import Host
-from .progress import progress_of
+from .progress import check_told, progress_of
 from .results import Delegated, Suspended, ToolResult
 from .resumption import Resumption, answer_document
 from .specs import ToolSpec
@@ -88,6 +88,7 @@ class Answering:
         self, token: str, fraction: float | None, message: str, value: Any, entry_of: EntryOf
     ) -> None:
         """Report how far pending work is; as `Runtime.progress`."""
+        check_told(fraction, message)
         suspension = await self._suspensions().find(token)
         if suspension.kind != "pending":
             from .suspension_errors import UnknownSuspensionError

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from toolgen.contract.fields import Json
 
 from .calls import CallMeta
-from .progress import progress_of
+from .progress import check_told, progress_of
 from .results import Actions
 
 if TYPE_CHECKING:
@@ -146,15 +146,21 @@ class ToolContext:
         """Say how far the work is, from 0 to 1; `value` fits the design's `LongRunning(progress=)`.
 
         Raises:
-            MalformedResultError: the value does not fit, whether or not somebody listens.
+            MalformedResultError: one of them does not fit, whether or not somebody listens.
         """
+        check_told(fraction, message)
         if value is not None and self.spec is not None:
             value = progress_of(self.spec, value)
         if self.report is not None:
             self.report(fraction=fraction, message=message, value=value)
 
     def stream(self, text: str) -> None:
-        """Show a piece of output to whoever watches, before the result is there."""
+        """Show a piece of output to whoever watches, before the result is there.
+
+        Raises:
+            MalformedResultError: it is no text.
+        """
+        check_told(None, text)
         if self.report is not None:
             self.report(text=text)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, get_args
 
+from toolgen.contract.issues import FieldIssue
 from toolgen.contract.logs import logger
 
 from .calls import CallMeta
@@ -19,6 +20,15 @@ from .unimplemented import find_unimplemented, unavailable
 Arguments = bytes | str | Mapping[str, object]
 
 NO_ARGUMENTS: Final = b"{}"
+
+_REASONS: Final = get_args(RetryReason)
+_TEXT: Final = str | None
+_HINTED: Final[dict[str, Any]] = {
+    "tool": str, "restrict_to_tool": bool, "missing_fields": tuple, "issues": tuple, "more_issues": int,
+    "example_input": _TEXT, "prior_input": _TEXT, "clarifying_question": _TEXT, "message": _TEXT,
+    "retry_after": int | float | None,
+}  # fmt: skip
+"""The types of a hint's values."""
 
 log = logger("toolgen.runtime")
 
@@ -63,19 +73,29 @@ def failed(tool: str, error: ToolError, meta: CallMeta, limit: int) -> ToolResul
         json=error_within(str(error.message), limit),
         tool_call_id=meta.tool_call_id,
         error=error,
-        retry_hint=_hint(tool, error, limit),
+        retry_hint=_hint(tool, error.retry_hint, limit),
     )
 
 
-def _hint(tool: str, error: ToolError, limit: int) -> RetryHint | None:
-    """Return the hint of an error; None where its author gave something that is none."""
-    if error.retry_hint is None:
-        return None
-    try:
-        return hint_within(error.retry_hint, limit)
-    except (AttributeError, TypeError) as problem:
-        log.error("tool %s failed with a retry_hint that is no RetryHint: %s", tool, problem)
-        return None
+def _hint(tool: str, hint: object, limit: int) -> RetryHint | None:
+    """Return the hint of an error, its texts within the limit; None in the place of what is no hint."""
+    if hint is None or (isinstance(hint, RetryHint) and _is_whole(hint)):
+        return hint and hint_within(hint, limit)
+    log.warning("the retry hint of an error of %s is not what it says, and is left out", tool)
+    return None
+
+
+def _is_whole(hint: RetryHint) -> bool:
+    """Return whether each value of a hint is of its type; an executor may have put anything there."""
+    values = {name: getattr(hint, name) for name in _HINTED}
+    return (
+        hint.reason in _REASONS
+        and all(isinstance(values[name], kind) for name, kind in _HINTED.items())
+        and (
+            all(isinstance(path, str) for path in hint.missing_fields)
+            and all(isinstance(issue, FieldIssue) for issue in hint.issues)
+        )
+    )
 
 
 def denied(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, Final
 
 from toolgen.contract.limits import LONGEST_CHARACTER
+from toolgen.contract.portable import portable_text
 
 from .boundary import Contained
 from .bounds import bounds_of, remember
 from .calls import CallMeta
-from .content import ResourceContent, TextContent
+from .content import Content, ResourceContent, TextContent
 from .context import ToolContext
 from .errors import MalformedResultError
 from .failures import log
@@ -21,6 +22,9 @@ from .results import Artifact, ToolOutcome, ToolResult
 from .specs import ToolSpec
 from .trace import Trace
 from .truncation import document_within, text_within
+
+_TYPES: Final[dict[str, Any]] = {"data": bytes, "size": int | None}
+"""Of the fields of content that are no texts."""
 
 
 def finish(
@@ -51,8 +55,8 @@ def finish(
         result = replace(
             result,
             artifacts=tuple([_artifact(spec, artifact) for artifact in outcome.artifacts]),
-            content=outcome.content,
-            display=outcome.display or "",
+            content=tuple([_block(block) for block in outcome.content]),
+            display="" if outcome.display is None else _text(outcome.display),
             is_final=outcome.is_final or spec.is_terminal,
         )
     if spec.result_hint and (outcome is None or outcome.display is None):
@@ -106,6 +110,36 @@ async def within_limit(
         uri=uri, name=f"{spec.name} result", media_type="application/json", size=len(document)
     )
     return replace(result, json=marker, content=(*result.content, link))
+
+
+def _text(display: object) -> str:
+    """Return a text for people, which UTF-8 can encode.
+
+    Raises:
+        MalformedResultError: it is no text.
+    """
+    if not isinstance(display, str):
+        raise MalformedResultError(f"its display is a {type(display).__name__}, and no text")
+    return portable_text(display)
+
+
+def _block(block: object) -> Content:
+    """Return a block of content, whose texts UTF-8 can encode.
+
+    Raises:
+        MalformedResultError: it is no block, or a value in it is of another type.
+    """
+    if not isinstance(block, Content):
+        raise MalformedResultError(f"its content has a {type(block).__name__}, and no block")
+    texts = {}
+    for one in fields(block):
+        value = getattr(block, one.name)
+        if not isinstance(value, _TYPES.get(one.name, str)):
+            raise MalformedResultError(f"{one.name} of a block of {block.type} is a {type(value).__name__}")
+        if isinstance(value, str):
+            texts[one.name] = portable_text(value)
+    whole: Content = replace(block, **texts)  # type: ignore[arg-type]  # to each its own fields
+    return whole
 
 
 def _artifact(spec: ToolSpec[Any, Any], artifact: Artifact) -> Artifact:

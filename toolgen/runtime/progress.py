@@ -13,6 +13,20 @@ from .errors import MalformedResultError, ToolValidationError
 from .specs import ToolSpec
 
 
+def check_told(fraction: object, text: object) -> None:
+    """Refuse what an event cannot hold: a log with it could not be read again.
+
+    Raises:
+        MalformedResultError: the fraction is no number, or the text is none.
+    """
+    if not isinstance(fraction, int | float | None):
+        raise MalformedResultError(
+            f"the fraction of its progress is a {type(fraction).__name__}, and no number"
+        )
+    if not isinstance(text, str):
+        raise MalformedResultError(f"it tells a {type(text).__name__} of its progress, and no text")
+
+
 def progress_of(spec: ToolSpec[Any, Any], value: Any) -> Json:
     """Return progress as JSON: a value of the declared class, or its JSON; any JSON where none is declared.
 

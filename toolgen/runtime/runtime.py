@@ -296,7 +296,7 @@ class Runtime:
 
         Raises:
             SuspensionError: nothing is pending under the token.
-            MalformedResultError: the value does not fit.
+            MalformedResultError: the fraction, the message or the value does not fit.
         """
         await self._answering.progress(token, fraction, message, value, self._directory.by_id)
 

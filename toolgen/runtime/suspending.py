@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, assert_never
 
 from toolgen.contract.fields import Json
+from toolgen.contract.portable import portable_text
 
 from .answers import checked_schema
 from .context import ToolContext
@@ -55,7 +56,7 @@ async def suspend(
         spec=spec,
         payload_json=frozen,
         meta=context.meta,
-        question="" if asked is None else asked.question,
+        question="" if asked is None else portable_text(asked.question),
         answer_schema=_schema(spec, unfinished),
         handle=unfinished.handle if isinstance(unfinished, Pending) else "",
         request=None if asked is None else asked.request,

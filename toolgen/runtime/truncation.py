@@ -12,6 +12,7 @@ from typing import Final
 from pydantic_core import from_json, to_json
 
 from toolgen.contract.limits import LONGEST_CHARACTER
+from toolgen.contract.portable import portable_text
 
 from .errors import ToolValidationError
 from .results import RetryHint
@@ -23,9 +24,11 @@ _BY: Final = b"toolgen's size limit"
 def text_within(text: str, limit: int) -> str:
     """Return a text of at most `limit` bytes in UTF-8; one that was truncated ends with an ellipsis."""
     if len(text) * LONGEST_CHARACTER <= limit:
-        return text
+        return portable_text(text)
     data = text[: limit + 1].encode(errors="replace")
-    return text if len(data) <= limit else _beginning(data, limit - len(_ELLIPSIS.encode())) + _ELLIPSIS
+    return (
+        data.decode() if len(data) <= limit else _beginning(data, limit - len(_ELLIPSIS.encode())) + _ELLIPSIS
+    )
 
 
 def decoded_within(data: bytes, limit: int) -> str:
@@ -78,16 +81,19 @@ def refusal_within(message: str, limit: int, error: ToolValidationError, example
 
 
 def hint_within(hint: RetryHint, limit: int) -> RetryHint:
-    """Return a hint with each of its texts within the limit."""
+    """Return a hint with each of its texts within the limit, and such that UTF-8 can encode it."""
 
     def within(text: str | None) -> str | None:
         return text and text_within(text, limit)
 
     texts = (hint.example_input, hint.prior_input, hint.clarifying_question, hint.message)
-    if sum(len(text) for text in texts if text) * LONGEST_CHARACTER <= limit:
+    whole = "".join([text for text in (*texts, hint.tool, *hint.missing_fields) if text])
+    if whole.isascii() and len(whole) <= limit:
         return hint
     return replace(
         hint,
+        tool=portable_text(hint.tool),
+        missing_fields=tuple(map(portable_text, hint.missing_fields)),
         example_input=within(hint.example_input),
         prior_input=within(hint.prior_input),
         clarifying_question=within(hint.clarifying_question),

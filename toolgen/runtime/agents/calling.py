@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict
 
 from pydantic_core import to_json
 
+from toolgen.contract.portable import portable_text
+
 from ..answering import Answering, remembered
 from ..batch import Batch
 from ..bounds import remember
@@ -190,7 +192,7 @@ class Calling:
             done["child"] = host.child(result.delegated, call, run_id, facts)
         actions = result.actions if result.status in ("ok", "pending") else None
         if actions is not None and actions.transfer_to:
-            target = actions.transfer_to
+            target = portable_text(str(actions.transfer_to))  # an executor may say anything
             if target in host.transfers(host.agent(facts["agent"]), facts):
                 done["transfer"] = host.taking_over(target, "", run_id, facts)
             else:

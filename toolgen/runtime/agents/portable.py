@@ -13,10 +13,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-
-def portable_text(text: str) -> str:
-    """Return the text with question marks in the place of lone surrogates, which UTF-8 cannot encode."""
-    return text.encode(errors="replace").decode()
+from toolgen.contract.portable import portable_text as portable_text
 
 
 def escaped_text(text: str) -> str:
