@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from tests.runtime.raising import leaving_nothing
 from toolgen.runtime import Runtime, ToolContext, ToolOutcome, Unfinished
 from toolgen.runtime.agents import (
     AgentRegistration,
@@ -89,3 +90,31 @@ async def test_every_call_has_one_end() -> None:
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
     assert {event.session_id for event in events} == {"s"}
     assert after.text == "user assistant tools user"  # the next turn has a result for every call
+
+
+async def test_a_tool_cleans_up_before_a_runtime_is_closed_in_which_its_run_was_canceled() -> None:
+    """Closing cancels once more what is being canceled; the tool has its time to end all the same."""
+    begun, ending, ended = asyncio.Event(), asyncio.Event(), []
+
+    async def hold() -> str:
+        """Hold something that has to be given back."""
+        begun.set()
+        try:
+            await asyncio.sleep(30)
+        finally:
+            ending.set()
+            for _ in range(20):
+                await asyncio.sleep(0)
+            ended.append("given back")
+        return ""
+
+    toolset = function_toolset("x.tools", [hold])
+    spec = AgentSpec(id="x.agent", description="Holds.", tools=(AgentTool(id="x.tools.hold", name="hold"),))
+    planner = ScriptedPlanner([calling("hold")])
+    async with leaving_nothing(), Runtime() as runtime:
+        runtime.register_agent(AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,), format=1))
+        handle = await runtime.agent(spec.id).start("Go.", session_id="s")
+        await begun.wait()
+        await handle.cancel("enough")
+        await ending.wait()
+    assert ended == ["given back"]

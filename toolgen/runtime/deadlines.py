@@ -73,10 +73,27 @@ async def in_own_task(
     except (asyncio.CancelledError, TimeLimitError):
         if not task.done():
             task.cancel()
-            _, late = await asyncio.wait({task}, timeout=grace_s)
-            if late:
-                log.warning("%s ignores its cancellation and runs on", name)
+            await _ending(task, name, grace_s)
         raise
+
+
+async def _ending(task: asyncio.Task[None], name: str, grace_s: float) -> None:
+    """Wait for a task that was cancelled; as long when the caller is cancelled again meanwhile.
+
+    Raises:
+        asyncio.CancelledError: the caller was.
+    """
+    loop = asyncio.get_running_loop()
+    deadline, again = loop.time() + grace_s, None
+    while not task.done() and (left := deadline - loop.time()) > 0:
+        try:
+            await asyncio.wait({task}, timeout=left)
+        except asyncio.CancelledError as error:
+            again = error
+    if not task.done():
+        log.warning("%s ignores its cancellation and runs on", name)
+    if again is not None:
+        raise again
 
 
 async def value_within(seconds: float | None, ended: asyncio.Future[Outcome[T]]) -> T:
