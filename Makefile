@@ -9,7 +9,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .PHONY: help
 help: ## show the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: .venv/ready ## generate the example, build its database, run its tools and agents (MODEL=… for a real model)
@@ -21,6 +21,13 @@ demo: .venv/ready ## generate the example, build its database, run its tools and
 test: .venv/ready ## run the tests
 	$(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist loadfile
 
+FUZZ_SECONDS ?= 60
+FUZZ_SEED ?= 1
+
+.PHONY: conformance
+conformance: .venv/ready ## try random documents on codecs for FUZZ_SECONDS (60), by FUZZ_SEED (1)
+	$(BIN)/python -m tests.fuzz.decode --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+
 .PHONY: lint
 lint: .venv/ready ## lint, format, types, generated code
 	$(BIN)/ruff check
@@ -30,7 +37,8 @@ lint: .venv/ready ## lint, format, types, generated code
 	$(BIN)/toolgen gen --check
 
 .PHONY: check
-check: lint test ## everything that CI checks
+check: FUZZ_SECONDS = 20
+check: lint test conformance ## everything that CI checks
 
 .PHONY: format
 format: .venv/ready ## format the code and fix what the linter can fix

@@ -1,0 +1,76 @@
+"""The fuzz targets on a few inputs, and on faults that they have to find; `make conformance` tries more."""
+
+from __future__ import annotations
+
+import io
+import json
+from random import Random
+
+import pytest
+
+from toolgen.runtime import CodecModule, SchemaModel
+
+from .decode import Decode
+from .running import FaultFound, Outcome, Target, main, run, within
+from .subjects import Subject, subjects
+
+
+class Labels(SchemaModel):
+    labels: list[str]
+
+
+UNIQUE = {
+    "type": "object",
+    "properties": {"labels": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}},
+    "required": ["labels"],
+}
+
+
+def test_no_document_brings_a_codec_out_of_step_with_its_schema() -> None:
+    report = run(Decode(subjects(1, most_corpora=20, most_random=20)), 1, range(1_500))
+    assert report.kinds["accepted"] > 200
+    assert report.kinds["refused"] > 500
+    assert len(report.details) > 200
+
+
+@pytest.mark.parametrize("is_exact", [True, False])
+def test_a_codec_that_accepts_too_much_is_found(is_exact: bool) -> None:
+    """Its type does not hold that items are unique; only one that is not called exact asks the schema."""
+    codec = CodecModule(None, __name__).foreign(json.dumps(UNIQUE), "Labels", is_exact=is_exact)
+    target = Decode([Subject(name="planted", codec=codec, documents=({"labels": ["a", "a"]},))])
+    if is_exact:
+        with pytest.raises(FaultFound):
+            run(target, 1, range(100))
+    else:
+        run(target, 1, range(100))
+
+
+def brittle(seed: int) -> Target:
+    def target(chance: Random) -> Outcome:
+        drawn = chance.randrange(50)
+        assert drawn != 7, f"seed {seed} has drawn a seven"
+        return Outcome(kind="even" if drawn % 2 == 0 else "odd", detail=str(drawn))
+
+    return target
+
+
+def test_a_fault_is_shown_with_the_command_that_shows_it_again() -> None:
+    out = io.StringIO()
+    assert main("tests.fuzz.toy", brittle, ["--seconds", "3600", "--seed", "5"], out) == 1
+    *_, last = out.getvalue().splitlines()
+    command = last.rpartition("again with: python -m tests.fuzz.toy ")[2]
+    again = io.StringIO()
+    assert main("tests.fuzz.toy", brittle, command.split(), again) == 1
+    assert "seed 5 has drawn a seven" in again.getvalue()
+    assert again.getvalue().splitlines()[-1] == last
+
+
+def test_what_was_tried_is_reported() -> None:
+    out = io.StringIO()
+    assert main("tests.fuzz.toy", brittle, ["--seed", "5", "--only", "0"], out) == 0
+    assert out.getvalue().startswith("tests.fuzz.toy, seed 5: 1 inputs: 1 ")
+
+
+def test_time_ends_a_run_but_decides_nothing_else() -> None:
+    times = iter([0.0, 0.5, 0.9, 1.0])
+    assert list(within(1.0, lambda: next(times))) == [0, 1, 2]
