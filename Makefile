@@ -25,8 +25,9 @@ FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= 1
 
 .PHONY: conformance
-conformance: .venv/ready ## try random documents on codecs for FUZZ_SECONDS (60), by FUZZ_SEED (1)
+conformance: .venv/ready ## try random documents and runs, each kind for FUZZ_SECONDS (60), by FUZZ_SEED (1)
 	$(BIN)/python -m tests.fuzz.decode --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+	$(BIN)/python -m tests.fuzz.loop --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
 .PHONY: lint
 lint: .venv/ready ## lint, format, types, generated code

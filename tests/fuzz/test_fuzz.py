@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Sequence
 from random import Random
 
 import pytest
 
 from toolgen.runtime import CodecModule, SchemaModel
+from toolgen.runtime.agents import Message, ToolMessage
+from toolgen.runtime.agents.sessions_memory import MemorySessionStore
 
+from . import loop
 from .decode import Decode
+from .loop import Loop
 from .running import FaultFound, Outcome, Target, main, run, within
 from .subjects import Subject, subjects
 
@@ -26,11 +31,27 @@ UNIQUE = {
 }
 
 
+class DoublingStore(MemorySessionStore):
+    """Keeps every result twice."""
+
+    async def write(self, run_id: str, step: int, messages: Sequence[Message]) -> None:
+        doubled = [
+            ToolMessage(answers=one.answers * 2) if isinstance(one, ToolMessage) else one for one in messages
+        ]
+        await super().write(run_id, step, doubled)
+
+
 def test_no_document_brings_a_codec_out_of_step_with_its_schema() -> None:
     report = run(Decode(subjects(1, most_corpora=20, most_random=20)), 1, range(1_500))
     assert report.kinds["accepted"] > 200
     assert report.kinds["refused"] > 500
     assert len(report.details) > 200
+
+
+def test_no_run_is_left_unfinished_or_in_disorder() -> None:
+    report = run(loop.target(1), 1, range(60))
+    assert len(report.kinds) > 4
+    assert len(report.details) > 40
 
 
 @pytest.mark.parametrize("is_exact", [True, False])
@@ -43,6 +64,11 @@ def test_a_codec_that_accepts_too_much_is_found(is_exact: bool) -> None:
             run(target, 1, range(100))
     else:
         run(target, 1, range(100))
+
+
+def test_a_result_that_is_kept_twice_is_found() -> None:
+    with pytest.raises(FaultFound):
+        run(Loop(sessions=DoublingStore), 1, range(20))
 
 
 def brittle(seed: int) -> Target:

@@ -1,0 +1,196 @@
+"""Fuzz target: whatever planners, tools and clients do, a run ends, and log, transcript and replay are whole.
+
+Time is virtual: `python -m tests.fuzz.loop --seconds 60 --seed 1`
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from random import Random
+from typing import Any
+
+from tests.runtime.agent_tools import exported
+from tests.runtime.raising import leaving_nothing
+from tests.runtime.run_tools import agent, check_log
+from tests.virtual_time import VirtualTimeLoop, now
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import Runtime
+from toolgen.runtime.agents import (
+    AssistantMessage,
+    History,
+    PlannerRetry,
+    RunHandle,
+    RunPolicy,
+    SessionStore,
+    ToolMessage,
+)
+from toolgen.runtime.agents.messages import messages_as_json
+from toolgen.runtime.agents.sessions_memory import MemorySessionStore
+from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
+from toolgen.runtime.suspension import MemorySuspensionStore
+
+from .clients import Client
+from .planners import Erratic
+from .running import Outcome, Target, main
+from .tools import SECRET, Moody, Tools, Users
+
+SESSION = "s"
+
+
+class Loop:
+    """The target: a world of its own for each input."""
+
+    def __init__(self, sessions: Callable[[], SessionStore] = MemorySessionStore) -> None:
+        """Make the target; `sessions` makes what keeps the conversations of one input."""
+        self._sessions = sessions
+        self._tools = Tools()
+
+    def __call__(self, chance: Random) -> Outcome:
+        """Return how some runs ended, and check that all is right with them.
+
+        Raises:
+            AssertionError: it is not.
+        """
+        complaints: list[str] = []
+        self._tools.chance = chance
+        with _quiet(complaints), asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+            runner.get_loop().set_exception_handler(lambda _, context: complaints.append(str(context)))
+            outcome = runner.run(_World(chance, self._tools, self._sessions()).run())
+        assert not complaints, complaints
+        return outcome
+
+
+@contextmanager
+def _quiet(complaints: list[str]) -> Iterator[None]:
+    """Log nothing, and collect warnings, such as of coroutines that nobody awaits."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+            complaints += [str(one.message) for one in caught]
+    finally:
+        logging.disable(before)
+
+
+class _World:
+    """Two agents, their tools and their clients."""
+
+    def __init__(self, chance: Random, tools: Tools, sessions: SessionStore) -> None:
+        self._chance, self._sessions = chance, sessions
+        self._engine = InProcessEngine(clock=now)
+        policy = _policy(chance)
+        is_limited = policy.plan_timeout is not None and policy.tool_timeout is not None
+        self._low = Erratic(chance, is_limited=is_limited)
+        self._top = Erratic(chance, is_limited=is_limited)
+        self._agents = [
+            agent("x.low", self._low, *tools.toolsets, policy=policy),
+            agent(
+                "x.top",
+                self._top,
+                *tools.toolsets,
+                exported("x.lows", "x.low"),
+                policy=policy,
+                transfers=("x.low",) if chance.random() < 0.5 else (),
+            ),
+        ]
+
+    async def run(self) -> Outcome:
+        chance = self._chance
+        async with leaving_nothing():
+            runtime = Runtime(
+                engine=self._engine,
+                sessions=self._sessions,
+                suspensions=MemorySuspensionStore(),
+                capabilities=[StateCapability(MemoryStateStore())],
+                interceptors=[Users(chance)],
+                policy=Moody(chance) if chance.random() < 0.3 else None,
+                is_interactive=chance.random() < 0.9,
+                max_parallel=chance.choice((1, 2, 16)),
+                planner_retry=PlannerRetry(random=chance.random),
+            )
+            for one in self._agents:
+                runtime.register_agent(one)
+            async with runtime:
+                stops = [await self._turn(runtime, number) for number in range(chance.choice((1, 2, 2)))]
+                await self._end_others(runtime)
+                types = await self._check(runtime)
+        wrong = [*self._low.wrong, *self._top.wrong]
+        assert not wrong, wrong
+        return Outcome(kind=stops[-1], detail=types)
+
+    async def _turn(self, runtime: Runtime, number: int) -> str:
+        """Run one turn and return how it ended."""
+        handle = await runtime.agent("x.top").start("Go.", session_id=SESSION, run_id=f"run-{number}")
+        client = Client(self._chance, runtime, SESSION)
+        output = await client.drive(handle)
+        for work in output.pending:
+            await client.deliver(work)
+        await self._end_others(runtime)
+        return output.stop or output.status
+
+    async def _end_others(self, runtime: Runtime) -> None:
+        """End the runs that a meddler or delivered work has begun."""
+        while left := [one for one in await self._engine.list_runs() if not one.is_over]:
+            given: Any = left[-1].input
+            facts = given["facts"]
+            owner = runtime.agent(facts.get("client") or facts["agent"])
+            handle: RunHandle = owner.handle(left[-1].run_id, session_id=facts["session_id"])
+            await Client(self._chance, runtime, SESSION).drive(handle)
+            await asyncio.sleep(0)
+
+    async def _check(self, runtime: Runtime) -> str:
+        """Check all runs and the transcript; return what stood in the log of the first."""
+        types = ""
+        for status in await self._engine.list_runs(limit=10_000):
+            output = await runtime.run_snapshot(status.run_id)
+            events = await runtime.list_run_events(status.run_id)
+            check_log(output, events)
+            assert status.state != "failed", status.error
+            if status.state == "completed":
+                assert await self._engine.replay(status.run_id) == status.output
+            types = " ".join(event.type for event in events)
+        messages = [one for said in await self._sessions.transcript(SESSION) for one in said.messages]
+        text = json.dumps(messages_as_json(messages), allow_nan=False, ensure_ascii=False)
+        assert SECRET not in text.encode().decode(), text
+        _check_pairs(messages)
+        return types
+
+
+def _check_pairs(messages: list[Any]) -> None:
+    """Check that results stand behind their calls, and nowhere else, each once."""
+    ids = [call.id for one in messages if isinstance(one, AssistantMessage) for call in one.calls]
+    assert len(ids) == len(set(ids)), ids
+    for before, message in zip([None, *messages], messages, strict=False):
+        if isinstance(message, ToolMessage):
+            assert isinstance(before, AssistantMessage), messages
+            assert [one.id for one in message.answers] == [call.id for call in before.calls], messages
+
+
+def _policy(chance: Random) -> RunPolicy:
+    return RunPolicy(
+        max_tool_calls=chance.choice((None, 5, 12)),
+        max_consecutive_failed_tool_calls=chance.choice((None, 2)),
+        time_budget=chance.choice((None, None, 3, 600)),
+        plan_timeout=chance.choice((None, 5, 60)),
+        tool_timeout=chance.choice((None, 1, 30)),
+        interrupts_allowed=chance.random() < 0.7,
+        on_missing_fields=chance.choice(("resume", "await_clarification", "finalize")),
+        history=chance.choice((None, History(keep_turns=1))),
+    )
+
+
+def target(seed: int) -> Target:
+    """Return the target; it is the same for every seed."""
+    return Loop()
+
+
+if __name__ == "__main__":
+    sys.exit(main("tests.fuzz.loop", target))
