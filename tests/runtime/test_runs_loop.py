@@ -124,7 +124,7 @@ async def test_what_escalates_is_what_the_run_ends_with() -> None:
     assert (found.output.text, found.output.result) == ('"giving back"', "giving back")
 
 
-def over(text: str) -> str:
+async def over(text: str) -> str:
     """End the turn."""
     if text == "no":
         raise ToolError("not yet")
