@@ -22,6 +22,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model
 from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.usage import RequestUsage
 
 from tests.adapters.conftest import WIRES
 from tests.adapters.provider import Provider
@@ -125,7 +126,8 @@ async def talk(sessions: SessionStore | None = None) -> AsyncIterator[Talk]:
 
 def saying(*answers: Sequence[ModelResponsePart]) -> Planner:
     """Return a planner whose model gives these answers, and then is done."""
-    left = [ModelResponse(parts=list(parts)) for parts in answers]
+    spent = RequestUsage(input_tokens=1, output_tokens=1)  # FunctionModel cannot estimate odd arguments
+    left = [ModelResponse(parts=list(parts), usage=spent) for parts in answers]
 
     def speak(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         return replace(left.pop(0)) if left else ModelResponse(parts=[TextPart(content="Done.")])

@@ -21,7 +21,6 @@ from toolgen.runtime import (
     ConfirmSpec,
     Continue,
     Hook,
-    RetryHint,
     Runtime,
     ToolCall,
     ToolError,
@@ -247,20 +246,6 @@ class Says(Hook):
 
 WRONG: Any = 5
 """What a type checker would refuse, and a dictionary of somebody else's service may hold."""
-
-
-@pytest.mark.parametrize(
-    "hint", ["slow down", {"reason": "timeout"}, RetryHint(reason="timeout", tool=WRONG, message=WRONG)]
-)
-async def test_a_hint_that_is_none_is_left_out_of_the_error(
-    hint: Any, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def fails(payload: Any, ctx: Any) -> Any:
-        raise ToolError("try later", retry_hint=hint)
-
-    result = await runtime(Listing(fails)).call(TOOL, SITE, META)
-    assert (result.status, result.json, result.retry_hint) == ("error", b'{"error":"try later"}', None)
-    assert "no RetryHint" in caplog.text
 
 
 async def test_a_hook_that_aborts_with_no_tool_error_fails_the_call() -> None:

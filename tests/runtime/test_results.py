@@ -93,12 +93,13 @@ async def test_what_stands_beside_a_result_is_what_it_says(beside: dict[str, Any
         RetryHint(reason="rate_limited", tool=TOOL, missing_fields=(5,)),  # type: ignore[arg-type]
     ],
 )
-async def test_a_retry_hint_that_is_none_is_left_out(hint: Any) -> None:
+async def test_a_retry_hint_that_is_none_is_left_out(hint: Any, caplog: pytest.LogCaptureFixture) -> None:
     async def refuses(payload: Any, ctx: Any) -> Any:
         raise ToolError("not now", retry_hint=hint)
 
     result = await runtime(Listing(refuses)).call(TOOL, SITE, META)
     assert (result.json, result.retry_hint) == (b'{"error":"not now"}', None)
+    assert "is not what it says, and is left out" in caplog.text
 
 
 async def test_a_retry_hint_holds_no_lone_surrogates() -> None:
