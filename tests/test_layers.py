@@ -60,7 +60,7 @@ PURE = {"__future__", "collections", "dataclasses", "typing", "pydantic_core"}
 """What they may import besides the contract and the runtime's own records."""
 
 TOUCHES_THE_WORLD = {"os", "shutil", "socket", "subprocess", "tempfile"}
-MAY_TOUCH_IT = {"cli", "codegen/write"}
+MAY_TOUCH_IT = {"cli", "codegen/write", "runtime/stores"}
 
 
 def imports(file: Path) -> Iterator[str]:

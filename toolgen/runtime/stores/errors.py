@@ -1,0 +1,58 @@
+"""What goes wrong with the file of a store; nothing of the failed step was kept.
+
+StoreError                   any other failure, such as of the disk
+├── StoreLockedError         another process writes for too long; the same step may work later
+├── StoreFullError           there is no room for what was to be written
+├── StoreReadOnlyError       the file or its folder cannot be written to
+├── StoreMissingError        the file was removed while it was open, or its folder does not exist
+├── StoreCorruptError        the file is damaged
+├── StoreFormatError         another version of toolgen wrote the file
+├── ForeignFileError         the file holds something else
+└── StoreClosedError         the store was closed
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from toolgen.contract.errors import ToolgenError
+
+
+class StoreError(ToolgenError):
+    """The file of a store cannot be used; `path` names it."""
+
+    def __init__(self, message: str, *, path: Path, hint: str) -> None:
+        super().__init__(f"{str(path)!r} {message}", hint=hint)
+        self.path = path
+
+
+class StoreLockedError(StoreError):
+    """Another process holds the file for longer than a step waits."""
+
+
+class StoreFullError(StoreError):
+    """There is no room for what was to be written."""
+
+
+class StoreReadOnlyError(StoreError):
+    """The file, or the folder that holds it, cannot be written to."""
+
+
+class StoreMissingError(StoreError):
+    """The file was removed while it was open, or its folder does not exist."""
+
+
+class StoreCorruptError(StoreError):
+    """The file is damaged."""
+
+
+class StoreFormatError(StoreError):
+    """The file has a format that this version of toolgen does not read."""
+
+
+class ForeignFileError(StoreError):
+    """The file holds something else than the store keeps."""
+
+
+class StoreClosedError(StoreError):
+    """The store was closed."""

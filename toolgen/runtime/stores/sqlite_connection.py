@@ -1,0 +1,114 @@
+"""One connection to the file of a store: how the file is created, opened and used in transactions."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, TypeVar
+
+from .errors import StoreError, StoreFullError, StoreMissingError, StoreReadOnlyError
+from .sqlite_errors import is_busy
+from .sqlite_format import SqliteFormat, create_tables, is_ready
+
+T = TypeVar("T")
+
+_MODE: Final = 0o600
+"""Of a new file: what it holds is the business of its owner. SQLite gives the files beside it the same."""
+_RETRY_S: Final = 0.005
+
+
+def create_file(path: Path) -> None:
+    """Create an empty file unless it is there, which is an empty database to SQLite.
+
+    Raises:
+        StoreMissingError: its folder does not exist.
+        StoreError: it is a folder, or it cannot be created.
+    """
+    target = Path(os.path.realpath(path))  # a link may name a file that is to be created
+    if not target.parent.is_dir():
+        raise StoreMissingError(
+            "is in a folder that does not exist", path=path, hint=f"create the folder {str(target.parent)!r}"
+        )
+    try:
+        # Closing a descriptor drops all locks that the process has on the file (POSIX), those of SQLite too.
+        # This file was not there before, so that SQLite has none on it.
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, _MODE))
+    except FileExistsError:
+        if target.is_dir():
+            raise StoreError("is a folder", path=path, hint="name a file") from None
+    except OSError as error:
+        raise _creation_error(error, path) from error
+
+
+def open_connection(path: Path, format: SqliteFormat, until: float) -> sqlite3.Connection:
+    """Open a file that exists, and create its tables where it is empty.
+
+    The connection may be used by one thread at a time. It waits for other processes until a time of
+    `time.monotonic()`. SQLite's `busy_timeout` would not do: where another process writes, it refuses to set
+    the journal mode at once.
+
+    Raises:
+        StoreFormatError: it has another version of the format.
+        ForeignFileError: it holds something else.
+        sqlite3.Error: it cannot be opened, or another process holds it for too long.
+    """
+    database = sqlite3.connect(
+        f"{path.as_uri()}?mode=rw", uri=True, timeout=0, isolation_level=None, check_same_thread=False
+    )
+    try:
+        while True:
+            try:
+                _prepare(database, format, path)
+            except sqlite3.Error as error:
+                if not is_busy(error) or time.monotonic() >= until:
+                    raise
+                time.sleep(_RETRY_S)
+            else:
+                return database
+    except BaseException:
+        database.close()
+        raise
+
+
+def in_transaction(database: sqlite3.Connection, begin: str, step: Callable[[sqlite3.Connection], T]) -> T:
+    """Return what the step returns; nothing that it did is kept when it raises."""
+    database.execute(begin)
+    try:
+        result = step(database)
+        database.execute("COMMIT")
+    except BaseException:
+        if database.in_transaction:  # SQLite has rolled back by itself after some errors
+            database.execute("ROLLBACK")
+        raise
+    return result
+
+
+def _prepare(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> None:
+    """Bring the file into its format; a file of something else stays as it is."""
+
+    def check(database: sqlite3.Connection) -> bool:
+        return is_ready(database, format, path)
+
+    def create(database: sqlite3.Connection) -> None:
+        if not is_ready(database, format, path):  # another process may have been faster
+            create_tables(database, format)
+
+    is_done = in_transaction(database, "BEGIN", check)
+    database.execute("PRAGMA journal_mode = WAL")
+    if not is_done:
+        in_transaction(database, "BEGIN IMMEDIATE", create)
+
+
+def _creation_error(error: OSError, path: Path) -> StoreError:
+    message = f"cannot be created: {error.strerror}"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return StoreReadOnlyError(
+            message, path=path, hint="let the user of this process write to the folder of the file"
+        )
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StoreFullError(message, path=path, hint="free space on its disk, or raise the quota")
+    return StoreError(message, path=path, hint="name a file in a folder that can be written to")

@@ -1,0 +1,77 @@
+"""What a SQLite file of a store holds: its tables, and the marks that tell it from other files."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import ForeignFileError, StoreFormatError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqliteFormat:
+    """The format of a file."""
+
+    content: str
+    """What is kept, in the plural; messages name it."""
+    application_id: int
+    """The `application_id` of the file (SQLite's database header, offset 68)."""
+    version: int
+    """Its `user_version`; another one means other tables."""
+    tables: tuple[str, ...]
+    """Statements that create the tables and their indexes."""
+
+
+def is_ready(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> bool:
+    """Return whether the file has the tables of the format; False for one that holds nothing yet.
+
+    To be called in a transaction, since another process may be creating the tables. Files without marks have
+    been written before their store marked them; their tables tell what they are.
+
+    Raises:
+        StoreFormatError: it has another version of the format.
+        ForeignFileError: it holds something else.
+    """
+    (application,) = database.execute("PRAGMA application_id").fetchone()
+    (version,) = database.execute("PRAGMA user_version").fetchone()
+    if (application, version) == (format.application_id, format.version):
+        return True
+    if application == format.application_id:
+        raise StoreFormatError(
+            f"holds {format.content} in format {version}, and this toolgen reads {format.version}",
+            path=path,
+            hint="use the version of toolgen that wrote it, or another file",
+        )
+    found = _schema(database)
+    if (application, version) == (0, 0):
+        if not found:
+            return False
+        if _tables_of(format) <= found:
+            return True
+    raise ForeignFileError(
+        f"is a database of something else than {format.content}",
+        path=path,
+        hint=f"give the {format.content} a file of their own",
+    )
+
+
+def create_tables(database: sqlite3.Connection, format: SqliteFormat) -> None:
+    """Create the tables of the format and mark the file, within the transaction of the caller."""
+    for statement in format.tables:
+        database.execute(statement)
+    database.execute(f"PRAGMA application_id = {format.application_id}")
+    database.execute(f"PRAGMA user_version = {format.version}")
+
+
+def _tables_of(format: SqliteFormat) -> set[tuple[str, str]]:
+    with closing(sqlite3.connect(":memory:")) as database:
+        create_tables(database, format)
+        return _schema(database)
+
+
+def _schema(database: sqlite3.Connection) -> set[tuple[str, str]]:
+    """Return the names and statements of tables and indexes; white space in a statement does not matter."""
+    found = database.execute("SELECT name, sql FROM sqlite_master").fetchall()
+    return {(name, " ".join((statement or "").split())) for name, statement in found}
