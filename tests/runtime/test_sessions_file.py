@@ -1,4 +1,4 @@
-"""The file of sessions: it outlives processes, is shared by them, and is told from other files."""
+"""The file of sessions: it outlives processes, and is shared by them."""
 
 from __future__ import annotations
 
@@ -64,43 +64,6 @@ async def test_a_writer_waits_without_holding_up_the_loop(tmp_path: Path) -> Non
         assert not waiting.done()
         database.execute("COMMIT")
         assert (await waiting).id == "s"
-
-
-@pytest.mark.parametrize(
-    ("statements", "says"),
-    [
-        (["CREATE TABLE suspension (a)"], "is a database of something else than sessions"),
-        (["PRAGMA user_version = 1"], "is a database of something else than sessions"),
-        (["PRAGMA application_id = 7"], "is a database of something else than sessions"),
-        (
-            ["PRAGMA application_id = 1952928613", "PRAGMA user_version = 2"],
-            "holds sessions in format 2, and this toolgen reads 1",
-        ),
-    ],
-)
-def test_a_database_of_something_else_is_refused_and_stays_as_it_was(
-    tmp_path: Path, statements: list[str], says: str
-) -> None:
-    with closing(sqlite3.connect(tmp_path / "sessions.db")) as database:
-        for statement in statements:
-            database.execute(statement)
-    before = (tmp_path / "sessions.db").read_bytes()
-    with pytest.raises(SessionError, match=says) as caught:
-        of_file(tmp_path)
-    assert "sessions.db" in caught.value.message
-    assert caught.value.hint
-    assert (tmp_path / "sessions.db").read_bytes() == before
-
-
-def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
-    (tmp_path / "sessions.db").write_bytes(b"no database at all, but some other text\n" * 50)
-    for path in (tmp_path, tmp_path / "missing"):
-        with pytest.raises(
-            SessionError, match=r"sessions\.db' cannot be opened as a file of sessions"
-        ) as caught:
-            of_file(path)
-        assert caught.value.hint.startswith("name a file")
-    assert not (tmp_path / "missing").exists()
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", '[{"type":"other"}]'])

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
+from .stores.sqlite_file import SqliteFile
+from .stores.sqlite_format import SqliteFormat
 from .suspension import Stored, Suspension
 
-T = TypeVar("T")
-
-_BUSY_S: Final = 10.0
-"""How long one process waits for another to finish its step."""
-_SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS suspension (
+_TABLE: Final = """
+CREATE TABLE suspension (
     token_hash TEXT PRIMARY KEY,
     frozen TEXT NOT NULL,
     created_at REAL NOT NULL,
@@ -25,16 +21,24 @@ CREATE TABLE IF NOT EXISTS suspension (
     outcome BLOB
 ) STRICT
 """
+_FORMAT: Final = SqliteFormat(content="suspensions", application_id=0x74675375, version=1, tables=(_TABLE,))
+"""Its application_id is "tgSu"."""
 
 
 class SqliteSuspensionStore:
     """Keeps suspensions in a file, made when it is missing. Each step is one transaction."""
 
     def __init__(self, path: str | Path) -> None:
-        self._path = Path(path)
-        with closing(self._connect()) as database, database:
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute(_SCHEMA)
+        """Open the file.
+
+        Raises:
+            StoreError: it cannot be opened, or it is something else than a file of suspensions.
+        """
+        self._file = SqliteFile(path, _FORMAT)
+
+    def close(self) -> None:
+        """Close the file now, not when nobody has the store any more."""
+        self._file.close()
 
     async def put(self, token_hash: str, suspension: Suspension) -> None:
         row = (token_hash, suspension.as_json(), suspension.created_at, suspension.expires_at)
@@ -44,7 +48,7 @@ class SqliteSuspensionStore:
                 "INSERT INTO suspension (token_hash, frozen, created_at, expires_at) VALUES (?, ?, ?, ?)", row
             )
 
-        await self._do(step)
+        await self._file.write(step)
 
     async def get(self, token_hash: str) -> Stored | None:
         def step(database: sqlite3.Connection) -> tuple[str, str, bytes | None] | None:
@@ -53,7 +57,7 @@ class SqliteSuspensionStore:
             ).fetchone()
             return found
 
-        row = await self._do(step)
+        row = await self._file.read(step)
         if row is None:
             return None
         frozen, answer_hash, outcome = row
@@ -67,13 +71,13 @@ class SqliteSuspensionStore:
             )
             return done.rowcount == 1
 
-        return await self._do(step)
+        return await self._file.write(step)
 
     async def finish(self, token_hash: str, outcome: bytes) -> None:
         def step(database: sqlite3.Connection) -> None:
             database.execute("UPDATE suspension SET outcome = ? WHERE token_hash = ?", (outcome, token_hash))
 
-        await self._do(step)
+        await self._file.write(step)
 
     async def waiting(self) -> tuple[Suspension, ...]:
         def step(database: sqlite3.Connection) -> list[tuple[str]]:
@@ -82,7 +86,7 @@ class SqliteSuspensionStore:
             ).fetchall()
 
         found = []
-        for (frozen,) in await self._do(step):
+        for (frozen,) in await self._file.read(step):
             with suppress(ValueError):  # a row that is none is no reason to hide the others
                 found.append(Suspension.from_json(frozen))
         return tuple(found)
@@ -91,16 +95,4 @@ class SqliteSuspensionStore:
         def step(database: sqlite3.Connection) -> int:
             return database.execute("DELETE FROM suspension WHERE expires_at < ?", (before,)).rowcount
 
-        return await self._do(step)
-
-    async def _do(self, step: Callable[[sqlite3.Connection], T]) -> T:
-        return await asyncio.to_thread(self._transaction, step)
-
-    def _transaction(self, step: Callable[[sqlite3.Connection], T]) -> T:
-        with closing(self._connect()) as database:
-            database.execute("BEGIN IMMEDIATE")
-            with database:
-                return step(database)
-
-    def _connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(self._path, timeout=_BUSY_S, isolation_level=None)
+        return await self._file.write(step)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from ..stores.sqlite_file import SqliteFile
 from .kept_messages import messages_as_text, messages_from_text
 from .messages import Message
 from .sessions import (
@@ -23,7 +23,7 @@ from .sessions import (
     foreign_run,
     unknown_session,
 )
-from .sessions_file import SessionsFile, rows
+from .sessions_file import SESSIONS, rows
 
 _SESSION: Final = "SELECT id, agent, created_at, ended_at, labels FROM session"
 _STATES: Final = {None: "", "open": "WHERE ended_at IS NULL", "ended": "WHERE ended_at IS NOT NULL"}
@@ -37,10 +37,14 @@ class SqliteSessionStore:
         """Open the file.
 
         Raises:
-            SessionError: it cannot be opened, or it is something else than a file of sessions.
+            StoreError: it cannot be opened, or it is something else than a file of sessions.
         """
-        self._file = SessionsFile(Path(path))
+        self._file = SqliteFile(path, SESSIONS)
         self._clock = clock
+
+    def close(self) -> None:
+        """Close the file now, not when nobody has the store any more."""
+        self._file.close()
 
     async def create(self, session_id: str, agent: str, labels: Mapping[str, str] | None = None) -> Session:
         check_ids(session_id, agent)
@@ -51,13 +55,13 @@ class SqliteSessionStore:
             database.execute(query, values)
             return _open_session(database, session_id)
 
-        return await asyncio.to_thread(self._file.write, step)
+        return await self._file.write(step)
 
     async def get(self, session_id: str) -> Session:
         def step(database: sqlite3.Connection) -> Session:
             return _session(database, session_id)
 
-        return await asyncio.to_thread(self._file.read, step)
+        return await self._file.read(step)
 
     async def list(
         self, *, state: Literal["open", "ended"] | None = None, limit: int = 100
@@ -67,7 +71,7 @@ class SqliteSessionStore:
         def step(database: sqlite3.Connection) -> tuple[Session, ...]:
             return tuple(map(_session_of, rows(database, query, (max(limit, 0),))))
 
-        return await asyncio.to_thread(self._file.read, step)
+        return await self._file.read(step)
 
     async def end(self, session_id: str) -> Session:
         query = "UPDATE session SET ended_at = ? WHERE id = ? AND ended_at IS NULL"
@@ -78,7 +82,7 @@ class SqliteSessionStore:
             database.execute(query, (now, session_id))
             return _session(database, session_id)
 
-        return await asyncio.to_thread(self._file.write, step)
+        return await self._file.write(step)
 
     async def hand_over(self, session_id: str, agent: str) -> None:
         check_ids(agent)
@@ -87,7 +91,7 @@ class SqliteSessionStore:
             _session(database, session_id)
             database.execute("UPDATE session SET agent = ? WHERE id = ?", (agent, session_id))
 
-        await asyncio.to_thread(self._file.write, step)
+        await self._file.write(step)
 
     async def begin(self, turn: Turn) -> None:
         check_ids(turn.id, turn.session_id, turn.run_id, turn.agent)
@@ -105,39 +109,32 @@ class SqliteSessionStore:
                 (turn.id, turn.session_id, turn.run_id, turn.agent, turn.started_at),
             )
 
-        await asyncio.to_thread(self._file.write, step)
+        await self._file.write(step)
 
     async def write(self, run_id: str, step: int, messages: Sequence[Message]) -> None:
         check_ids(run_id)
-        now, kept = self._clock(), tuple(messages)
+        values = (run_id, step, self._clock())
+        query = "INSERT OR REPLACE INTO message (run_id, step, written_at, messages) VALUES (?, ?, ?, ?)"
+        kept = tuple(messages)
 
-        def work() -> None:
-            values = (run_id, step, now, messages_as_text(kept))
-            query = "INSERT OR REPLACE INTO message (run_id, step, written_at, messages) VALUES (?, ?, ?, ?)"
-            self._file.write(lambda database: database.execute(query, values))
+        def work(database: sqlite3.Connection) -> None:
+            database.execute(query, (*values, messages_as_text(kept)))
 
-        await asyncio.to_thread(work)
+        await self._file.write(work)
 
     async def run_messages(self, run_id: str) -> tuple[Message, ...]:
-        def work() -> tuple[Message, ...]:
-            return _messages(run_id, self._file.read(lambda database: _steps(database, run_id)))
-
-        return await asyncio.to_thread(work)
+        return await self._file.read(lambda database: _messages(database, run_id))
 
     async def transcript(self, session_id: str, *, newest: int | None = None) -> tuple[Said, ...]:
         limit = -1 if newest is None else max(newest, 0)
 
-        def step(database: sqlite3.Connection) -> list[tuple[Turn, list[tuple[Any, ...]]]]:
+        def step(database: sqlite3.Connection) -> tuple[Said, ...]:
             _session(database, session_id)
             query = f"{_TURN} WHERE session_id = ? ORDER BY number DESC LIMIT ?"
             turns = [_turn_of(row) for row in reversed(rows(database, query, (session_id, limit)))]
-            return [(turn, _steps(database, turn.run_id)) for turn in turns]
+            return tuple(Said(turn=turn, messages=_messages(database, turn.run_id)) for turn in turns)
 
-        def work() -> tuple[Said, ...]:
-            found = self._file.read(step)
-            return tuple(Said(turn=turn, messages=_messages(turn.run_id, steps)) for turn, steps in found)
-
-        return await asyncio.to_thread(work)
+        return await self._file.read(step)
 
     async def summary(self, session_id: str) -> Summary | None:
         query = "SELECT summary, summary_through FROM session WHERE id = ? AND summary IS NOT NULL"
@@ -147,7 +144,7 @@ class SqliteSessionStore:
                 return Summary(text=json.loads(text), through=through)
             return None
 
-        return await asyncio.to_thread(self._file.read, step)
+        return await self._file.read(step)
 
     async def summarize(self, session_id: str, summary: Summary) -> None:
         check_ids(summary.through)
@@ -157,7 +154,7 @@ class SqliteSessionStore:
             _session(database, session_id)
             database.execute("UPDATE session SET summary = ?, summary_through = ? WHERE id = ?", values)
 
-        await asyncio.to_thread(self._file.write, step)
+        await self._file.write(step)
 
     async def forget(self, before: float) -> int:
         late = "session_id IN (SELECT id FROM session WHERE ended_at < :before)"
@@ -172,7 +169,7 @@ class SqliteSessionStore:
                 database.execute(query, {"before": before})
             return database.execute("DELETE FROM session WHERE ended_at < ?", (before,)).rowcount
 
-        return await asyncio.to_thread(self._file.write, step)
+        return await self._file.write(step)
 
 
 def _session(database: sqlite3.Connection, session_id: str) -> Session:
@@ -200,19 +197,15 @@ def _turn_of(row: tuple[Any, ...]) -> Turn:
     return Turn(id=turn_id, session_id=session_id, run_id=run_id, agent=agent, started_at=started_at)
 
 
-def _steps(database: sqlite3.Connection, run_id: str) -> list[tuple[Any, ...]]:
-    """Return the numbers and texts of what was kept of a run, by step."""
-    return rows(database, "SELECT step, messages FROM message WHERE run_id = ? ORDER BY step", (run_id,))
-
-
-def _messages(run_id: str, steps: Iterable[tuple[Any, ...]]) -> tuple[Message, ...]:
-    """Return the messages of steps; read outside of the transaction, for it takes time.
+def _messages(database: sqlite3.Connection, run_id: str) -> tuple[Message, ...]:
+    """Return what was kept of a run, by step.
 
     Raises:
         SessionError: the file holds something else there.
     """
     found: list[Message] = []
-    for step, text in steps:
+    query = "SELECT step, messages FROM message WHERE run_id = ? ORDER BY step"
+    for step, text in rows(database, query, (run_id,)):
         try:
             found += messages_from_text(text)
         except ValueError as error:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
 from toolgen.contract.fields import Json
 
+from ..stores.sqlite_file import SqliteFile
+from ..stores.sqlite_format import SqliteFormat
 from .artifacts import ArtifactInfo, StoredArtifact, too_many_bytes
 
-_BUSY_S: Final = 10.0
-_SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS artifact (
+_TABLE: Final = """
+CREATE TABLE artifact (
     owner TEXT NOT NULL,
     name TEXT NOT NULL,
     version INTEGER NOT NULL,
@@ -26,6 +25,8 @@ CREATE TABLE IF NOT EXISTS artifact (
     PRIMARY KEY (owner, name, version)
 ) STRICT
 """
+_FORMAT: Final = SqliteFormat(content="artifacts", application_id=0x74674172, version=1, tables=(_TABLE,))
+"""Its application_id is "tgAr"."""
 _INFO: Final = "SELECT name, version, media_type, length(data), metadata FROM artifact"
 
 
@@ -33,61 +34,61 @@ class SqliteArtifactStore:
     """Keeps each version in one row."""
 
     def __init__(self, path: str | Path) -> None:
-        self._path = Path(path)
-        with closing(self._connect()) as database:
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute(_SCHEMA)
+        """Open the file, which is created where it is missing.
+
+        Raises:
+            StoreError: it cannot be opened, or it is something else than a file of artifacts.
+        """
+        self._file = SqliteFile(path, _FORMAT)
+
+    def close(self) -> None:
+        """Close the file now, not when nobody has the store any more."""
+        self._file.close()
 
     async def save(
         self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json], most: int
     ) -> int:
         facts = json.dumps(dict(metadata))
-        return await asyncio.to_thread(self._save, owner, name, data, media_type, facts, most)
+
+        def step(database: sqlite3.Connection) -> int:
+            (size,) = database.execute(
+                "SELECT coalesce(sum(length(data)), 0) FROM artifact WHERE owner = ?", (owner,)
+            ).fetchone()
+            if size + len(data) > most:
+                raise too_many_bytes(most)
+            (version,) = database.execute(
+                "SELECT coalesce(max(version), 0) + 1 FROM artifact WHERE owner = ? AND name = ?",
+                (owner, name),
+            ).fetchone()
+            database.execute(
+                "INSERT INTO artifact VALUES (?, ?, ?, ?, ?, ?)",
+                (owner, name, version, media_type, facts, data),
+            )
+            return int(version)
+
+        return await self._file.write(step)
 
     async def load(self, owner: str, name: str, version: int | None) -> StoredArtifact | None:
         newest = "ORDER BY version DESC LIMIT 1" if version is None else "AND version = ?"
         values = (owner, name) if version is None else (owner, name, version)
         query = f"{_INFO.replace(' FROM', ', data FROM')} WHERE owner = ? AND name = ? {newest}"
-        rows = await asyncio.to_thread(self._rows, query, values)
+        rows = await self._rows(query, values)
         return StoredArtifact(info=_info(rows[0]), data=rows[0][5]) if rows else None
 
     async def listed(self, owner: str, name: str | None = None) -> tuple[ArtifactInfo, ...]:
         if name is not None:
             query = f"{_INFO} WHERE owner = ? AND name = ? ORDER BY version"
-            rows = await asyncio.to_thread(self._rows, query, (owner, name))
+            rows = await self._rows(query, (owner, name))
         else:
             newest = "(SELECT max(version) FROM artifact AS other WHERE other.owner = artifact.owner AND "
             query = (
                 f"{_INFO} WHERE owner = ? AND version = {newest} other.name = artifact.name) ORDER BY name"
             )
-            rows = await asyncio.to_thread(self._rows, query, (owner,))
+            rows = await self._rows(query, (owner,))
         return tuple(map(_info, rows))
 
-    def _save(self, owner: str, name: str, data: bytes, media_type: str, metadata: str, most: int) -> int:
-        with closing(self._connect()) as database:
-            database.execute("BEGIN IMMEDIATE")
-            with database:
-                (size,) = database.execute(
-                    "SELECT coalesce(sum(length(data)), 0) FROM artifact WHERE owner = ?", (owner,)
-                ).fetchone()
-                if size + len(data) > most:
-                    raise too_many_bytes(most)
-                (version,) = database.execute(
-                    "SELECT coalesce(max(version), 0) + 1 FROM artifact WHERE owner = ? AND name = ?",
-                    (owner, name),
-                ).fetchone()
-                database.execute(
-                    "INSERT INTO artifact VALUES (?, ?, ?, ?, ?, ?)",
-                    (owner, name, version, media_type, metadata, data),
-                )
-        return int(version)
-
-    def _rows(self, query: str, values: tuple[Any, ...]) -> list[Any]:
-        with closing(self._connect()) as database:
-            return database.execute(query, values).fetchall()
-
-    def _connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(self._path, timeout=_BUSY_S, isolation_level=None)
+    async def _rows(self, query: str, values: tuple[Any, ...]) -> list[Any]:
+        return await self._file.read(lambda database: database.execute(query, values).fetchall())
 
 
 def _info(row: Any) -> ArtifactInfo:

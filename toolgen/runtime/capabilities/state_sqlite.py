@@ -2,64 +2,60 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 from toolgen.contract.fields import Json
 
+from ..stores.sqlite_file import SqliteFile
+from ..stores.sqlite_format import SqliteFormat
 from .state import Change, Scope, applied
 
-_BUSY_S: Final = 10.0
-_SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS state (
+_TABLE: Final = """
+CREATE TABLE state (
     scope TEXT NOT NULL,
     owner TEXT NOT NULL,
     document TEXT NOT NULL,
     PRIMARY KEY (scope, owner)
 ) STRICT
 """
+_FORMAT: Final = SqliteFormat(content="state", application_id=0x74675374, version=1, tables=(_TABLE,))
+"""Its application_id is "tgSt"."""
 
 
 class SqliteStateStore:
     """Keeps one JSON document an owner; changes are made on what is stored now, in one transaction."""
 
     def __init__(self, path: str | Path) -> None:
-        self._path = Path(path)
-        with closing(self._connect()) as database:
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute(_SCHEMA)
+        """Open the file, which is created where it is missing.
+
+        Raises:
+            StoreError: it cannot be opened, or it is something else than a file of state.
+        """
+        self._file = SqliteFile(path, _FORMAT)
+
+    def close(self) -> None:
+        """Close the file now, not when nobody has the store any more."""
+        self._file.close()
 
     async def load(self, scope: Scope, owner: str) -> dict[str, Json]:
-        return await asyncio.to_thread(self._load, scope, owner)
+        return await self._file.read(lambda database: _document(database, scope, owner))
 
     async def load_each(self, places: Sequence[tuple[Scope, str]]) -> Sequence[dict[str, Json]]:
-        return await asyncio.to_thread(self._load_each, places)
-
-    async def apply(self, scope: Scope, owner: str, changes: Sequence[Change]) -> None:
-        await asyncio.to_thread(self._apply, scope, owner, changes)
-
-    def _load(self, scope: Scope, owner: str) -> dict[str, Json]:
-        with closing(self._connect()) as database:
-            return _document(database, scope, owner)
-
-    def _load_each(self, places: Sequence[tuple[Scope, str]]) -> Sequence[dict[str, Json]]:
-        with closing(self._connect()) as database:
+        def step(database: sqlite3.Connection) -> Sequence[dict[str, Json]]:
             return [_document(database, scope, owner) for scope, owner in places]
 
-    def _apply(self, scope: Scope, owner: str, changes: Sequence[Change]) -> None:
-        with closing(self._connect()) as database:
-            database.execute("BEGIN IMMEDIATE")
-            with database:
-                document = json.dumps(applied(_document(database, scope, owner), changes))
-                database.execute("INSERT OR REPLACE INTO state VALUES (?, ?, ?)", (scope, owner, document))
+        return await self._file.read(step)
 
-    def _connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(self._path, timeout=_BUSY_S, isolation_level=None)
+    async def apply(self, scope: Scope, owner: str, changes: Sequence[Change]) -> None:
+        def step(database: sqlite3.Connection) -> None:
+            document = json.dumps(applied(_document(database, scope, owner), changes))
+            database.execute("INSERT OR REPLACE INTO state VALUES (?, ?, ?)", (scope, owner, document))
+
+        await self._file.write(step)
 
 
 def _document(database: sqlite3.Connection, scope: Scope, owner: str) -> dict[str, Json]:

@@ -1,0 +1,44 @@
+"""The SQLite stores, and a small file of notes, for tests and the processes that they start."""
+
+from __future__ import annotations
+
+import asyncio as asyncio
+import sqlite3
+import sys as sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
+from toolgen.runtime.capabilities import SqliteArtifactStore, SqliteStateStore
+from toolgen.runtime.stores.sqlite_file import SqliteFile
+from toolgen.runtime.stores.sqlite_format import SqliteFormat
+from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
+
+STORES: dict[str, Callable[[Path], Any]] = {
+    "state": SqliteStateStore,
+    "artifacts": SqliteArtifactStore,
+    "suspensions": SqliteSuspensionStore,
+    "sessions": SqliteSessionStore,
+}
+NOTES = SqliteFormat(
+    content="notes",
+    application_id=0x7467546E,
+    version=1,
+    tables=("CREATE TABLE note (text TEXT NOT NULL UNIQUE) STRICT",),
+)
+
+
+def notes(path: Path, **options: Any) -> SqliteFile:
+    return SqliteFile(path / "notes.db", NOTES, **options)
+
+
+def adding(text: str) -> Callable[[sqlite3.Connection], None]:
+    def step(database: sqlite3.Connection) -> None:
+        database.execute("INSERT INTO note VALUES (?)", (text,))
+
+    return step
+
+
+def texts(database: sqlite3.Connection) -> list[str]:
+    return [text for (text,) in database.execute("SELECT text FROM note ORDER BY rowid").fetchall()]

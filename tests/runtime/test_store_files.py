@@ -1,0 +1,566 @@
+"""The files of SQLite stores: opened at once by many, kept open, told from others, and what goes wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+import textwrap
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import surroundings
+from tests.runtime.store_files import NOTES, STORES, adding, notes, texts
+from tests.runtime.test_sessions import HELLO, turn
+from tests.runtime.tools import META
+from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
+from toolgen.runtime.capabilities import Change, SqliteArtifactStore, SqliteStateStore
+from toolgen.runtime.stores import (
+    ForeignFileError,
+    StoreClosedError,
+    StoreCorruptError,
+    StoreError,
+    StoreFormatError,
+    StoreFullError,
+    StoreLockedError,
+    StoreMissingError,
+    StoreReadOnlyError,
+)
+from toolgen.runtime.stores.sqlite_file import SqliteFile
+from toolgen.runtime.suspension import Suspension
+from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
+
+each_store = pytest.mark.parametrize("content", STORES)
+
+
+def other(path: Path) -> closing[sqlite3.Connection]:
+    """Return a connection of somebody else, open until the end of the block."""
+    return closing(sqlite3.connect(path / "notes.db", isolation_level=None, timeout=0))
+
+
+def files(path: Path) -> list[str]:
+    return sorted(file.name for file in path.iterdir())
+
+
+def script(code: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
+    """Start a process that has the names of `store_files`."""
+    names = "from tests.runtime.store_files import *\n"
+    command = [sys.executable, "-c", names + textwrap.dedent(code), *arguments]
+    return subprocess.Popen(command, text=True, env=surroundings(), **options)
+
+
+def has_open(process: subprocess.Popen[str], path: Path) -> bool:
+    """Return whether a process has a file open, or has ended."""
+    try:
+        opened = [os.readlink(link) for link in Path(f"/proc/{process.pid}/fd").iterdir()]
+    except FileNotFoundError:  # it has closed one of them meanwhile
+        return False
+    return str(path) in opened or process.poll() is not None
+
+
+def test_six_processes_open_new_files_that_another_one_creates(tmp_path: Path) -> None:
+    """Where another process writes, SQLite refuses the WAL mode at once, whatever its `busy_timeout`."""
+    code = """
+    print(flush=True)
+    input()
+    for name, store in STORES.items():
+        store(Path(sys.argv[1], name))
+    print("opened")
+    """
+    writers = [sqlite3.connect(tmp_path / name, isolation_level=None) for name in STORES]
+    for writer in writers:
+        writer.execute("BEGIN IMMEDIATE")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    processes = [script(code, str(tmp_path), **pipes) for _ in range(6)]
+    for process in processes:
+        assert process.stdout is not None
+        process.stdout.readline()
+    for process in processes:
+        assert process.stdin is not None
+        print(file=process.stdin, flush=True)
+    for process in processes:
+        while not has_open(process, tmp_path / "state"):
+            os.sched_yield()
+    for writer in writers:
+        writer.close()
+    assert [process.communicate()[0] for process in processes] == ["opened\n"] * 6
+
+
+def test_turns_open_no_connections(tmp_path: Path) -> None:
+    """There is one for reading and one for writing, which are kept."""
+    code = """
+    from tests.runtime.run_tools import agent, calling, function_toolset, running
+    from toolgen.runtime import ToolContext
+    from toolgen.runtime.agents import ScriptedPlanner
+    from toolgen.runtime.capabilities import StateCapability
+
+    opened = []
+    sys.addaudithook(lambda name, given: opened.append(name) if name == "sqlite3.connect" else None)
+
+    async def count(ctx: ToolContext) -> int:
+        "Count."
+        ctx.state.add("session:n", 1)
+        return await ctx.state.get("session:n")
+
+    async def main(path):
+        planner = ScriptedPlanner(*[[calling("count"), "done"]] * 4)
+        one = agent("x.agent", planner, function_toolset("x.tools", [count]))
+        sessions, states = SqliteSessionStore(path / "a.db"), SqliteStateStore(path / "b.db")
+        options = {"sessions": sessions, "capabilities": [StateCapability(states)]}
+        async with running(one, **options) as (runtime, _):
+            for _ in range(4):
+                assert (await runtime.agent("x.agent").run("Hi.", session_id="s")).text == "done"
+                print(len(opened))
+
+    asyncio.run(main(Path(sys.argv[1])))
+    """
+    printed, _ = script(code, str(tmp_path), stdout=subprocess.PIPE).communicate()
+    assert printed.split() == ["4"] * 4
+
+
+LEGACY = {
+    "state": """
+CREATE TABLE IF NOT EXISTS state (
+    scope TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    document TEXT NOT NULL,
+    PRIMARY KEY (scope, owner)
+) STRICT;
+INSERT INTO state VALUES ('app', 'a', '{"hits": 1}');
+""",
+    "artifacts": """
+CREATE TABLE IF NOT EXISTS artifact (
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    media_type TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (owner, name, version)
+) STRICT;
+INSERT INTO artifact VALUES ('s', 'plan', 1, 'text/plain', '{}', x'31');
+""",
+    "suspensions": """
+CREATE TABLE IF NOT EXISTS suspension (
+    token_hash TEXT PRIMARY KEY,
+    frozen TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    expires_at REAL NOT NULL,
+    answer_hash TEXT NOT NULL DEFAULT '',
+    outcome BLOB
+) STRICT;
+""",
+    "sessions": """
+CREATE TABLE session (
+        number INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        agent TEXT NOT NULL,
+        created_at REAL NOT NULL,
+        ended_at REAL,
+        labels TEXT NOT NULL,
+        summary TEXT,
+        summary_through TEXT
+    ) STRICT;
+CREATE INDEX session_by_age ON session (created_at, number);
+CREATE TABLE turn (
+        number INTEGER PRIMARY KEY,
+        run_id TEXT NOT NULL UNIQUE,
+        turn_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        started_at REAL NOT NULL
+    ) STRICT;
+CREATE INDEX turn_of_session ON turn (session_id, number);
+CREATE TABLE message (
+        run_id TEXT NOT NULL,
+        step INTEGER NOT NULL,
+        written_at REAL NOT NULL,
+        messages TEXT NOT NULL,
+        PRIMARY KEY (run_id, step)
+    ) STRICT;
+PRAGMA application_id = 1952928613;
+PRAGMA user_version = 1;
+INSERT INTO session (id, agent, created_at, labels) VALUES ('s', 'a', 1, '{}');
+""",
+}
+"""What the stores executed when only the file of sessions had marks."""
+
+
+async def uses_state(store: SqliteStateStore) -> None:
+    await store.apply("app", "a", [Change(key="hits", operation="add", value=1)])
+    assert await store.load("app", "a") == {"hits": 2}
+
+
+async def uses_artifacts(store: SqliteArtifactStore) -> None:
+    assert await store.save("s", "plan", b"22", "text/plain", {}, 100) == 2
+    assert [info.size for info in await store.listed("s", "plan")] == [1, 2]
+
+
+async def uses_suspensions(store: SqliteSuspensionStore) -> None:
+    waiting = Suspension(
+        id="i", kind="confirmation", tool="x.y.z", spec_digest="d", payload_json=b"{}", meta=META,
+        question="Sure?", preview="", answer_schema={}, created_at=1.0, expires_at=2.0,
+    )  # fmt: skip
+    await store.put("hash", waiting)
+    assert await store.waiting() == (waiting,)
+
+
+async def uses_sessions(store: SqliteSessionStore) -> None:
+    await store.begin(turn("r"))
+    await store.write("r", 0, [HELLO])
+    assert (await store.transcript("s"))[0].messages == (HELLO,)
+
+
+USES: dict[str, Callable[[Any], Awaitable[None]]] = {
+    "state": uses_state,
+    "artifacts": uses_artifacts,
+    "suspensions": uses_suspensions,
+    "sessions": uses_sessions,
+}
+
+
+@each_store
+async def test_a_file_of_an_older_toolgen_opens(tmp_path: Path, content: str) -> None:
+    with closing(sqlite3.connect(tmp_path / "a.db")) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.executescript(LEGACY[content])
+    await USES[content](STORES[content](tmp_path / "a.db"))
+
+
+async def test_a_file_that_older_stores_shared_opens(tmp_path: Path) -> None:
+    shared = [content for content in STORES if content != "sessions"]
+    with closing(sqlite3.connect(tmp_path / "a.db")) as database:
+        for content in shared:
+            database.executescript(LEGACY[content])
+    for content in shared:
+        await USES[content](STORES[content](tmp_path / "a.db"))
+
+
+@each_store
+def test_a_file_of_another_store_is_refused(tmp_path: Path, content: str) -> None:
+    for name, store in STORES.items():
+        store(tmp_path / name)
+        if name != content:
+            with pytest.raises(ForeignFileError, match=f"something else than {content}"):
+                STORES[content](tmp_path / name)
+
+
+@each_store
+@pytest.mark.parametrize(
+    "statement", ["CREATE TABLE state (id INTEGER)", "PRAGMA user_version = 1", "PRAGMA application_id = 7"]
+)
+def test_a_database_of_an_application_is_refused_and_stays_as_it_was(
+    tmp_path: Path, content: str, statement: str
+) -> None:
+    path = tmp_path / "app.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(statement)
+    before = path.read_bytes()
+    with pytest.raises(ForeignFileError, match=r"app\.db' is a database of something else") as caught:
+        STORES[content](path)
+    assert caught.value.path == path
+    assert caught.value.hint == f"give the {content} a file of their own"
+    assert path.read_bytes() == before
+
+
+@each_store
+def test_a_newer_format_is_refused(tmp_path: Path, content: str) -> None:
+    STORES[content](tmp_path / "a.db").close()
+    with closing(sqlite3.connect(tmp_path / "a.db")) as database:
+        database.execute("PRAGMA user_version = 9")
+    with pytest.raises(StoreFormatError, match=f"holds {content} in format 9, and this toolgen reads 1"):
+        STORES[content](tmp_path / "a.db")
+
+
+@each_store
+def test_what_cannot_be_opened_is_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / "text").write_bytes(b"no database at all, but some other text\n" * 50)
+    for path, kind, says in (
+        (tmp_path / "text", ForeignFileError, "text' is no SQLite database"),
+        (tmp_path / "missing" / "a.db", StoreMissingError, r"a\.db' is in a folder that does not exist"),
+        (tmp_path, StoreError, "is a folder"),
+        (Path(":memory:"), StoreError, "':memory:' is no file"),
+    ):
+        with pytest.raises(kind, match=says) as caught:
+            STORES[content](path)
+        assert caught.value.hint
+    assert not (tmp_path / "missing").exists()
+
+
+@each_store
+def test_a_new_file_is_its_owners(tmp_path: Path, content: str) -> None:
+    store = STORES[content](tmp_path / "a.db")
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+    assert modes == {"a.db": 0o600, "a.db-wal": 0o600, "a.db-shm": 0o600}
+    store.close()
+
+
+def test_the_access_to_a_file_that_is_there_stays(tmp_path: Path) -> None:
+    (tmp_path / "notes.db").touch(mode=0o640)
+    with closing(notes(tmp_path)):
+        assert {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()} == {0o640}
+
+
+def test_a_link_may_name_a_new_file(tmp_path: Path) -> None:
+    (tmp_path / "volume").mkdir()
+    (tmp_path / "notes.db").symlink_to(tmp_path / "volume" / "real.db")
+    asyncio.run(notes(tmp_path).write(adding("a")))
+    assert (tmp_path / "volume" / "real.db").stat().st_size
+
+
+def test_a_relative_path_stays_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = SqliteFile("notes.db", NOTES)
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    asyncio.run(file.write(adding("a")))
+    assert not list((tmp_path / "below").iterdir())
+
+
+async def test_nothing_is_kept_of_a_step_that_raises(tmp_path: Path) -> None:
+    file = notes(tmp_path)
+
+    def fails(database: sqlite3.Connection) -> None:
+        adding("a")(database)
+        raise KeyError("no")
+
+    with pytest.raises(KeyError):
+        await file.write(fails)
+    await file.write(adding("b"))
+    with pytest.raises(sqlite3.IntegrityError):  # a wrong statement says nothing of the file
+        await file.write(adding("b"))
+    assert await file.read(texts) == ["b"]
+
+
+async def test_a_locked_file_is_read_and_says_so_to_writers(tmp_path: Path) -> None:
+    file = notes(tmp_path, busy_s=0)
+    with other(tmp_path) as database:
+        database.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreLockedError, match=r"notes\.db' has been locked by another process for 0 s"):
+            await file.write(adding("a"))
+        assert await file.read(texts) == []
+        database.execute("COMMIT")
+    await file.write(adding("a"))
+    assert await file.read(texts) == ["a"]
+
+
+async def test_a_locked_file_holds_up_nothing_else(tmp_path: Path) -> None:
+    """Neither the threads of `asyncio.to_thread`, nor another file, nor what is read."""
+    store, beside = SqliteStateStore(tmp_path / "notes.db"), SqliteStateStore(tmp_path / "beside.db")
+    add = [Change(key="hits", operation="add", value=1)]
+    with other(tmp_path) as database:
+        database.execute("BEGIN IMMEDIATE")
+        writing = [asyncio.create_task(store.apply("app", "a", add)) for _ in range(40)]
+        await asyncio.sleep(0)
+        await asyncio.to_thread(gc.collect)
+        await beside.apply("app", "a", add)
+        assert await store.load("app", "a") == {}
+        assert not any(task.done() for task in writing)
+        database.execute("COMMIT")
+        await asyncio.gather(*writing)
+    assert await store.load("app", "a") == {"hits": 40}
+
+
+async def test_a_full_disk_says_so(tmp_path: Path) -> None:
+    file = notes(tmp_path)
+
+    def fill(database: sqlite3.Connection) -> None:
+        database.execute("PRAGMA max_page_count = 1")
+        adding("x" * 100_000)(database)
+
+    with pytest.raises(StoreFullError, match="cannot grow: database or disk is full"):
+        await file.write(fill)
+    await file.write(adding("a"))
+    assert await file.read(texts) == ["a"]
+
+
+def test_a_limit_of_file_sizes_says_so(tmp_path: Path) -> None:
+    code = """
+    import resource
+    from toolgen.runtime.stores import StoreFullError
+
+    async def main(file):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+        try:
+            await file.write(adding("x" * 200_000))
+        except StoreFullError as error:
+            print(error.hint)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        await file.write(adding("a"))
+        print(await file.read(texts))
+
+    asyncio.run(main(notes(Path(sys.argv[1]))))
+    """
+    printed, _ = script(code, str(tmp_path), stdout=subprocess.PIPE).communicate()
+    assert printed.splitlines() == ["free space on its disk, or raise the quota, and try again", "['a']"]
+
+
+async def test_a_file_that_cannot_be_written_to_says_so(tmp_path: Path) -> None:
+    file = notes(tmp_path)
+
+    def writes(database: sqlite3.Connection) -> None:
+        database.execute("PRAGMA query_only = ON")
+        adding("a")(database)
+
+    with pytest.raises(StoreReadOnlyError, match="cannot be written to"):
+        await file.write(writes)
+
+
+async def test_a_damaged_file_says_so_until_it_is_restored(tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    with closing(notes(tmp_path)) as file:
+        for number in range(100):
+            await file.write(adding(f"{number} " + "x" * 500))
+    shutil.copy(path, tmp_path / "backup")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4096] + b"\xaa" * (len(whole) - 4096))
+    file = notes(tmp_path)
+    for _ in range(2):
+        with pytest.raises(StoreCorruptError, match=r"notes\.db' is damaged"):
+            await file.read(texts)
+    (tmp_path / "backup").rename(path)
+    assert len(await file.read(texts)) == 100
+
+
+async def test_a_file_that_was_removed_says_so_until_it_is_back(tmp_path: Path) -> None:
+    file = notes(tmp_path)
+    await file.write(adding("a"))
+    with other(tmp_path) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    (tmp_path / "notes.db").rename(tmp_path / "away")
+    for step in (file.read(texts), file.write(texts)):
+        with pytest.raises(StoreMissingError, match=r"notes\.db' cannot be found any more"):
+            await step
+    assert not (tmp_path / "notes.db").exists()
+    (tmp_path / "away").rename(tmp_path / "notes.db")
+    assert await file.read(texts) == ["a"]
+
+
+async def test_a_file_that_was_replaced_is_opened_anew(tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
+    with closing(notes(tmp_path / "new")) as new:
+        await new.write(adding("new"))
+    file = notes(tmp_path)
+    await file.write(adding("old"))
+    assert await file.read(texts) == ["old"]
+    (tmp_path / "notes.db-wal").unlink()
+    (tmp_path / "notes.db-shm").unlink()
+    (tmp_path / "new" / "notes.db").rename(tmp_path / "notes.db")
+    assert await file.read(texts) == ["new"]
+    await file.write(adding("newer"))
+    assert await file.read(texts) == ["new", "newer"]
+
+
+def test_a_forked_process_opens_the_file_anew(tmp_path: Path) -> None:
+    code = """
+    import os, warnings
+    warnings.simplefilter("ignore")  # newer Pythons warn of forks beside threads
+    file = notes(Path(sys.argv[1]))
+    asyncio.run(file.write(adding("before")))
+    asyncio.run(file.read(texts))
+    child = os.fork()
+    asyncio.run(file.write(adding("child" if child == 0 else "parent")))
+    if child == 0:
+        held = [line.split()[4] for line in Path("/proc/locks").read_text().splitlines() if "->" not in line]
+        assert str(os.getpid()) in held, "it has locks of its own"
+        sys.exit()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    print(sorted(asyncio.run(file.read(texts))))
+    """
+    printed, _ = script(code, str(tmp_path), stdout=subprocess.PIPE).communicate()
+    assert printed.splitlines() == ["0", "['before', 'child', 'parent']"]
+
+
+def test_a_process_that_was_forked_during_a_step_is_refused(tmp_path: Path) -> None:
+    code = """
+    import os, threading, warnings
+    from toolgen.runtime.stores import StoreError
+    warnings.simplefilter("ignore")
+    file = notes(Path(sys.argv[1]))
+    begun, go_on = threading.Event(), threading.Event()
+
+    def step(database):
+        begun.set()
+        go_on.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(file.write(step)))
+    thread.start()
+    begun.wait()
+    child = os.fork()
+    if child == 0:
+        try:
+            asyncio.run(file.read(texts))
+        except StoreError as error:
+            print(error.hint, flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+    go_on.set()
+    thread.join()
+    """
+    printed, _ = script(code, str(tmp_path), stdout=subprocess.PIPE).communicate()
+    assert printed.splitlines() == ["open the store in the process that uses it"]
+
+
+@each_store
+async def test_a_closed_store_says_so(tmp_path: Path, content: str) -> None:
+    store = STORES[content](tmp_path / "a.db")
+    store.close()
+    store.close()
+    assert files(tmp_path) == ["a.db"]
+    with pytest.raises(StoreClosedError, match=r"a\.db' was closed"):
+        await USES[content](store)
+
+
+async def test_a_store_that_nobody_has_is_closed(tmp_path: Path) -> None:
+    file = notes(tmp_path)
+    await file.write(adding("a"))
+    await file.read(texts)
+    del file
+    gc.collect()
+    assert files(tmp_path) == ["notes.db"]
+
+
+def test_a_process_that_ends_closes_its_stores(tmp_path: Path) -> None:
+    code = """
+    file = notes(Path(sys.argv[1]))
+    asyncio.run(file.write(adding("a")))
+    """
+    assert script(code, str(tmp_path)).wait() == 0
+    assert files(tmp_path) == ["notes.db"]
+
+
+async def test_a_step_that_is_being_run_ends_before_the_file_is_closed(tmp_path: Path) -> None:
+    file = notes(tmp_path)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def step(database: sqlite3.Connection) -> None:
+        begun.set()
+        go_on.wait()
+        adding("a")(database)
+
+    first, second = asyncio.create_task(file.write(step)), asyncio.create_task(file.write(adding("b")))
+    await asyncio.to_thread(begun.wait)
+    file.close()
+    go_on.set()
+    await first
+    with pytest.raises(StoreClosedError):
+        await second
+    with closing(notes(tmp_path)) as again:
+        assert await again.read(texts) == ["a"]
+
+
+def test_the_errors_of_stores_load_no_database() -> None:
+    code = "import sys, json, toolgen.runtime.stores; print(json.dumps('sqlite3' in sys.modules))"
+    printed = subprocess.check_output([sys.executable, "-c", code], env=surroundings())
+    assert json.loads(printed) is False
