@@ -16,7 +16,7 @@ from .behaviour import (
     Terminal,
     Timeout,
 )
-from .clauses import Annotations, Artifact, BindTo, BoundedResult, Example, Inject, Meta, Tags
+from .clauses import Annotations, Artifact, BindTo, BoundedResult, Inject, Meta, Tags
 from .composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
 from .datatypes import (
     Any,
@@ -33,6 +33,7 @@ from .datatypes import (
     Uuid,
 )
 from .evaluation import Evaluation, build
+from .examples import Example
 from .foreign import JSONSchema
 from .structure import Args, Design, Method, Payload, Result, Return, Service, Tool, Toolset
 

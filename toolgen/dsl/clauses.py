@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from toolgen.contract.fields import Json
 
+from .composites import Object, Type
 from .word import Word
-
-if TYPE_CHECKING:
-    from .composites import Object, Type
 
 
 class BindTo(Word):
@@ -130,19 +128,3 @@ class Annotations(Word):
             "edit": edit,
         }
         self.hints = {name: hint for name, hint in hints.items() if hint is not None}
-
-
-class Example(Word):
-    """Arguments, and the result they give; of a Type, its attributes.
-
-    Example: `Example({"site_id": "s1"}, result={"names": []})`
-    """
-
-    args: Final[Mapping[str, object]]
-    result: Final[object]
-    """JSON; None for no result."""
-
-    def __init__(self, args: Mapping[str, object], result: object = None) -> None:
-        super().__init__()
-        self.args = args
-        self.result = result

@@ -6,8 +6,8 @@ from typing import Any as Anything
 from typing import Final, TypeVar, overload
 
 from .attributes import Attribute, Required
-from .clauses import Example
 from .datatypes import DataType, Holds, NotOnThisType, StringWord, Unconstrained, Value
+from .examples import Example
 
 EnumValue = TypeVar("EnumValue", str, int)
 

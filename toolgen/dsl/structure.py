@@ -20,8 +20,9 @@ from .behaviour import (
     Terminal,
     Timeout,
 )
-from .clauses import Annotations, Artifact, BindTo, BoundedResult, Example, Inject, Meta, Tags
+from .clauses import Annotations, Artifact, BindTo, BoundedResult, Inject, Meta, Tags
 from .composites import Enum, Type
+from .examples import Example
 from .foreign import JSONSchema
 from .word import Word
 

@@ -25,9 +25,10 @@ from ..behaviour import (
     Terminal,
     Timeout,
 )
-from ..clauses import Annotations, Artifact, BindTo, BoundedResult, Example, Inject, Meta, Tags
+from ..clauses import Annotations, Artifact, BindTo, BoundedResult, Inject, Meta, Tags
 from ..composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
 from ..datatypes import DataType, FloatWord, IntWord, ScalarWord, StringWord
+from ..examples import Example
 from ..foreign import JSONSchema
 from ..structure import Args, Design, Method, Payload, Result, Return, Service, Tool, Toolset
 from ..word import Word

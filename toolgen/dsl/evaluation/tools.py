@@ -16,7 +16,8 @@ from toolgen.expr.tree import Bounded
 from toolgen.expr.tree import Example as CheckedExample
 from toolgen.expr.tree import Tool as CheckedTool
 
-from ..clauses import Annotations, Artifact, BindTo, BoundedResult, Example, Inject, Meta, Tags
+from ..clauses import Annotations, Artifact, BindTo, BoundedResult, Inject, Meta, Tags
+from ..examples import Example
 from ..structure import Args, Return, Tool
 from .behaviour import Behaviours, Sides
 from .bounds import bounded, example_fault, with_bounds

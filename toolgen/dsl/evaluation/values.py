@@ -32,8 +32,8 @@ from toolgen.expr.diagnostics import Related
 from toolgen.expr.source import Source
 
 from ..attributes import Attribute
-from ..clauses import Example
 from ..composites import Type
+from ..examples import Example
 from .clauses import every
 from .jsonvalues import NoJsonError, check_aware, json_value
 from .modules import UNKNOWN, Module
