@@ -40,7 +40,8 @@ from toolgen.dsl import (
     Use,
 )
 from toolgen.dsl.agents import AgentChild
-from toolgen.dsl.structure import ServiceChild, ToolClause
+from toolgen.dsl.services import ServiceChild
+from toolgen.dsl.structure import ToolClause
 from toolgen.expr import Diagnostic, tree
 
 ID = Attribute("id", String, "Device.", required=True)

@@ -35,7 +35,7 @@ from toolgen.dsl import (
     build,
 )
 from toolgen.dsl.agents import AgentChild
-from toolgen.dsl.structure import ServiceChild
+from toolgen.dsl.services import ServiceChild
 from toolgen.expr.tree import Agent as CheckedAgent
 from toolgen.expr.tree import Confirmation
 from toolgen.expr.tree import Design as CheckedDesign

@@ -14,18 +14,7 @@ import pytest
 
 import toolgen.dsl
 from toolgen.cli.explain import blocks
-from toolgen.contract.fields import Json
-from toolgen.dsl import (
-    agents,
-    attributes,
-    behaviour,
-    build,
-    clauses,
-    composites,
-    datatypes,
-    foreign,
-    structure,
-)
+from toolgen.dsl import build, datatypes
 from toolgen.dsl.evaluation.accepted import CHILDREN
 from toolgen.expr import RULES
 
@@ -111,10 +100,7 @@ def test_every_word_stands_in_the_comparison_with_goa_ai() -> None:
 @pytest.mark.parametrize("word", CHILDREN, ids=lambda word: word.__name__)
 def test_an_editor_offers_the_children_that_the_build_takes(word: type) -> None:
     """The annotation of a word's children and the table of the build say the same."""
-    names: dict[str, object] = {"Json": Json}
-    for module in (datatypes, attributes, composites, behaviour, clauses, foreign, agents, structure):
-        names |= vars(module)
-    hint = typing.get_type_hints(word.__init__, names)["children"]  # type: ignore[misc]  # of any word
+    hint = typing.get_type_hints(word.__init__)["children"]  # type: ignore[misc]  # of any word
     offered = {typing.get_origin(child) or child for child in typing.get_args(hint) or (hint,)}
     taken: set[object] = set(CHILDREN[word])
     if datatypes.DataType in taken:

@@ -35,7 +35,8 @@ from .datatypes import (
 from .evaluation import Evaluation, build
 from .examples import Example
 from .foreign import JSONSchema
-from .structure import Args, Design, Method, Payload, Result, Return, Service, Tool, Toolset
+from .services import Design, Service
+from .structure import Args, Method, Payload, Result, Return, Tool, Toolset
 
 __all__ = [
     "Agent",

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from toolgen.contract.names import OnMissingFields
 
+from .behaviour import Confirm
+from .structure import Return, Toolset
 from .word import Word
-
-if TYPE_CHECKING:
-    from .behaviour import Confirm
-    from .structure import Return, Toolset
 
 
 class AgentToolset(Word):

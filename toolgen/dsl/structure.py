@@ -1,10 +1,9 @@
-"""The words that hold others: from the design down to one tool's arguments."""
+"""The words that hold others: from a toolset down to one tool's arguments, and the methods behind tools."""
 
 from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-from .agents import Agent, Completion
 from .attributes import Attribute, Required
 from .behaviour import (
     Bookkeeping,
@@ -21,7 +20,7 @@ from .behaviour import (
     Timeout,
 )
 from .clauses import Annotations, Artifact, BindTo, BoundedResult, Inject, Meta, Tags
-from .composites import Enum, Type
+from .composites import Type
 from .examples import Example
 from .foreign import JSONSchema
 from .word import Word
@@ -160,43 +159,3 @@ class Toolset(Word):
         self.children = children
         self.title = title
         self.prefix = prefix
-
-
-ServiceChild: TypeAlias = Method | Toolset | Agent | Completion
-
-
-class Service(Word):
-    """Owner of methods, toolsets, agents and completions.
-
-    Example: `Service("DeviceService", "The devices.", Method("reset", "Reset all devices."))`
-    """
-
-    name: Final[str]
-    description: Final[str]
-    children: Final[tuple[ServiceChild, ...]]
-
-    def __init__(self, name: str, description: str, *children: ServiceChild) -> None:
-        super().__init__()
-        self.name = name
-        self.description = description
-        self.children = children
-
-
-DesignChild: TypeAlias = Service | Type | Enum[str] | Enum[int]
-
-
-class Design(Word):
-    """The whole, a module's `design`.
-
-    Example: `design = Design("home", "A home assistant.", Service("assistant", "Helps at home."))`
-    """
-
-    name: Final[str]
-    description: Final[str]
-    children: Final[tuple[DesignChild, ...]]
-
-    def __init__(self, name: str, description: str, *children: DesignChild) -> None:
-        super().__init__()
-        self.name = name
-        self.description = description
-        self.children = children

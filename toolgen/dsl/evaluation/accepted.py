@@ -30,7 +30,8 @@ from ..composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
 from ..datatypes import DataType, FloatWord, IntWord, ScalarWord, StringWord
 from ..examples import Example
 from ..foreign import JSONSchema
-from ..structure import Args, Design, Method, Payload, Result, Return, Service, Tool, Toolset
+from ..services import Design, Service
+from ..structure import Args, Method, Payload, Result, Return, Tool, Toolset
 from ..word import Word
 from .jsonvalues import NoJsonError, json_value
 

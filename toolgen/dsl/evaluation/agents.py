@@ -15,7 +15,8 @@ from toolgen.expr.tree import Toolset as CheckedToolset
 
 from ..agents import Agent, AgentToolset, Export, Transfer, Use
 from ..behaviour import Confirm
-from ..structure import Service, Toolset
+from ..services import Service
+from ..structure import Toolset
 from .clauses import every, single
 from .conditions import condition
 from .cycles import check_cycles

@@ -20,7 +20,8 @@ from toolgen.expr.source import Source
 from ..attributes import Attribute, Required
 from ..composites import Enum, MapOf, OneOf, Type
 from ..datatypes import DataType, ScalarWord
-from ..structure import Design, Method, Tool, Toolset
+from ..services import Design
+from ..structure import Method, Tool, Toolset
 from ..word import Word
 from .accepted import (
     ARGUMENTS,

@@ -19,7 +19,8 @@ from ..agents import Completion
 from ..behaviour import NativeTool
 from ..clauses import BindTo
 from ..composites import Enum, Type
-from ..structure import Design, Method, Service, Tool, Toolset
+from ..services import Design, Service
+from ..structure import Method, Tool, Toolset
 from ..word import Word
 from .agents import Agents, Known
 from .arguments import well_typed

@@ -9,7 +9,8 @@ from toolgen.expr import codes
 from toolgen.expr.diagnostics import Related
 
 from ..agents import Agent, Export, Use
-from ..structure import Service, Toolset
+from ..services import Service
+from ..structure import Toolset
 from ..word import Word
 from .clauses import every
 from .report import Report

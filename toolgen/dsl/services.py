@@ -1,0 +1,49 @@
+"""The design, and the services that it holds."""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+from .agents import Agent, Completion
+from .composites import Enum, Type
+from .structure import Method, Toolset
+from .word import Word
+
+ServiceChild: TypeAlias = Method | Toolset | Agent | Completion
+
+
+class Service(Word):
+    """Owner of methods, toolsets, agents and completions.
+
+    Example: `Service("DeviceService", "The devices.", Method("reset", "Reset all devices."))`
+    """
+
+    name: Final[str]
+    description: Final[str]
+    children: Final[tuple[ServiceChild, ...]]
+
+    def __init__(self, name: str, description: str, *children: ServiceChild) -> None:
+        super().__init__()
+        self.name = name
+        self.description = description
+        self.children = children
+
+
+DesignChild: TypeAlias = Service | Type | Enum[str] | Enum[int]
+
+
+class Design(Word):
+    """The whole, a module's `design`.
+
+    Example: `design = Design("home", "A home assistant.", Service("assistant", "Helps at home."))`
+    """
+
+    name: Final[str]
+    description: Final[str]
+    children: Final[tuple[DesignChild, ...]]
+
+    def __init__(self, name: str, description: str, *children: DesignChild) -> None:
+        super().__init__()
+        self.name = name
+        self.description = description
+        self.children = children
