@@ -97,6 +97,13 @@ def test_every_word_stands_in_the_comparison_with_goa_ai() -> None:
     assert set(WORDS) <= set(re.findall(r"`(\w+)`", column))
 
 
+@pytest.mark.parametrize("name", [name for name in WORDS if inspect.isclass(getattr(toolgen.dsl, name))])
+def test_the_annotations_of_a_word_resolve_at_run_time(name: str) -> None:
+    """In its own module, as tools for documentation read them."""
+    function = getattr(toolgen.dsl, name).__init__
+    assert set(typing.get_type_hints(function)) == set(inspect.get_annotations(function))
+
+
 @pytest.mark.parametrize("word", CHILDREN, ids=lambda word: word.__name__)
 def test_an_editor_offers_the_children_that_the_build_takes(word: type) -> None:
     """The annotation of a word's children and the table of the build say the same."""

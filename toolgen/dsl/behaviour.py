@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from toolgen.contract.fields import Json
 
+from .composites import Object, Type
 from .word import Word
-
-if TYPE_CHECKING:
-    from .composites import Object, Type
 
 Value: TypeAlias = bool | int | float | str
 """What an argument is compared with."""
