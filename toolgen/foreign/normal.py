@@ -174,7 +174,7 @@ class Normal:
         objects = {id(branch) for branch in branches if self._is_object(branch)}
         nodes: list[Node] = []
         for branch in branches:
-            inner = self.inner_name(name, "value")
+            inner = self._inner_name(name, "value")
             if len(objects) > 1 and id(branch) in objects and isinstance(branch, dict):
                 inner = branch_name(name, len(nodes) + 1, self._titled(branch))
             nodes.append(self.node(branch, inner))
@@ -213,7 +213,7 @@ class Normal:
                     self.losses.note("type")
             return {}
         kinds = types_of(flat["type"])
-        inner = name if len(kinds) == 1 else self.inner_name(name, "value")
+        inner = name if len(kinds) == 1 else self._inner_name(name, "value")
         return self._joined([self._of_type(kind, schema, flat, inner) for kind in kinds])
 
     def _of_type(self, kind: str, schema: Schema, flat: Schema, name: str) -> Node:
@@ -248,16 +248,16 @@ class Normal:
         kinds = [*prefix] if items is None else [*prefix, items]
         if any(trivial(kind) or self.merger.is_never(kind) for kind in kinds) or not kinds:
             return {**node, "items": {}}
-        inner = self.inner_name(name, "item")
+        inner = self._inner_name(name, "item")
         return {**node, "items": self._joined([self.node(kind, inner) for kind in kinds])}
 
-    def inner_name(self, name: str, word: str) -> str:
+    def _inner_name(self, name: str, word: str) -> str:
         """Return the name of an object inside a value of this name; the root keeps its own for itself."""
         return naming.class_name(name, word) if name == self._names.root else name
 
     def _object(self, schema: Schema, flat: Schema, name: str) -> Node:
         if is_map(flat):
-            return as_map(self, flat, name)
+            return as_map(self, flat, self._inner_name(name, "value"))
         key = id(schema)
         if key not in self._class_of:
             self._class_of[key] = self._names.take(name)

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from toolgen.contract import naming
 
 from . import scalars
 from .keywords import ANNOTATIONS, Schema, Subschema, idle, trivial
-from .merging import types_of
+from .merging import Losses, Merger, types_of
 from .scalars import Node
 
-if TYPE_CHECKING:
-    from .normal import Normal
-
 _ONLY_LOST = ("dependentRequired", "dependentSchemas")
+
+
+class Normalizer(Protocol):
+    """Brings the schemas inside an object into the normal form."""
+
+    losses: Losses
+    merger: Merger
+
+    def node(self, schema: Subschema, name: str) -> Node:
+        """Return the node of a schema; `name` is what an object there would be called."""
+        ...
+
+    def property(self, schema: Subschema, name: str, *, required: bool) -> Node:
+        """Return the node of a property with the annotations that stand beside it."""
+        ...
 
 
 def is_map(flat: Schema) -> bool:
@@ -36,24 +48,24 @@ def _listed_keys(flat: Schema) -> list[str]:
     return [value for value in values if isinstance(value, str)]
 
 
-def as_map(normal: Normal, flat: Schema, name: str) -> Node:
-    """Return the node of an object with free keys."""
-    losses = normal.losses
+def as_map(normalizer: Normalizer, flat: Schema, name: str) -> Node:
+    """Return the node of an object with free keys; `name` is what an object as a value would be called."""
+    losses = normalizer.losses
     for word in _ONLY_LOST:
         if word in flat and not idle(word, flat):
             losses.note(word)
     node: Node = {"type": "object", "additionalProperties": {}}
-    names = _names_node(normal, flat)
+    names = _names_node(normalizer, flat)
     patterns: dict[str, Subschema] = flat.get("patternProperties", {})
     rest = flat.get("additionalProperties", True)
     if not patterns:
-        if normal.merger.is_never(rest):
+        if normalizer.merger.is_never(rest):
             losses.note("additionalProperties")
         else:
-            node["additionalProperties"] = normal.node(rest, normal.inner_name(name, "value"))
-    elif normal.merger.is_never(rest) and len(patterns) == 1:
+            node["additionalProperties"] = normalizer.node(rest, name)
+    elif normalizer.merger.is_never(rest) and len(patterns) == 1:
         [(pattern, schema)] = patterns.items()
-        node["additionalProperties"] = normal.node(schema, normal.inner_name(name, "value"))
+        node["additionalProperties"] = normalizer.node(schema, name)
         if pattern and (names or not scalars.expressible(pattern)):
             losses.note("patternProperties")
         elif pattern:
@@ -65,34 +77,34 @@ def as_map(normal: Normal, flat: Schema, name: str) -> Node:
     return {**node, **scalars.sizes(flat, "minProperties", "maxProperties", losses)}
 
 
-def _names_node(normal: Normal, flat: Schema) -> Node:
+def _names_node(normalizer: Normalizer, flat: Schema) -> Node:
     """Return the string node of `propertyNames`, empty when it says nothing; keys are strings anyway."""
     names = flat.get("propertyNames", True)
     if trivial(names):
         return {}
-    schema = normal.merger.follow(names)
-    merged: Schema = normal.merger.flat(schema) if isinstance(schema, dict) else {"not": {}}
+    schema = normalizer.merger.follow(names)
+    merged: Schema = normalizer.merger.flat(schema) if isinstance(schema, dict) else {"not": {}}
     others = [
         word for word in merged if word in ("enum", "const", "anyOf", "oneOf", "not", "if", "$dynamicRef")
     ]
     if others or "string" not in types_of(merged.get("type", "string")):
-        normal.losses.note("propertyNames")
+        normalizer.losses.note("propertyNames")
         return {}
-    node = scalars.string(merged, normal.losses)
+    node = scalars.string(merged, normalizer.losses)
     return node if set(node) - {"type", "format"} else {}
 
 
 class Body:
     """One class under construction, from a merged schema."""
 
-    def __init__(self, normal: Normal, name: str, flat: Schema) -> None:
-        self._normal = normal
+    def __init__(self, normalizer: Normalizer, name: str, flat: Schema) -> None:
+        self._normalizer = normalizer
         self._name = name
         self._flat = flat
         self._required = list(dict.fromkeys(flat.get("required", ())))
         self._properties: dict[str, Subschema] = dict(flat.get("properties", {}))
         self._rest: Subschema = flat.get("additionalProperties", True)
-        if normal.merger.is_never(self._rest):
+        if normalizer.merger.is_never(self._rest):
             self._rest = False
         self._keys_are_listed = bool(_listed_keys(flat))
 
@@ -119,7 +131,7 @@ class Body:
         return {**node, "description": description} if isinstance(description, str) and description else node
 
     def _lose(self, word: str) -> None:
-        self._normal.losses.note(word)
+        self._normalizer.losses.note(word)
 
     def _add_required(self) -> None:
         for key in self._required:
@@ -133,10 +145,10 @@ class Body:
         must = set(self._required)
         for key, schema in self._properties.items():
             required = key in must
-            if self._normal.merger.is_never(schema) and self._rest is False and not required:
+            if self._normalizer.merger.is_never(schema) and self._rest is False and not required:
                 continue
             name = naming.class_name(self._name, key)
-            nodes[key] = self._normal.property(schema, name, required=required)
+            nodes[key] = self._normalizer.property(schema, name, required=required)
         return nodes
 
     def _lose_the_rest(self, node: Node) -> None:
@@ -149,7 +161,7 @@ class Body:
         fits = self._rest is False and len(properties) <= flat.get("maxProperties", 0)
         if "maxProperties" in flat and not fits:
             self._lose("maxProperties")
-        if "propertyNames" in flat and not self._keys_are_listed and _names_matter(self._normal, flat):
+        if "propertyNames" in flat and not self._keys_are_listed and _names_matter(self._normalizer, flat):
             self._lose("propertyNames")
 
     def _widen(self) -> None:
@@ -160,7 +172,7 @@ class Body:
                 self._widen_by(self._flat[word])
 
     def _widen_by(self, branches: list[Subschema]) -> None:
-        merger = self._normal.merger
+        merger = self._normalizer.merger
         followed = [merger.follow(branch) for branch in branches if not merger.is_never(branch)]
         schemas = [merger.flat(branch) if isinstance(branch, dict) else {} for branch in followed]
         schemas = [schema for schema in schemas if "object" in types_of(schema.get("type", "object"))]
@@ -180,11 +192,11 @@ class Body:
                 self._required.append(key)
 
 
-def _names_matter(normal: Normal, flat: Schema) -> bool:
+def _names_matter(normalizer: Normalizer, flat: Schema) -> bool:
     """Return whether `propertyNames` says more than that a key is a string."""
     names = flat["propertyNames"]
     plain = isinstance(names, dict) and all(word in ("type", *ANNOTATIONS) for word in names)
-    return not trivial(names) and (not plain or bool(_names_node(normal, flat)))
+    return not trivial(names) and (not plain or bool(_names_node(normalizer, flat)))
 
 
 def _in_any(named: list[Subschema], *, is_known: bool) -> Schema:
