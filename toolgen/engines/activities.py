@@ -1,13 +1,13 @@
-"""One activity: its attempts, what it reports on the way, and what the loop gets of it."""
+"""Activities: their attempts, what they report on the way, and what the loop gets of them."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from toolgen.contract.fields import Json
 from toolgen.contract.logs import logger
@@ -19,12 +19,12 @@ from toolgen.runtime.agents.engine import (
     NonRetryableError,
 )
 
-from .journal import OpRecord, digest
+from .event_log import EventLog
+from .journal import Journal, OpRecord, digest
 from .payloads import decode, encode
 from .run import Bell, Run
-
-if TYPE_CHECKING:
-    from .runs import Runs
+from .tasks import Tasks
+from .timers import CallLater
 
 NOW: Final[ContextVar[float]] = ContextVar("toolgen.engines.now")
 """The newest time that this part of a loop has seen.
@@ -82,10 +82,11 @@ class Call:
 class _Progress:
     """Takes what an attempt reports, for as long as it goes on."""
 
-    __slots__ = ("_op", "_run", "_runs", "is_open")
+    __slots__ = ("_events", "_op", "_run", "_tasks", "is_open")
 
-    def __init__(self, runs: Runs, run: Run, op: str) -> None:
-        self._runs = runs
+    def __init__(self, tasks: Tasks, events: EventLog, run: Run, op: str) -> None:
+        self._tasks = tasks
+        self._events = events
         self._run = run
         self._op = op
         self.is_open = True
@@ -95,67 +96,105 @@ class _Progress:
             return
         try:
             text, copy = encode(dict(event), f"an event of the operation {self._op}")
-            self._runs.in_loop(self._runs.append, self._run, None, text, copy)
+            self._tasks.call(self._events.append, self._run, None, text, copy)
         except Exception:
             log.exception("run %s: an event of %s was lost", self._run.record.run_id, self._op)
 
 
-async def perform(runs: Runs, run: Run, call: Call, arg: Json) -> None:
-    """Execute an activity until it gives a result or has failed for good, and tell its loop."""
-    options = call.options
-    attempt, pause = 1, options.backoff
-    while True:
-        is_last = attempt >= options.attempts
-        done = await _attempt(runs, run, call, arg, attempt, is_last=is_last)
-        if run.is_stopped:
-            return
-        if done is not None:
-            runs.performed(run, call, *done)
-            return
-        await runs.sleep(pause)
-        attempt, pause, arg = attempt + 1, pause * 2, decode(call.argument)
+class Activities:
+    """Executes activities, keeps in the journal how they end, and tells their loops."""
 
+    def __init__(
+        self,
+        journal: Journal,
+        clock: Callable[[], float],
+        call_later: CallLater,
+        max_payload_bytes: int | None,
+        *,
+        tasks: Tasks,
+        events: EventLog,
+    ) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._call_later = call_later
+        self._max_payload_bytes = max_payload_bytes
+        self._tasks = tasks
+        self._events = events
+        self.functions: Mapping[str, Activity] = {}
 
-async def _attempt(
-    runs: Runs, run: Run, call: Call, arg: Json, attempt: int, *, is_last: bool
-) -> tuple[OpRecord, Json] | None:
-    """Return how the operation ended; None when there has to be another attempt."""
-    progress = _Progress(runs, run, call.op)
-    info = ActivityInfo(run_id=run.record.run_id, op=call.op, attempt=attempt, emit=progress.emit)
-    limit = asyncio.timeout(call.options.timeout)
-    try:
-        async with limit:
-            result = await call.function(info, arg)
-    except (KeyboardInterrupt, GeneratorExit):
-        raise
-    except BaseException as error:
-        if run.is_stopped or _is_shutdown(run):
-            run.is_stopped = True
-            return None
-        kind, message = type(error).__name__, text_of(error)
-        if limit.expired():
-            kind, message = "timeout", f"no answer within {call.options.timeout:g} seconds"
-        is_last = is_last or isinstance(error, NonRetryableError | SystemExit)
-        level = logging.ERROR if is_last else logging.WARNING
-        # What an activity says on purpose is its message; only a mistake needs to say where it was made.
-        trace = None if isinstance(error, NonRetryableError) else error
-        log.log(level, "run %s: %s failed: %s: %s", info.run_id, call.op, kind, message, exc_info=trace)
-        return (_failure(runs, call, kind, message), None) if is_last else None
-    finally:
-        progress.is_open = False
-    try:
-        what = f"the result of {call.activity} for the operation {call.op}"
-        value, copy = encode(result, what, runs.max_payload_bytes)
-    except EngineError as error:
-        log.error("run %s: %s", info.run_id, error)
-        return _failure(runs, call, type(error).__name__, error.message), None
-    asked = digest(call.argument)
-    return OpRecord(call.op, call.activity, asked, runs.clock(), value), copy
+    def start(self, run: Run, call: Call, arg: Json) -> None:
+        """Begin an activity in a task of its own."""
+        name = f"{run.record.run_id}/{call.op}"
+        run.in_flight[call.op] = self._tasks.start(self._perform(run, call, arg), name)
+        run.moved()
 
+    async def _perform(self, run: Run, call: Call, arg: Json) -> None:
+        """Execute an activity until it gives a result or has failed for good."""
+        options = call.options
+        attempt, pause = 1, options.backoff
+        while True:
+            is_last = attempt >= options.attempts
+            done = await self._attempt(run, call, arg, attempt, is_last=is_last)
+            if run.is_stopped:
+                return
+            if done is not None:
+                self._end(run, call, *done)
+                return
+            await self._pause(pause)
+            attempt, pause, arg = attempt + 1, pause * 2, decode(call.argument)
 
-def _failure(runs: Runs, call: Call, kind: str, message: str) -> OpRecord:
-    asked = digest(call.argument)
-    return OpRecord(call.op, call.activity, asked, runs.clock(), kind=kind, message=message)
+    def _end(self, run: Run, call: Call, record: OpRecord, value: Json) -> None:
+        self._journal.put(run.record, record)
+        del run.in_flight[call.op]
+        call.operation.end(record, value)
+        run.moved()
+
+    async def _pause(self, seconds: float) -> None:
+        over = Bell()
+        timer = self._call_later(seconds, over.ring)
+        try:
+            await over.wait()
+        finally:
+            timer.cancel()
+
+    async def _attempt(
+        self, run: Run, call: Call, arg: Json, attempt: int, *, is_last: bool
+    ) -> tuple[OpRecord, Json] | None:
+        """Return how the operation ended; None when there has to be another attempt."""
+        progress = _Progress(self._tasks, self._events, run, call.op)
+        info = ActivityInfo(run_id=run.record.run_id, op=call.op, attempt=attempt, emit=progress.emit)
+        limit = asyncio.timeout(call.options.timeout)
+        try:
+            async with limit:
+                result = await call.function(info, arg)
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:
+            if run.is_stopped or _is_shutdown(run):
+                run.is_stopped = True
+                return None
+            kind, message = type(error).__name__, text_of(error)
+            if limit.expired():
+                kind, message = "timeout", f"no answer within {call.options.timeout:g} seconds"
+            is_last = is_last or isinstance(error, NonRetryableError | SystemExit)
+            level = logging.ERROR if is_last else logging.WARNING
+            # What an activity says on purpose is its message; only a mistake needs to say where it was made.
+            trace = None if isinstance(error, NonRetryableError) else error
+            log.log(level, "run %s: %s failed: %s: %s", info.run_id, call.op, kind, message, exc_info=trace)
+            return (self._failure(call, kind, message), None) if is_last else None
+        finally:
+            progress.is_open = False
+        try:
+            what = f"the result of {call.activity} for the operation {call.op}"
+            value, copy = encode(result, what, self._max_payload_bytes)
+        except EngineError as error:
+            log.error("run %s: %s", info.run_id, error)
+            return self._failure(call, type(error).__name__, error.message), None
+        return OpRecord(call.op, call.activity, digest(call.argument), self._clock(), value), copy
+
+    def _failure(self, call: Call, kind: str, message: str) -> OpRecord:
+        asked = digest(call.argument)
+        return OpRecord(call.op, call.activity, asked, self._clock(), kind=kind, message=message)
 
 
 def _is_shutdown(run: Run) -> bool:

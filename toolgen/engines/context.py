@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Coroutine, Mapping
 from inspect import CORO_CREATED, getcoroutinestate
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from toolgen.contract.fields import Json
 from toolgen.runtime.agents.engine import (
@@ -17,26 +17,60 @@ from toolgen.runtime.agents.engine import (
     Signal,
 )
 
-from .activities import NOW, Call, Operation, seen
+from .activities import NOW, Activities, Call, Operation, seen
+from .event_log import EventLog
 from .journal import OpRecord, digest
 from .payloads import decode, encode
 from .run import Run, Wait
-
-if TYPE_CHECKING:
-    from .runs import Runs
+from .waits import WAIT, Waits
 
 DEFAULT: Final = CallOptions()
-WAIT: Final = "wait"
+
+
+class Children(Protocol):
+    """Begins the child runs of a run, and keeps how they end."""
+
+    def child_of(self, run: Run, op: str, loop: str, text: bytes) -> Run:
+        """Return the child run of an operation, begun now or before."""
+        ...
+
+    def child_ended(self, run: Run, op: str, child: Run) -> OpRecord:
+        """Keep how a child run ended as the end of the operation, and return it."""
+        ...
 
 
 class JournaledContext:
     """The `RunContext` of one execution of a loop."""
 
-    __slots__ = ("_is_replay", "_ops", "_run", "_runs", "fault")
+    __slots__ = (
+        "_activities",
+        "_children",
+        "_events",
+        "_is_replay",
+        "_max_payload_bytes",
+        "_ops",
+        "_run",
+        "_waits",
+        "fault",
+    )
 
-    def __init__(self, runs: Runs, run: Run, *, is_replay: bool = False) -> None:
-        self._runs = runs
+    def __init__(
+        self,
+        run: Run,
+        *,
+        activities: Activities,
+        children: Children,
+        events: EventLog,
+        waits: Waits,
+        max_payload_bytes: int | None,
+        is_replay: bool,
+    ) -> None:
         self._run = run
+        self._activities = activities
+        self._children = children
+        self._events = events
+        self._waits = waits
+        self._max_payload_bytes = max_payload_bytes
         self._is_replay = is_replay
         self._ops: set[str] = set()
         self.fault: EngineError | None = None
@@ -51,11 +85,11 @@ class JournaledContext:
 
     def start(self, op: str, activity: str, arg: Json, options: CallOptions | None = None) -> Awaitable[Json]:
         argument, copy = encode(
-            arg, f"the argument of {activity} for the operation {op}", self._runs.max_payload_bytes
+            arg, f"the argument of {activity} for the operation {op}", self._max_payload_bytes
         )
         if recorded := self._recorded(op, activity, argument):
             return Operation(recorded)
-        function = self._runs.activities.get(activity)
+        function = self._activities.functions.get(activity)
         if function is None:
             raise EngineError(f"no activity is registered as {activity!r}, for the operation {op}")
         operation = Operation()
@@ -67,11 +101,11 @@ class JournaledContext:
             options=options or DEFAULT,
             operation=operation,
         )
-        self._runs.perform(self._run, call, copy)
+        self._activities.start(self._run, call, copy)
         return operation
 
     async def child(self, op: str, loop: str, arg: Json) -> Json:
-        text, _ = encode(arg, f"the input of {loop} for the operation {op}", self._runs.max_payload_bytes)
+        text, _ = encode(arg, f"the input of {loop} for the operation {op}", self._max_payload_bytes)
         recorded = self._recorded(op, loop, text)
         if recorded is None:
             recorded = await self._child_ended(op, loop, text)
@@ -82,7 +116,7 @@ class JournaledContext:
         return value
 
     async def _child_ended(self, op: str, loop: str, text: bytes) -> OpRecord:
-        child = self._runs.child_of(self._run, op, loop, text)
+        child = self._children.child_of(self._run, op, loop, text)
         record = child.record
         if (record.loop, record.input) != (loop, text):
             raise self._note(NondeterminismError(f"run {record.run_id} was started with something else"))
@@ -95,10 +129,7 @@ class JournaledContext:
             self._run.children.pop(op, None)
             self._run.moved()
         self._live()
-        kind = "" if record.ending == "completed" else record.ending
-        ended = OpRecord(op, loop, digest(text), self._runs.clock(), record.output, kind, record.error)
-        self._runs.journal.put(record=self._run.record, op=ended)
-        return ended
+        return self._children.child_ended(self._run, op, child)
 
     async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:
         tasks = [
@@ -136,9 +167,10 @@ class JournaledContext:
         if recorded is None:
             wait = Wait(op, names, digest(asked), about_text)
             until = None if timeout_s is None else NOW.get() + timeout_s
-            recorded = self._runs.received(self._run, wait, is_final=timeout_s is not None and timeout_s <= 0)
+            is_final = timeout_s is not None and timeout_s <= 0
+            recorded = self._waits.received(self._run, wait, is_final=is_final)
             if recorded is None:
-                recorded = await self._runs.signaled(self._run, wait, until)
+                recorded = await self._waits.signaled(self._run, wait, until)
                 self._live()
         seen(recorded)
         got = decode(recorded.value)
@@ -148,10 +180,10 @@ class JournaledContext:
         self._live()
         text, copy = encode(dict(event), f"the event {key}")
         if self._is_replay:
-            if not self._runs.has_event(self._run, key, copy):
+            if not self._events.has(self._run, key, copy):
                 raise self._note(NondeterminismError(f"run {self.run_id} never published {key!r}"))
             return
-        self._runs.append(self._run, key, text, copy)
+        self._events.append(self._run, key, text, copy)
 
     def _recorded(self, op: str, what: str, asked: bytes) -> OpRecord | None:
         """Take the key, and return what the journal holds under it.

@@ -70,8 +70,7 @@ class InProcessEngine:
         if self._is_registered:
             raise EngineError("this engine has its loops and activities already; it belongs to one runtime")
         self._is_registered = True
-        self._runs.loops, self._runs.activities = dict(loops), dict(activities)
-        self._runs.on_event, self._runs.last_events = on_event, last_events
+        self._runs.register(loops, activities, on_event, last_events)
 
     async def start(self, *, worker: bool = True) -> None:
         """Begin to execute, also what `close` has left; all runs have the context variables of now."""

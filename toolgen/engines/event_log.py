@@ -1,0 +1,48 @@
+"""The log of events that every run has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from toolgen.contract.fields import Json
+from toolgen.contract.logs import logger
+from toolgen.runtime.agents.engine import OnEvent
+
+from .journal import Journal
+from .run import Run
+
+_ONCE: Final = frozenset(("run_completed", "run_stream_end"))
+"""Types of the events of which a run has one; their type is their key."""
+
+log = logger("toolgen.engines")
+
+
+class EventLog:
+    """Appends the events of runs to the journal, and passes them on."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self.on_event: OnEvent | None = None
+
+    def append(self, run: Run, key: str | None, text: bytes, event: Mapping[str, Json]) -> None:
+        """Append an event to the log of a run, unless the key is there or the log has ended."""
+        record = run.record
+        if event.get("type") in _ONCE:
+            key = str(event["type"])
+        if key in record.keys or "run_stream_end" in record.keys:
+            return
+        offset = self._journal.add_event(record, key, text)
+        run.appended.ring()
+        if self.on_event is not None:
+            try:
+                self.on_event(record.run_id, offset, event)
+            except KeyboardInterrupt:
+                raise
+            except BaseException:
+                log.exception("run %s: whoever hears of its events failed", record.run_id)
+
+    def has(self, run: Run, key: str, event: Mapping[str, Json]) -> bool:
+        """Return whether the log of a run holds the event that has this key."""
+        kind = event.get("type")
+        return (kind if kind in _ONCE else key) in run.record.keys
