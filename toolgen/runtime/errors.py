@@ -15,14 +15,11 @@ A call never raises the last four: they become its result.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.issues import FieldIssue
 from toolgen.contract.model import NotInjectedError as NotInjectedError
 
-if TYPE_CHECKING:
-    from .results import RetryHint
+from .retry_hints import RetryHint
 
 
 class RegistrationError(ToolgenError):

@@ -8,12 +8,13 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 from toolgen.contract.bounds import Bounds as Bounds
 from toolgen.contract.fields import Json
-from toolgen.contract.issues import FieldIssue
 from toolgen.contract.model import ToolModel
 from toolgen.contract.record import record
 
 from .content import Content
 from .errors import ToolError
+from .retry_hints import RetryHint as RetryHint
+from .retry_hints import RetryReason as RetryReason
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
@@ -23,39 +24,6 @@ A_co = TypeVar("A_co", covariant=True)
 ToolStatus = Literal["ok", "error", "denied", "pending", "suspended"]
 """`denied`: a person or a policy said no. `pending`: the work goes on, the model has an acknowledgement.
 `suspended`: nothing was answered yet, and the model is not called before it is."""
-
-RetryReason = Literal[
-    "invalid_arguments",
-    "missing_fields",
-    "malformed_response",
-    "timeout",
-    "rate_limited",
-    "tool_unavailable",
-]
-
-
-@record
-class RetryHint:
-    """What a planner needs to repair a failed call (Goa-AI's `RetryHint`)."""
-
-    reason: RetryReason
-    tool: str
-    restrict_to_tool: bool = False
-    """The next attempt should offer this tool only."""
-    missing_fields: tuple[str, ...] = ()
-    """Paths of the required fields that were left out."""
-    issues: tuple[FieldIssue, ...] = ()
-    """The first ones, as many as the limits of the runtime allow."""
-    more_issues: int = 0
-    """Issues beyond those, at least."""
-    example_input: str | None = None
-    """A document that the tool accepts, as JSON text."""
-    prior_input: str | None = None
-    """The document that was refused, as it came; its beginning when it is longer than a result may be."""
-    clarifying_question: str | None = None
-    message: str | None = None
-    retry_after: float | None = None
-    """Seconds."""
 
 
 @record

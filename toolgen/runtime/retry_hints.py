@@ -1,0 +1,41 @@
+"""What a planner needs to repair a failed call."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from toolgen.contract.issues import FieldIssue
+from toolgen.contract.record import record
+
+RetryReason = Literal[
+    "invalid_arguments",
+    "missing_fields",
+    "malformed_response",
+    "timeout",
+    "rate_limited",
+    "tool_unavailable",
+]
+
+
+@record
+class RetryHint:
+    """What a planner needs to repair a failed call (Goa-AI's `RetryHint`)."""
+
+    reason: RetryReason
+    tool: str
+    restrict_to_tool: bool = False
+    """The next attempt should offer this tool only."""
+    missing_fields: tuple[str, ...] = ()
+    """Paths of the required fields that were left out."""
+    issues: tuple[FieldIssue, ...] = ()
+    """The first ones, as many as the limits of the runtime allow."""
+    more_issues: int = 0
+    """Issues beyond those, at least."""
+    example_input: str | None = None
+    """A document that the tool accepts, as JSON text."""
+    prior_input: str | None = None
+    """The document that was refused, as it came; its beginning when it is longer than a result may be."""
+    clarifying_question: str | None = None
+    message: str | None = None
+    retry_after: float | None = None
+    """Seconds."""
