@@ -22,7 +22,7 @@ from .bridge import CallEndedError
 from .calls import CallBuilder, CallMeta, SeenBounds, ToolCall
 from .codec import CheckedCodec, Codec, CodecModule, SchemaCodec
 from .content import AudioContent, Content, ImageContent, ResourceContent, TextContent
-from .context import Key, ToolContext, Values
+from .context import ToolContext
 from .entry import Interceptor
 from .errors import (
     FormatError,
@@ -65,6 +65,7 @@ from .threads import in_thread
 from .toolset_views import allow_tools, filter_toolset, prefixed, with_confirmation
 from .toolsets import DynamicToolset, OnError, ReadonlyContext, SnapshotError, StaticToolset
 from .trace import Trace, TraceStep
+from .values import Key, Values
 
 __all__ = [
     "Abort",

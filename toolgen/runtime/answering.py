@@ -118,7 +118,7 @@ class Answering:
         result = self._without_running(spec, claim)
         if result is not None:
             if self._host.policy is not None:
-                remember(result, context)
+                remember(result, context.values)
             return await ended(entry, suspension.payload_json, result, context, self._host)
         resumption = Resumption(answers=(*suspension.answers, answer_document(suspension, answer)))
         return await dispatch(entry, suspension.payload_json, context, self._host, None, resumption)

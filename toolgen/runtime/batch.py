@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .boundary import Contained
-from .context import ToolContext, Values, actions_of, opened_by
+from .context import ToolContext, actions_of, opened_by
 from .results import ToolResult
+from .values import Values
 
 if TYPE_CHECKING:
     from .bridge import Wait

@@ -7,10 +7,10 @@ from typing import Any, Final
 from toolgen.contract.bounds import Bounds, bounds_fault
 
 from .calls import SeenBounds
-from .context import Key, ToolContext, Values
 from .errors import MalformedResultError
 from .results import ToolResult
 from .specs import ToolSpec
+from .values import Key, Values
 
 _SEEN: Final[Key[list[SeenBounds]]] = Key("bounds of the turn")
 
@@ -31,10 +31,9 @@ def bounds_of(spec: ToolSpec[Any, Any], result: Any) -> Bounds | None:
     return bounds
 
 
-def remember(result: ToolResult, context: ToolContext) -> None:
+def remember(result: ToolResult, values: Values) -> None:
     """Keep the bounds of a result for the policy, which sees them at the next calls of the turn."""
     if result.bounds is not None:
-        values = context.values
         seen = values.get(_SEEN, [])
         values[_SEEN] = seen
         seen.append(SeenBounds(tool=result.tool, bounds=result.bounds))

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from toolgen.contract.fields import Json
 
 from .calls import CallMeta
 from .progress import check_told, progress_of
 from .results import Actions
+from .values import Key, Values
 
 if TYPE_CHECKING:
-    from .batch import Batch
     from .bridge import Wait
     from .capabilities import Artifacts, State
     from .resumption import Resumption
@@ -23,50 +23,28 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Key(Generic[T]):
-    """Names a value and its type: a capability of the host, or what hooks and tools of a turn share.
-
-    Of shared values two keys of one name are two.
-    """
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return f"Key({self.name!r})"
-
-
 STATE: Final[Key[State]] = Key("state")
 ARTIFACTS: Final[Key[Artifacts]] = Key("artifacts")
 
 
-class Values:
-    """Values that hooks and tools share, by typed key; never stored."""
+class Shared(Protocol):
+    """What a context has of the calls that were made together: `batch.Batch`."""
 
-    __slots__ = ("_values",)
+    touched: list[ToolContext]
+    """Contexts of calls that used a capability, or asked something of their agent."""
 
-    def __init__(self) -> None:
-        self._values: dict[Key[Any], Any] = {}
+    @property
+    def values(self) -> Values:
+        """What its calls share."""
+        ...
 
-    def __getitem__(self, key: Key[T]) -> T:
-        """Return the value.
+    def open(self, name: str, context: ToolContext) -> Any:
+        """Return the capability's object for a call; raises AttributeError where there is none."""
+        ...
 
-        Raises:
-            KeyError: nobody has set it.
-        """
-        return self._values[key]  # type: ignore[no-any-return]  # set under the same key
-
-    def __setitem__(self, key: Key[T], value: T) -> None:
-        self._values[key] = value
-
-    def __contains__(self, key: Key[Any]) -> bool:
-        return key in self._values
-
-    def get(self, key: Key[T], default: T) -> T:
-        found: T = self._values.get(key, default)
-        return found
+    def in_thread(self, name: str, opened: Any, wait: Wait) -> Any:
+        """Return the capability's object as a synchronous executor sees it."""
+        ...
 
 
 class ToolContext:
@@ -90,7 +68,7 @@ class ToolContext:
         meta: CallMeta,
         tool: str,
         spec: ToolSpec[Any, Any] | None = None,
-        batch: Batch | None = None,
+        batch: Shared | None = None,
     ) -> None:
         self.meta = meta
         self.tool = tool

@@ -150,7 +150,7 @@ async def _attempt(
             )
         result = finish(spec, returned, meta, trace)
         if host.policy is not None:
-            remember(result, context)
+            remember(result, context.values)
         limit = host.limit_of(spec)
         if len(result.json) > limit or len(result.display) > limit // LONGEST_CHARACTER:
             result = await within_limit(spec, result, context, host)

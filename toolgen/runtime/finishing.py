@@ -78,7 +78,7 @@ async def finished(
     """
     result = finish(spec, returned, context.meta)
     if host.policy is not None:
-        remember(result, context)
+        remember(result, context.values)
     return await within_limit(spec, result, context, host)
 
 

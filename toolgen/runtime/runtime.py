@@ -15,7 +15,7 @@ from .answers import cancellation
 from .batch import Batch
 from .boundary import contained
 from .calls import NO_META, CallMeta, ToolCall
-from .context import ToolContext, Values
+from .context import ToolContext
 from .directory import Directory
 from .dispatch import dispatch, escaped
 from .entry import Interceptor, Surroundings
@@ -35,6 +35,7 @@ from .snapshot import Snapshot
 from .specs import ToolSpec
 from .toolsets import DynamicToolset, OnError, ReadonlyContext, StaticToolset
 from .trace import Trace
+from .values import Values
 
 if TYPE_CHECKING:
     from .agents import (

@@ -8,8 +8,9 @@ from toolgen.contract.fields import Json
 
 from .bridge import Bridge
 from .calls import CallMeta
-from .context import Key, ToolContext, Values, in_thread_of
+from .context import ToolContext, in_thread_of
 from .results import Actions
+from .values import Key, Values
 
 if TYPE_CHECKING:
     from .capabilities import SyncArtifacts, SyncState

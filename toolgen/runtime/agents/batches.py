@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..batch import Batch
-from ..context import ToolContext, Values
+from ..context import ToolContext
 from ..failures import log
 from ..host import Host
 from ..reports import Reports
 from ..results import ToolResult
+from ..values import Values
 
 
 class Siblings:

@@ -15,7 +15,7 @@ from ..answering import Answering, remembered
 from ..batch import Batch
 from ..bounds import remember
 from ..calls import CallMeta
-from ..context import ToolContext, Values
+from ..context import ToolContext
 from ..directory import Directory
 from ..dispatch import dispatch, ended, escaped
 from ..entry import Entry
@@ -27,6 +27,7 @@ from ..host import Host
 from ..results import RetryHint, RunLink, ToolResult
 from ..specs import ToolSpec
 from ..suspension_errors import SuspensionError
+from ..values import Values
 from .batches import Batches
 from .documents import Done, RunDocument, RunFacts, StepCall
 from .engine import ActivityInfo
@@ -274,7 +275,7 @@ async def concluded(
     batch = Batch(host.capabilities, values)
     context = ToolContext(meta, spec.id, spec, batch)
     if host.policy is not None:
-        remember(result, context)
+        remember(result, context.values)
     seen = await ended(entry, arguments, result, context, host)
     seen = await _settled(batch, seen, host)
     return replace(seen, run_link=link, children_count=result.children_count, telemetry=result.telemetry)

@@ -13,7 +13,6 @@ from toolgen.contract.fields import Json
 from toolgen.contract.policy import RunPolicy
 
 from ..calls import CallMeta
-from ..context import Values
 from ..directory import Directory
 from ..entry import Entry, Surroundings
 from ..errors import RegistrationError
@@ -25,6 +24,7 @@ from ..ownership import Managers
 from ..results import Delegated, Suspended, ToolResult
 from ..snapshot import Caller, Snapshot
 from ..specs import ToolSpec
+from ..values import Values
 from .calling import Calling
 from .catalogue import Agent, agent_of, changed
 from .documents import LOOP, LOOP_VERSION, Child, Parent, RunFacts, RunInput, StepCall
