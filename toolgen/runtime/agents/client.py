@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING
 
 from toolgen.contract.fields import Json
 from toolgen.contract.policy import RunPolicy
@@ -12,10 +11,8 @@ from toolgen.contract.policy import RunPolicy
 from ..events import Event
 from .output import Awaiting, RunOutput
 from .owner import Owner
+from .runs import Runs
 from .sessions import SessionError
-
-if TYPE_CHECKING:
-    from .runs import Runs
 
 
 class RunHandle:
@@ -136,7 +133,7 @@ class AgentClient:
         """
         if not session_id:
             raise SessionError("a turn belongs to a session, and this one has no id", hint="use one_shot(…)")
-        return await self._runs.start(
+        started = await self._runs.start(
             self.agent,
             message,
             session_id=session_id,
@@ -147,6 +144,7 @@ class AgentClient:
             denied_tags=denied_tags,
             restrict_to_tool=restrict_to_tool,
         )
+        return self.handle(started, session_id=session_id)
 
     async def run(
         self,
@@ -191,7 +189,7 @@ class AgentClient:
         denied_tags: Sequence[str] = (),
     ) -> RunOutput:
         """Return where a run stands that belongs to no conversation, when it is over or waits."""
-        handle = await self._runs.start(
+        started = await self._runs.start(
             self.agent,
             message,
             labels=labels,
@@ -199,7 +197,7 @@ class AgentClient:
             allowed_tags=allowed_tags,
             denied_tags=denied_tags,
         )
-        return await handle.settled()
+        return await self.handle(started).settled()
 
     def handle(self, run_id: str, *, session_id: str = "") -> RunHandle:
         """Return a run of this agent by its id and its session; `one_shot` has no session."""

@@ -23,7 +23,6 @@ from ..failures import log
 from ..results import Delegated, ToolResult
 from ..suspension import Suspension
 from ..suspension_errors import BadAnswerError, LateAnswerError
-from .client import RunHandle
 from .direct import DirectCalls
 from .documents import Parent
 from .engine import RunState, RunStatus, UnknownRunError, unknown_run
@@ -78,8 +77,8 @@ class Runs:
         denied_tags: Sequence[str] = (),
         restrict_to_tool: str = "",
         source: Any = "person",
-    ) -> RunHandle:
-        """Start a run and return it; as `AgentClient.start`."""
+    ) -> str:
+        """Start a run and return its id; as `AgentClient.start`."""
         host = self._host
         host.hook_tools.settle()
         message = portable_text(message)  # before it is kept, for no engine would start with it
@@ -87,9 +86,8 @@ class Runs:
         turn_id = f"turn_{uuid.uuid5(uuid.NAMESPACE_URL, run_id).hex}"
         self._check(agent)
         owner = Owner(agent=agent, session_id=session_id)
-        handle = RunHandle(self, run_id, owner)
         if await self._is_there(run_id, owner):
-            return handle
+            return run_id
         async with self._turns.setdefault(session_id, asyncio.Lock()) if session_id else nullcontext():
             if session_id:
                 agent = await self._take_turn(agent, session_id, run_id, turn_id, labels)
@@ -109,7 +107,7 @@ class Runs:
             if agent != owner.agent:
                 facts["client"] = owner.agent
             await host.start({"facts": facts, "message": message, "source": source}, run_id)
-        return handle
+        return run_id
 
     async def _is_there(self, run_id: str, owner: Owner) -> bool:
         """Return whether the run was started before.
@@ -330,7 +328,7 @@ class Runs:
         except SessionError:  # whoever delivered has nothing to do with it
             log.warning("run %s: no turn takes the result of %s", suspension.meta.run_id, name, exc_info=True)
 
-    async def _when_free(self, run_id: str, start: Callable[[], Awaitable[RunHandle]]) -> None:
+    async def _when_free(self, run_id: str, start: Callable[[], Awaitable[str]]) -> None:
         """Start a turn when the one before it is over."""
         try:
             while True:
