@@ -22,6 +22,7 @@ from toolgen.runtime.agents import (
     PlannedCall,
     RunContext,
     ScriptedPlanner,
+    agents_of,
 )
 from toolgen.runtime.functions import func_tool
 
@@ -61,9 +62,9 @@ async def _agents() -> float:
         id="bench.agent", description="Counts.", tools=(AgentTool(id=TOOL.spec.id, name="count"),)
     )
     planner = ScriptedPlanner([*[step] * ROUNDS, "done"])
-    runtime.register_agent(AgentRegistration(spec=spec, planner=planner, toolsets=(TOOLSET,), format=1))
+    agents_of(runtime).register(AgentRegistration(spec=spec, planner=planner, toolsets=(TOOLSET,), format=1))
     async with runtime:
-        client = runtime.agent(spec.id)
+        client = agents_of(runtime).client(spec.id)
 
         async def run() -> None:
             assert (await client.one_shot("count")).text == "done"

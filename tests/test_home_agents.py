@@ -16,14 +16,14 @@ from gen.assistant import completions
 from gen.assistant.agents import chat, diagnostics
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.contract.fields import Json
-from toolgen.runtime.agents import FinalResult, ScriptedPlanner
+from toolgen.runtime.agents import FinalResult, ScriptedPlanner, agents_of
 
 
 async def test_a_person_approves_and_a_child_answers(tmp_path: Path) -> None:
     with closing(database.connect(tmp_path / "home.db")) as connection:
         async with assistant(connection, tmp_path / "home.db") as runtime:
             lines = [line async for line in conversation(runtime)]
-            runs = await runtime.agents.list_runs()
+            runs = await agents_of(runtime).list_runs()
             assert {run.agent for run in runs} == {chat.AGENT_ID, diagnostics.AGENT_ID}
             assert {run.status for run in runs} == {"completed"}
     text = "\n".join(lines)

@@ -8,7 +8,7 @@ from typing import Final
 
 from gen.assistant.agents import chat
 from toolgen.runtime import Runtime
-from toolgen.runtime.agents import Awaiting, RunHandle, RunOutput
+from toolgen.runtime.agents import Awaiting, RunHandle, RunOutput, agents_of
 from toolgen.runtime.events import Event
 
 from .scripts import LAMP, LIGHTS
@@ -65,7 +65,7 @@ class Timeline:
     async def new(self) -> list[str]:
         """Return a line for each event that is new."""
         lines = [f"  {line}" for child in self._children.values() for line in await child.new()]
-        for event in await self._runtime.list_run_events(self._run_id, after=self._seen):
+        for event in await agents_of(self._runtime).events(self._run_id, after=self._seen):
             self._seen = event.seq
             lines += _lines(event)
             if event.type == "agent_run_started":

@@ -22,6 +22,7 @@ from toolgen.adapters.llm.failures import ProviderError
 from toolgen.runtime import Runtime
 from toolgen.runtime.agents import (
     AgentRegistration,
+    Agents,
     AgentSpec,
     AgentTool,
     CallTools,
@@ -30,6 +31,7 @@ from toolgen.runtime.agents import (
     PlannerError,
     PlannerRetry,
     RunOutput,
+    agents_of,
 )
 from toolgen.runtime.functions import function_toolset
 
@@ -73,11 +75,11 @@ class House:
             id="x.keeper", description="Keeps house.", tools=(AgentTool(id="x.disk.wipe", name="wipe"),)
         )
         registration = AgentRegistration(spec=spec, planner=self.planner, toolsets=(self._tools,), format=1)
-        async with Runtime(planner_retry=PlannerRetry(initial_s=0.001)) as runtime:
-            runtime.register_agent(registration)
-            handle = await runtime.agent("x.keeper").start("Tidy up.", session_id="s")
+        async with Runtime() as runtime:
+            Agents(runtime, planner_retry=PlannerRetry(initial_s=0.001)).register(registration)
+            handle = await agents_of(runtime).client("x.keeper").start("Tidy up.", session_id="s")
             output = await handle.result()
-            for event in await runtime.list_run_events(handle.run_id):
+            for event in await agents_of(runtime).events(handle.run_id):
                 if event.type == "plan_retry":
                     self.restarts.append(event.reason)
         assert self.provider.is_done, "it asked for fewer answers"

@@ -26,7 +26,7 @@ from tests.adapters.provider import KEY, Provider
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.contract.fields import Json
 from toolgen.runtime import NativeTool, RegistrationError, Runtime, ToolContext
-from toolgen.runtime.agents import AgentRegistration, AgentSpec, AgentTool
+from toolgen.runtime.agents import AgentRegistration, AgentSpec, AgentTool, agents_of
 from toolgen.runtime.agents.engine import NonRetryableError
 from toolgen.runtime.functions import func_tool, function_toolset
 
@@ -240,7 +240,7 @@ def registered(model: Model, *tools: NativeTool, with_tool: bool = True) -> Runt
         tools=(AgentTool(id="a.b.read", name="read"),) if with_tool else (),
     )
     registration = AgentRegistration(spec=spec, planner=LLMPlanner(model), toolsets=(toolset,), format=1)
-    made.register_agent(registration)
+    agents_of(made).register(registration)
     return made
 
 
@@ -260,7 +260,7 @@ async def test_what_can_be_passed_on_is_registered(
     search = native("openai", "file_search", {"vector_store_ids": ["vs_1"]})
     bash, maps = native("anthropic", "bash_20250124"), native("google", "google_maps")
     for model, tool in ((responses, search), (anthropic, bash), (google, maps)):
-        assert registered(model, tool).list_agents() == ("a.agent",)
+        assert agents_of(registered(model, tool)).list() == ("a.agent",)
     registered(chat, bash, maps)  # tools of other providers are left out
     registered(old_google, maps, with_tool=False)
 

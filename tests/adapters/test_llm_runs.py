@@ -18,20 +18,29 @@ from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, ToolsetRegistration
 from toolgen.runtime.agents import (
     AgentRegistration,
+    Agents,
     AgentSpec,
     AgentTool,
     History,
     PlannerRetry,
     RunPolicy,
+    agents_of,
 )
 
 AGENT = "assistant.home"
 LIST = "assistant.devices.list_devices"
+SOON = PlannerRetry(initial_s=0.001)
 
 
-def runtime(model: Model, executor: Listing, history: History | None = None, **options: Any) -> Runtime:
+def runtime(
+    model: Model,
+    executor: Listing,
+    history: History | None = None,
+    planner_retry: PlannerRetry = SOON,
+    **options: Any,
+) -> Runtime:
     """Return a runtime with one agent that has one tool."""
-    made = Runtime(**{"planner_retry": PlannerRetry(initial_s=0.001), **options})
+    made = Runtime(**options)
     tools = ToolsetRegistration(name="assistant.devices", specs=(spec(),), executor=executor, format=1)
     agent = AgentSpec(
         id=AGENT,
@@ -39,7 +48,8 @@ def runtime(model: Model, executor: Listing, history: History | None = None, **o
         tools=(AgentTool(id=LIST, name="list_devices"),),
         policy=RunPolicy(history=history),
     )
-    made.register_agent(AgentRegistration(spec=agent, planner=LLMPlanner(model), toolsets=(tools,), format=1))
+    registration = AgentRegistration(spec=agent, planner=LLMPlanner(model), toolsets=(tools,), format=1)
+    Agents(made, planner_retry=planner_retry).register(registration)
     return made
 
 
@@ -52,7 +62,7 @@ async def test_a_model_repairs_a_call_and_answers(model: Model, provider: Provid
     )
     executor = Listing()
     async with runtime(model, executor) as host:
-        output = await host.agent(AGENT).run("Which devices are at s1?", session_id="s")
+        output = await agents_of(host).client(AGENT).run("Which devices are at s1?", session_id="s")
     assert (output.status, output.text, output.error) == ("completed", "There are none.", "")
     assert len(executor.calls) == 1
     assert provider.is_done
@@ -76,7 +86,7 @@ async def test_a_refusal_fails_the_run_at_once_and_is_one_line_of_the_log(
     provider.answers(Refused(status=status))
     caplog.set_level(logging.INFO, logger="toolgen")
     async with runtime(any_model, Listing()) as host:
-        output = await host.agent(AGENT).run("Hello", session_id="s")
+        output = await agents_of(host).client(AGENT).run("Hello", session_id="s")
     assert output.error == f"the planner failed: {any_model.model_name}: {why} (HTTP {status})"
     assert len(provider.sent) == 1
     (line,) = [record for record in caplog.records if record.name.startswith("toolgen")]
@@ -95,7 +105,7 @@ async def test_a_provider_that_is_busy_is_asked_for_minutes(
     provider.answers(*[Refused(status=status)] * 6, Said(text="Here I am."))
     patient = PlannerRetry(random=lambda: 1.0)
     async with runtime(any_model, Listing(), engine=engine, planner_retry=patient) as host:
-        handle = await host.agent(AGENT).start("Hello", session_id="s")
+        handle = await agents_of(host).client(AGENT).start("Hello", session_id="s")
         assert [await clock.advance() for _ in range(6)] == pytest.approx([1, 2, 4, 8, 16, 32])
         output = await handle.result()
     assert (output.status, output.text) == ("completed", "Here I am.")
@@ -108,7 +118,7 @@ async def test_what_the_provider_asks_for_is_kept(any_model: Model, provider: Pr
     provider.answers(Refused(status=429, headers={"retry-after": "40"}), Said(text="Here I am."))
     patient = PlannerRetry(random=lambda: 0.5)
     async with runtime(any_model, Listing(), engine=engine, planner_retry=patient) as host:
-        handle = await host.agent(AGENT).start("Hello", session_id="s")
+        handle = await agents_of(host).client(AGENT).start("Hello", session_id="s")
         assert await clock.advance() == pytest.approx(40.5)
         assert (await handle.result()).text == "Here I am."
 
@@ -123,7 +133,7 @@ async def test_a_long_conversation_is_summarized_by_the_model(model: Model, prov
     )
     async with runtime(model, Listing(), History(keep_turns=1, summarize_after=2)) as host:
         for word in ("one", "two", "three", "four"):
-            output = await host.agent(AGENT).run(f"Say {word}", session_id="s")
+            output = await agents_of(host).client(AGENT).run(f"Say {word}", session_id="s")
     assert output.text == "Four."
     condensed = json.dumps(provider.sent[3]["messages"])
     assert "person: Say two" in condensed

@@ -33,6 +33,7 @@ from toolgen.contract.fields import Json
 from toolgen.runtime import Runtime
 from toolgen.runtime.agents import (
     AgentRegistration,
+    Agents,
     AgentSpec,
     AgentTool,
     AssistantMessage,
@@ -48,6 +49,7 @@ from toolgen.runtime.agents import (
     ToolMessage,
     Turn,
     UserMessage,
+    agents_of,
 )
 from toolgen.runtime.agents.portable import portable_arguments, portable_json
 from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
@@ -103,7 +105,7 @@ class Talk:
 
     async def turn(self, planner: Planner, message: str = "Go on.") -> RunOutput:
         self._relay.now = planner
-        return await self._runtime.agent("x.talker").run(message, session_id="s")
+        return await agents_of(self._runtime).client("x.talker").run(message, session_id="s")
 
     async def goes_on(self, models: Sequence[Model], provider: Provider) -> None:
         """Check that every provider takes the conversation as it is now."""
@@ -119,8 +121,8 @@ async def talk(sessions: SessionStore | None = None) -> AsyncIterator[Talk]:
     tools = function_toolset("x.tools", [tool])
     spec = AgentSpec(id="x.talker", description="Talks.", tools=(AgentTool(id="x.tools.tool", name="tool"),))
     registration = AgentRegistration(spec=spec, planner=relay, toolsets=(tools,), format=1)
-    async with Runtime(sessions=sessions, planner_retry=PlannerRetry(initial_s=0.001)) as runtime:
-        runtime.register_agent(registration)
+    async with Runtime() as runtime:
+        Agents(runtime, sessions=sessions, planner_retry=PlannerRetry(initial_s=0.001)).register(registration)
         yield Talk(runtime, relay)
 
 

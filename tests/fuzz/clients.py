@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import Runtime
-from toolgen.runtime.agents import Awaiting, RunHandle, RunOutput
+from toolgen.runtime.agents import Awaiting, RunHandle, RunOutput, agents_of
 
 _MOST_ANSWERS: Final = 40
 """Of one run; then it is canceled."""
@@ -95,7 +95,11 @@ class Client:
                     case 0:
                         await handle.cancel("too late")
                     case 1:
-                        await self._runtime.agent("x.top").start("Me too.", session_id=self._session)
+                        await (
+                            agents_of(self._runtime)
+                            .client("x.top")
+                            .start("Me too.", session_id=self._session)
+                        )
                     case 2:
                         await self._runtime.suspended(self._session)
                     case _:

@@ -22,6 +22,7 @@ from tests.virtual_time import VirtualTimeLoop, now
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
 from toolgen.runtime.agents import (
+    Agents,
     AssistantMessage,
     History,
     PlannerRetry,
@@ -29,6 +30,7 @@ from toolgen.runtime.agents import (
     RunPolicy,
     SessionStore,
     ToolMessage,
+    agents_of,
 )
 from toolgen.runtime.agents.messages import messages_as_json
 from toolgen.runtime.agents.sessions_memory import MemorySessionStore
@@ -107,17 +109,18 @@ class _World:
         async with leaving_nothing():
             runtime = Runtime(
                 engine=self._engine,
-                sessions=self._sessions,
                 suspensions=MemorySuspensionStore(),
                 capabilities=[StateCapability(MemoryStateStore())],
                 interceptors=[Users(chance)],
                 policy=Moody(chance) if chance.random() < 0.3 else None,
                 is_interactive=chance.random() < 0.9,
                 max_parallel=chance.choice((1, 2, 16)),
-                planner_retry=PlannerRetry(random=chance.random),
+            )
+            agents = Agents(
+                runtime, sessions=self._sessions, planner_retry=PlannerRetry(random=chance.random)
             )
             for one in self._agents:
-                runtime.register_agent(one)
+                agents.register(one)
             async with runtime:
                 stops = [await self._turn(runtime, number) for number in range(chance.choice((1, 2, 2)))]
                 await self._end_others(runtime)
@@ -128,7 +131,9 @@ class _World:
 
     async def _turn(self, runtime: Runtime, number: int) -> str:
         """Run one turn and return how it ended."""
-        handle = await runtime.agent("x.top").start("Go.", session_id=SESSION, run_id=f"run-{number}")
+        handle = (
+            await agents_of(runtime).client("x.top").start("Go.", session_id=SESSION, run_id=f"run-{number}")
+        )
         client = Client(self._chance, runtime, SESSION)
         output = await client.drive(handle)
         for work in output.pending:
@@ -141,7 +146,7 @@ class _World:
         while left := [one for one in await self._engine.list_runs() if not one.is_over]:
             given: Any = left[-1].input
             facts = given["facts"]
-            owner = runtime.agent(facts.get("client") or facts["agent"])
+            owner = agents_of(runtime).client(facts.get("client") or facts["agent"])
             handle: RunHandle = owner.handle(left[-1].run_id, session_id=facts["session_id"])
             await Client(self._chance, runtime, SESSION).drive(handle)
             await asyncio.sleep(0)
@@ -150,8 +155,8 @@ class _World:
         """Check all runs and the transcript; return what stood in the log of the first."""
         types = ""
         for status in await self._engine.list_runs(limit=10_000):
-            output = await runtime.run_snapshot(status.run_id)
-            events = await runtime.list_run_events(status.run_id)
+            output = await agents_of(runtime).snapshot(status.run_id)
+            events = await agents_of(runtime).events(status.run_id)
             check_log(output, events)
             assert status.state != "failed", status.error
             if status.state == "completed":

@@ -24,6 +24,7 @@ from toolgen.runtime import (
 )
 from toolgen.runtime.agents import (
     AgentRegistration,
+    Agents,
     AgentSpec,
     AgentTool,
     CallTools,
@@ -34,7 +35,9 @@ from toolgen.runtime.agents import (
     RunHandle,
     RunOutput,
     RunPolicy,
+    SessionStore,
     ToolMessage,
+    agents_of,
 )
 from toolgen.runtime.events import Event
 from toolgen.runtime.functions import function_toolset
@@ -131,13 +134,17 @@ def agent(
 
 @asynccontextmanager
 async def running(
-    *agents: AgentRegistration, **options: Any
+    *agents: AgentRegistration,
+    sessions: SessionStore | None = None,
+    planner_retry: PlannerRetry = IMPATIENT,
+    **options: Any,
 ) -> AsyncIterator[tuple[Runtime, InProcessEngine]]:
     """Yield an open runtime with these agents, and its engine; it hardly pauses before it asks again."""
     engine = InProcessEngine(clock=now)
-    async with Runtime(engine=engine, **{"planner_retry": IMPATIENT, **options}) as runtime:
+    async with Runtime(engine=engine, **options) as runtime:
+        made = Agents(runtime, sessions=sessions, planner_retry=planner_retry)
         for one in agents:
-            runtime.register_agent(one)
+            made.register(one)
         yield runtime, engine
 
 
@@ -194,11 +201,11 @@ async def ran(
     """Return a run of one agent when it has settled; what holds for every run is checked on the way."""
     registration = agent("x.agent", planner, *toolsets, policy=policy, dynamic=dynamic)
     async with running(registration, **(options or {})) as (runtime, engine):
-        handle = await runtime.agent("x.agent").start("Go.", **{"session_id": "s", **start})
+        handle = await agents_of(runtime).client("x.agent").start("Go.", **{"session_id": "s", **start})
         if drive is not None:
             await drive(runtime, handle)
         output = await asyncio.wait_for(handle.settled(), 10)
-        events = await runtime.list_run_events(handle.run_id)
+        events = await agents_of(runtime).events(handle.run_id)
         check_log(output, events)
         status = await engine.status(handle.run_id)
         if status.state == "completed":

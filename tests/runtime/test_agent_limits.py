@@ -24,6 +24,7 @@ from toolgen.runtime.agents import (
     RunPolicy,
     ScriptedPlanner,
     ScriptStep,
+    agents_of,
     loop,
     loop_planning,
     releasing,
@@ -334,9 +335,9 @@ async def test_a_child_has_what_is_left_and_its_answer_comes_through() -> None:
         agent("x.top", top, exported("x.lows", "x.low"), policy=policy),
     ) as (runtime, engine):
         began = now()
-        output = await runtime.agent("x.top").one_shot("Go.")
+        output = await agents_of(runtime).client("x.top").one_shot("Go.")
         took = now() - began
-        child = await runtime.run_snapshot(f"{output.run_id}/child:call_0_0")
+        child = await agents_of(runtime).snapshot(f"{output.run_id}/child:call_0_0")
         assert await engine.replay(output.run_id) == (await engine.status(output.run_id)).output
     assert took == pytest.approx(0.15, abs=0.02)
     assert child.stop == "time_budget"
@@ -358,7 +359,7 @@ async def test_a_typed_answer_is_repaired_once() -> None:
         async with running(
             agent("x.low", low), agent("x.top", top, exported("x.lows", "x.low", returns=count))
         ) as (runtime, engine):
-            output = await runtime.agent("x.top").one_shot("Go.")
+            output = await agents_of(runtime).client("x.top").one_shot("Go.")
             await engine.replay(output.run_id)
             await engine.replay(f"{output.run_id}/child:call_0_0")
         if text is not None:

@@ -30,6 +30,7 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     ScriptStep,
     ToolMessage,
+    agents_of,
 )
 from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
 from toolgen.runtime.events import StateConflict, ToolEnd, as_json
@@ -133,7 +134,7 @@ async def test_ids_are_unique_in_a_session() -> None:
     planner = ScriptedPlanner([calling(("add", {"a": 1, "b": 1})), "done"])
     async with running(agent("x.agent", planner)) as (runtime, _):
         for _ in range(3):
-            await runtime.agent("x.agent").run("Go.", session_id="s")
+            await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
     messages = planner.inputs[-1].messages
     calls = [
         call.id for message in messages if isinstance(message, AssistantMessage) for call in message.calls
@@ -220,8 +221,8 @@ async def test_a_closing_turn_leaves_no_call_without_a_result() -> None:
     planner = ScriptedPlanner([calling("boom"), useless], [texts])
     policy = RunPolicy(max_consecutive_failed_tool_calls=1)
     async with running(agent("x.agent", planner, policy=policy)) as (runtime, _):
-        first = await runtime.agent("x.agent").run("Go.", session_id="s")
-        second = await runtime.agent("x.agent").run("Again.", session_id="s")
+        first = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
+        second = await agents_of(runtime).client("x.agent").run("Again.", session_id="s")
     assert (first.status, first.stop) == ("failed", "failure_cap")
     assert second.text == "[Go.] [] [results] [Hm.] [Again.]"
     assert is_paired(planner.inputs[-1])
@@ -234,8 +235,8 @@ async def test_calls_of_a_child_name_the_call_that_they_answer() -> None:
     top = ScriptedPlanner([calling("look"), "done"])
     low = ScriptedPlanner([calling(("add", {"a": 1, "b": 1})), '"seen"'])
     async with running(agent("x.low", low), agent("x.top", top, exported("x.lows", "x.low"))) as (runtime, _):
-        output = await runtime.agent("x.top").one_shot("Go.")
-        child = await runtime.list_run_events(f"{output.run_id}/child:call_0_0")
+        output = await agents_of(runtime).client("x.top").one_shot("Go.")
+        child = await agents_of(runtime).events(f"{output.run_id}/child:call_0_0")
     (start,) = [event for event in child if event.type == "tool_start"]
     assert start.parent_tool_call_id == "call_0_0"
     assert output.text == "done"
@@ -307,8 +308,8 @@ async def test_what_a_planner_sees_is_what_was_kept() -> None:
         look,
     ]
     async with running(agent("x.agent", ScriptedPlanner(script))) as (runtime, engine):
-        output = await runtime.agent("x.agent").run("Go.", session_id="s")
-        check_log(output, await runtime.list_run_events(output.run_id))
+        output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
+        check_log(output, await agents_of(runtime).events(output.run_id))
         await engine.replay(output.run_id)
     (given,) = seen
     assert is_paired(given)
@@ -323,7 +324,7 @@ async def test_a_run_goes_on_where_its_engine_was_stopped() -> None:
     planner = ScriptedPlanner([batch, lambda given: str(answers(given))])
     registration = agent("x.agent", planner, bench.toolset)
     async with running(registration, suspensions=MemorySuspensionStore()) as (runtime, engine):
-        handle = await runtime.agent("x.agent").start("Go.", session_id="s")
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         await parked(handle)
         for _ in range(2):
             await engine.close()
@@ -332,7 +333,7 @@ async def test_a_run_goes_on_where_its_engine_was_stopped() -> None:
         (asked,) = (await handle.settled()).awaiting
         await handle.answer(asked, "yes")
         output = await handle.result()
-        check_log(output, await runtime.list_run_events(handle.run_id))
+        check_log(output, await agents_of(runtime).events(handle.run_id))
         assert await engine.replay(handle.run_id) == (await engine.status(handle.run_id)).output
     assert output.text == "['\"a\"', '\"through\"', '\"q: yes\"']"
     assert [bench.did.count(one) for one in ("a begins", "q heard yes")] == [1, 1]

@@ -31,6 +31,7 @@ from toolgen.runtime.agents import (
     RunPolicy,
     ScriptedPlanner,
     ScriptStep,
+    agents_of,
     complete,
     stream_completion,
 )
@@ -250,7 +251,7 @@ async def test_a_planning_that_is_cancelled_hears_of_it_and_reports_no_more() ->
 async def test_runs_play_their_scripts_in_order_and_the_last_again() -> None:
     planner = ScriptedPlanner([calling(ADD), "one"], ["two"])
     async with running(agent("x.agent", planner)) as (runtime, _):
-        said = [(await runtime.agent("x.agent").one_shot("Go.")).text for _ in range(3)]
+        said = [(await agents_of(runtime).client("x.agent").one_shot("Go.")).text for _ in range(3)]
     assert said == ["one", "two", "two"]
     found = await ran(ScriptedPlanner())
     assert found.output.error == ("the planner failed: the script of run 0 has 0 steps, and step 0 is asked")
@@ -260,7 +261,7 @@ async def test_the_policy_of_one_run_is_that_run() -> None:
     bench = Bench()
     limits: list[ScriptStep] = [calling(("work", {"name": "w"})), lambda given: given.closing or "free"]
     async with running(agent("x.agent", ScriptedPlanner(limits), bench.toolset)) as (runtime, engine):
-        client = runtime.agent("x.agent")
+        client = agents_of(runtime).client("x.agent")
         capped = await client.one_shot("Go.", policy=RunPolicy(max_tool_calls=0))
         free = await client.one_shot("Go.")
         await engine.replay(capped.run_id)
@@ -284,7 +285,8 @@ async def test_a_turn_can_do_without_a_summary() -> None:
     policy = RunPolicy(history=History(keep_turns=1, summarize_after=1))
     async with running(agent("x.agent", planner, policy=policy)) as (runtime, _):
         said = [
-            (await runtime.agent("x.agent").run(f"{number}.", session_id="s")).text for number in range(4)
+            (await agents_of(runtime).client("x.agent").run(f"{number}.", session_id="s")).text
+            for number in range(4)
         ]
     assert said[2] == f"[0.] [[0.]] [1.] [{said[1]}] [2.]"
     assert said[3] == f"[Summary of the conversation so far: 4 messages] [2.] [{said[2]}] [3.]"

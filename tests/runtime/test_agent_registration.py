@@ -26,6 +26,7 @@ from toolgen.runtime.agents import (
     PlanInput,
     ScriptedPlanner,
     ToolMessage,
+    agents_of,
 )
 from toolgen.runtime.functions import func_tool, function_toolset
 
@@ -35,20 +36,20 @@ ADD = calling(("add", {"a": 1, "b": 1}))
 
 def test_agents_share_a_toolset_and_its_executor() -> None:
     runtime = Runtime()
-    runtime.register_agent(agent("x.one", NOBODY))
-    runtime.register_agent(agent("x.two", NOBODY))
-    assert runtime.list_agents() == ("x.one", "x.two")
+    agents_of(runtime).register(agent("x.one", NOBODY))
+    agents_of(runtime).register(agent("x.two", NOBODY))
+    assert agents_of(runtime).list() == ("x.one", "x.two")
     assert runtime.list_toolsets() == ("x.tools",)
     other = StaticToolset(name="x.tools", bound=(func_tool(add, toolset="x.tools"),))
     with pytest.raises(RegistrationError, match=r"another executor for toolset 'x.tools'"):
-        runtime.register_agent(agent("x.three", NOBODY, other))
-    assert runtime.list_agents() == ("x.one", "x.two")
+        agents_of(runtime).register(agent("x.three", NOBODY, other))
+    assert agents_of(runtime).list() == ("x.one", "x.two")
 
 
 def test_what_is_wrong_registers_nothing() -> None:
     runtime = Runtime()
-    runtime.register_agent(agent("x.one", NOBODY, function_toolset("x.sums", [add])))
-    before = (runtime.list_agents(), runtime.list_toolsets())
+    agents_of(runtime).register(agent("x.one", NOBODY, function_toolset("x.sums", [add])))
+    before = (agents_of(runtime).list(), runtime.list_toolsets())
     fine = agent("x.two", NOBODY)
     missing = AgentTool(id="x.tools.nothing", name="nothing")
     twice = AgentTool(id="x.tools.boom", name="add")
@@ -59,8 +60,8 @@ def test_what_is_wrong_registers_nothing() -> None:
         (replace(fine, spec=replace(fine.spec, tools=(*fine.spec.tools[:1], twice))), "wire name 'add'"),
     ]:
         with pytest.raises((RegistrationError, FormatError), match=message):
-            runtime.register_agent(wrong)
-        assert (runtime.list_agents(), runtime.list_toolsets()) == before
+            agents_of(runtime).register(wrong)
+        assert (agents_of(runtime).list(), runtime.list_toolsets()) == before
 
 
 def test_an_executor_without_a_method_registers_nothing() -> None:
@@ -68,21 +69,21 @@ def test_an_executor_without_a_method_registers_nothing() -> None:
     spec = func_tool(add, toolset="x.sums").spec
     sums = ToolsetRegistration(name="x.sums", specs=[spec], executor=object(), format=1)
     with pytest.raises(RegistrationError, match=r"object\.add is missing"):
-        runtime.register_agent(agent("x.one", NOBODY, TOOLS, sums))
-    assert (runtime.list_agents(), runtime.list_toolsets()) == ((), ())
+        agents_of(runtime).register(agent("x.one", NOBODY, TOOLS, sums))
+    assert (agents_of(runtime).list(), runtime.list_toolsets()) == ((), ())
 
 
 def test_a_toolset_that_is_there_already_serves_an_agent_too() -> None:
     runtime = Runtime()
     runtime.register(TOOLS)
-    runtime.register_agent(agent("x.one", NOBODY))
+    agents_of(runtime).register(agent("x.one", NOBODY))
     assert runtime.list_toolsets() == ("x.tools",)
 
 
 def test_unknown_agents_are_named() -> None:
     runtime = Runtime()
-    runtime.register_agent(agent("x.one", NOBODY))
-    for ask in (runtime.agent, runtime.tool_specs_for_agent):
+    agents_of(runtime).register(agent("x.one", NOBODY))
+    for ask in (agents_of(runtime).client, agents_of(runtime).specs):
         with pytest.raises(RegistrationError, match=r"agent 'x.two' is not registered"):
             ask("x.two")
 
@@ -92,7 +93,7 @@ async def test_an_agent_that_is_called_must_be_there() -> None:
     route = ToolsetRegistration(name="x.sums", specs=[spec], executor=AgentRoute(agent="x.adder"), format=1)
     async with running(agent("x.one", ScriptedPlanner([ADD, first_answer]), route)) as (runtime, _):
         with pytest.raises(RegistrationError, match=r"agent 'x.adder', whose tools 'x.one' reaches"):
-            await runtime.agent("x.one").one_shot("Go.")
+            await agents_of(runtime).client("x.one").one_shot("Go.")
         result = await runtime.call("add", {"a": 1, "b": 1})
         assert result.status == "error"
 
@@ -103,8 +104,8 @@ async def test_a_name_of_its_own_and_the_id_of_all() -> None:
     planner = ScriptedPlanner([calling(("my_add", {"a": 1, "b": 1}), ("add", {"a": 1, "b": 1})), _both])
     registration = AgentRegistration(spec=spec, planner=planner, toolsets=(TOOLS,), format=1)
     async with running(registration) as (runtime, _):
-        assert [one.name for one in runtime.tool_specs_for_agent("x.one")] == ["my_add"]
-        output = await runtime.agent("x.one").one_shot("Go.")
+        assert [one.name for one in agents_of(runtime).specs("x.one")] == ["my_add"]
+        output = await agents_of(runtime).client("x.one").one_shot("Go.")
     assert output.text == "2 there is no tool 'add'; close names are my_add"
 
 
@@ -139,7 +140,7 @@ async def test_tools_of_the_host_come_and_go() -> None:
     spec = AgentSpec(id="x.one", description="Adds.")
     registration = AgentRegistration(spec=spec, planner=planner, dynamic=(Changing(),), format=1)
     async with running(registration) as (runtime, _):
-        output = await runtime.agent("x.one").one_shot("Go.")
+        output = await agents_of(runtime).client("x.one").one_shot("Go.")
     assert output.text == "2"
     assert [len(given.tools) for given in planner.inputs] == [1, 0, 1, 0]
     assert "is no longer available" in texts_of(planner.inputs[2])

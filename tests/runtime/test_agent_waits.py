@@ -39,6 +39,7 @@ from toolgen.runtime.agents import (
     RunPolicy,
     ScriptedPlanner,
     ScriptStep,
+    agents_of,
 )
 from toolgen.runtime.approvals import Suspensions
 from toolgen.runtime.capabilities import CallScope, Conflict
@@ -130,7 +131,7 @@ async def test_an_agent_asks_for_more_than_its_tools_and_a_policy_for_more_than_
         planner = ScriptedPlanner([calling("pass_on"), first_answer])
         registration = AgentRegistration(spec=spec, planner=planner, toolsets=(bench.toolset,), format=1)
         async with running(registration, **keeping(policy=policy)) as (runtime, engine):
-            handle = await runtime.agent("x.agent").start("Go.", session_id="s")
+            handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
             asked = await waiting(handle)
             assert asked.question == question
             result = await runtime.deliver(asked.token, {"approved": False, "message": "No."}, session_id="s")
@@ -161,12 +162,12 @@ async def test_nobody_answers_in_time() -> None:
     planner = ScriptedPlanner([calling(asks("a")), first_answer])
     async with running(agent("x.agent", planner, bench.toolset), **keeping()) as (runtime, engine):
         runtime._host.suspensions = Suspensions(MemorySuspensionStore(), lifetime_s=0.15)
-        handle = await runtime.agent("x.agent").start("Go.", session_id="s")
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         asked = await waiting(handle)
         output = await asyncio.wait_for(handle.result(), 5)
         with pytest.raises(LateAnswerError):
             await runtime.deliver(asked.token, "Bo")
-        events = await runtime.list_run_events(handle.run_id)
+        events = await agents_of(runtime).events(handle.run_id)
         check_log(output, events)
         await engine.replay(handle.run_id)
     assert (output.status, output.text) == ("completed", '{"error":"nobody answered in time"}')
@@ -306,7 +307,7 @@ async def test_a_run_is_canceled_wherever_it_is(where: str) -> None:
         agent("x.agent", planner, bench.toolset, exported("x.lows", "x.low"), policy=policy),
         **options,
     ) as (runtime, engine):
-        handle = await runtime.agent("x.agent").start("Go.", session_id="s")
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         match where:
             case "planning" | "child":
                 await until(lambda: PLANNING)
@@ -322,12 +323,12 @@ async def test_a_run_is_canceled_wherever_it_is(where: str) -> None:
         await asyncio.gather(*(handle.cancel("enough") for _ in range(3)))
         output = await handle.result()
         for run_id in (handle.run_id, *(await engine.status(handle.run_id)).children):
-            events = await runtime.list_run_events(run_id)
+            events = await agents_of(runtime).events(run_id)
             check_log(output, events)
             (completed,) = [event for event in events if event.type == "run_completed"]
             assert completed.status == "canceled"
         assert (output.status, output.error, output.awaiting) == ("canceled", "enough", ())
-        again = await runtime.agent("x.agent").run("Again.", session_id="s")
+        again = await agents_of(runtime).client("x.agent").run("Again.", session_id="s")
     assert again.text.startswith("True [Go.]")
     assert again.text.endswith("[Again.]")
     if where in ("planning", "child"):
@@ -343,7 +344,7 @@ async def test_a_call_of_a_child_is_answered_where_its_parent_is_watched() -> No
         agent("x.top", top, bench.toolset, exported("x.lows", "x.low")),
         **keeping(),
     ) as (runtime, engine):
-        handle = await runtime.agent("x.top").start("Go.", session_id="s")
+        handle = await agents_of(runtime).client("x.top").start("Go.", session_id="s")
         output = await handle.settled()
         assert [one.question for one in output.awaiting] == ["top?", "low?"]
         for number, one in enumerate(output.awaiting):
@@ -362,7 +363,7 @@ async def test_the_tool_that_waits_is_the_tool_that_was_called() -> None:
         runtime,
         _,
     ):
-        await runtime.agent("x.agent").run("Go.", session_id="s")
+        await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
         result = await runtime.call("x.bench.ask", {"name": "a"}, CallMeta(run_id="foreign", session_id="s"))
         assert result.suspension is not None
         assert (await runtime.deliver(result.suspension.token, "Bo")).json == b'"a: Bo"'

@@ -21,7 +21,7 @@ from toolgen.runtime import (
     ToolOutcome,
     Unfinished,
 )
-from toolgen.runtime.agents import RunOutput, ScriptedPlanner
+from toolgen.runtime.agents import RunOutput, ScriptedPlanner, agents_of
 from toolgen.runtime.event_hub import Events
 from toolgen.runtime.events import AwaitConfirmation, AwaitInput, Event
 from toolgen.runtime.functions import func_tool, function_toolset
@@ -117,13 +117,13 @@ async def test_so_has_what_a_run_waits_for(tmp_path: Path) -> None:
     planner = ScriptedPlanner([calling(("run_query", {"query": HIDDEN})), first_answer])
     store = SqliteSuspensionStore(tmp_path / "s.db")
     async with running(agent("x.agent", planner, database.toolset), suspensions=store) as (made, _):
-        handle = await made.agent("x.agent").start("Go.", session_id="s")
+        handle = await agents_of(made).client("x.agent").start("Go.", session_id="s")
         (awaiting,) = (await handle.settled()).awaiting
         assert (awaiting.arguments, awaiting.is_shortened) == ({"query": HIDDEN, "database": "staging"}, True)
         assert "drop table" not in repr(awaiting)
         await handle.answer(awaiting, {"approved": True})
         assert (await handle.result()).text == '"done"'
-        log = await made.list_run_events(handle.run_id)
+        log = await agents_of(made).events(handle.run_id)
     (event,) = [event for event in log if isinstance(event, AwaitConfirmation)]
     assert event.arguments == awaiting.arguments
 
@@ -139,7 +139,7 @@ async def test_work_that_goes_on_has_the_arguments_that_began_it(tmp_path: Path)
     store = SqliteSuspensionStore(tmp_path / "s.db")
     toolset = function_toolset("x.work", [tool])
     async with running(agent("x.agent", planner, toolset), suspensions=store) as (made, _):
-        output: RunOutput = await made.agent("x.agent").run("Go.", session_id="s")
+        output: RunOutput = await agents_of(made).client("x.agent").run("Go.", session_id="s")
     (pending,) = output.pending
     assert (pending.kind, pending.arguments) == ("pending", {"job": "a"})
 

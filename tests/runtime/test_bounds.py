@@ -29,7 +29,7 @@ from toolgen.runtime import (
     Values,
 )
 from toolgen.runtime.agent_route import AgentRoute
-from toolgen.runtime.agents import FinalResult, ScriptedPlanner, UserMessage
+from toolgen.runtime.agents import FinalResult, ScriptedPlanner, UserMessage, agents_of
 from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
 from toolgen.runtime.specs import LongRunningSpec
 from toolgen.runtime.suspension import MemorySuspensionStore
@@ -181,7 +181,7 @@ async def test_an_agent_repairs_a_result_whose_bounds_do_not_hold() -> None:
     top = ScriptedPlanner([calling("free"), "done"])
     exported = toolset(AgentRoute(agent="x.low"))
     async with running(agent("x.low", low), agent("x.top", top, exported)) as (made, _):
-        await made.agent("x.top").one_shot("Go.")
+        await agents_of(made).client("x.top").one_shot("Go.")
     told = low.inputs[1].messages[-1]
     assert isinstance(told, UserMessage)
     assert "the final result does not fit: returned is 2, and the result has 1 item" in told.text
@@ -195,7 +195,7 @@ async def test_planners_see_the_bounds(tmp_path: Path) -> None:
     registration = agent("x.agent", planner, toolset(Finding(found("a", total=9, **HINT))))
     async with running(registration, sessions=sessions) as (made, _):
         for _ in range(2):
-            await made.agent("x.agent").run("Go.", session_id="s")
+            await agents_of(made).client("x.agent").run("Go.", session_id="s")
     seen = [
         answer.bounds for message in planner.inputs[3].messages for answer in getattr(message, "answers", ())
     ]
@@ -226,7 +226,7 @@ async def test_a_policy_sees_the_bounds_of_a_run() -> None:
     registration = agent("x.agent", planner, toolset(Finding(found("a", **HINT))))
     async with running(registration, policy=OneTruncated()) as (made, _):
         for _ in range(2):
-            await made.agent("x.agent").run("Go.", session_id="s")
+            await agents_of(made).client("x.agent").run("Go.", session_id="s")
     statuses = [
         answer.status for message in planner.inputs[-1].messages for answer in getattr(message, "answers", ())
     ]

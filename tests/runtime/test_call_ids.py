@@ -22,6 +22,7 @@ from toolgen.runtime.agents import (
     PlanResult,
     ScriptedPlanner,
     ToolMessage,
+    agents_of,
 )
 from toolgen.runtime.agents.call_ids import CallIds
 from toolgen.runtime.events import Event
@@ -69,7 +70,7 @@ async def logs(runtime: Runtime, *run_ids: str) -> list[tuple[Event, ...]]:
     """Return the logs of these runs, each followed by those of the runs below it."""
     found = []
     for run_id in run_ids:
-        log = await runtime.list_run_events(run_id)
+        log = await agents_of(runtime).events(run_id)
         below = [event.child_run_id for event in log if event.type == "agent_run_started"]
         found += [log, *await logs(runtime, *below)]
     return found
@@ -95,10 +96,10 @@ def check(found: list[tuple[Event, ...]]) -> list[str]:
 async def test_over_turns_that_a_planner_does_not_see(makes: Makes, history: History | None) -> None:
     policy = RunPolicy(history=history)
     async with running(agent("x.agent", makes(("add", "add"), ("add",)), policy=policy)) as (runtime, _):
-        client = runtime.agent("x.agent")
+        client = agents_of(runtime).client("x.agent")
         runs = [(await client.run("Go.", session_id="s")).run_id for _ in range(4)]
         ids = check(await logs(runtime, *runs))
-        said = await runtime.sessions.transcript("s")
+        said = await agents_of(runtime).sessions.transcript("s")
     messages = [message for run in said for message in run.messages]
     planned = [call.id for one in messages if isinstance(one, AssistantMessage) for call in one.calls]
     answered = [answer.id for one in messages if isinstance(one, ToolMessage) for answer in one.answers]
@@ -113,7 +114,7 @@ async def test_over_children_and_theirs(makes: Makes) -> None:
     )
     top = agent("x.top", makes(("look", "add", "look"), ("look",)), LOOKS, TOOLS)
     async with running(leaf, low, top) as (runtime, engine):
-        client = runtime.agent("x.top")
+        client = agents_of(runtime).client("x.top")
         runs = [await client.run("Go.", session_id="s") for _ in range(2)]
         assert [run.status for run in runs] == ["completed", "completed"]
         ids = check(await logs(runtime, *(run.run_id for run in runs)))
@@ -128,7 +129,7 @@ async def test_over_transfers_with_a_session_and_without(makes: Makes) -> None:
         first = makes(("add",), answer=HandOver(agent="x.b"))
         agents = agent("x.a", first, transfers=("x.b",)), agent("x.b", makes(("add",), ("add",)))
         async with running(*agents) as (runtime, _):
-            client = runtime.agent("x.a")
+            client = agents_of(runtime).client("x.a")
             output = await (client.run("Go.", session_id="s") if session_id else client.one_shot("Go."))
             assert len(check(await logs(runtime, output.run_id))) == 3
 

@@ -20,6 +20,7 @@ from toolgen.runtime.agents import (
     CallTools,
     PlannedCall,
     ScriptedPlanner,
+    agents_of,
 )
 from toolgen.runtime.approvals import Suspensions
 from toolgen.runtime.event_hub import Events
@@ -191,9 +192,9 @@ async def test_a_run_of_an_agent_goes_on_when_what_it_waits_for_is_taken_back(st
     agent = AgentSpec(id="a.b", description="Asks.", tools=(AgentTool(id=tool.spec.id, name="which"),))
     planner = ScriptedPlanner([CallTools(calls=(PlannedCall.of("which", {}),)), "Never mind."])
     made = Runtime(suspensions=store)
-    made.register_agent(AgentRegistration(spec=agent, planner=planner, toolsets=(toolset,), format=1))
+    agents_of(made).register(AgentRegistration(spec=agent, planner=planner, toolsets=(toolset,), format=1))
     async with made:
-        run = await made.agent("a.b").start("Where?", session_id="s")
+        run = await agents_of(made).client("a.b").start("Where?", session_id="s")
         (awaiting,) = (await run.settled()).awaiting
         result = await made.cancel(awaiting.token, "the guest left")
         output = await run.result()

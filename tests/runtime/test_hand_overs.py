@@ -9,7 +9,7 @@ import pytest
 
 from tests.runtime.run_tools import agent, calling, running
 from toolgen.runtime import Runtime
-from toolgen.runtime.agents import HandOver, RunOutput, ScriptedPlanner, SessionStore
+from toolgen.runtime.agents import HandOver, RunOutput, ScriptedPlanner, SessionStore, agents_of
 from toolgen.runtime.agents.hand_overs import giver
 from toolgen.runtime.agents.sessions import Turn
 from toolgen.runtime.agents.sessions_memory import MemorySessionStore
@@ -60,8 +60,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> SessionStore:
 
 async def turn(runtime: Runtime) -> tuple[RunOutput, str]:
     """Return how the next turn ends, and who has the conversation then."""
-    output = await runtime.agent("x.a").run("Go on.", session_id="s")
-    return output, (await runtime.sessions.get("s")).agent
+    output = await agents_of(runtime).client("x.a").run("Go on.", session_id="s")
+    return output, (await agents_of(runtime).sessions.get("s")).agent
 
 
 def over(target: str) -> HandOver:

@@ -21,7 +21,7 @@ from toolgen.runtime import (
     ToolCall,
     filter_toolset,
 )
-from toolgen.runtime.agents import FinalResponse, ScriptedPlanner
+from toolgen.runtime.agents import FinalResponse, ScriptedPlanner, agents_of
 
 TOOL = "assistant.devices.list_devices"
 
@@ -57,7 +57,7 @@ async def test_a_hook_may_name_what_is_registered_after_the_runtime_was_opened()
     hook = guard("x.tools.add")
     planner = ScriptedPlanner([calling(("add", {"a": 1, "b": 2})), FinalResponse(text="3")])
     async with running(agent("x.agent", planner), hooks=[hook]) as (made, _):
-        output = await made.agent("x.agent").one_shot("Add.")
+        output = await agents_of(made).client("x.agent").one_shot("Add.")
     assert (output.text, hook.heard) == ("3", ["before", "after"])
 
 
@@ -65,8 +65,8 @@ async def test_a_run_with_a_misspelt_hook_does_not_start() -> None:
     planner = ScriptedPlanner(["done"])
     async with running(agent("x.agent", planner), hooks=[guard("x.tools.ad")]) as (made, _):
         with pytest.raises(RegistrationError, match=re.escape("did you mean 'x.tools.add'")):
-            await made.agent("x.agent").start("Add.", session_id="s")
-        assert await made.sessions.list() == ()
+            await agents_of(made).client("x.agent").start("Add.", session_id="s")
+        assert await agents_of(made).sessions.list() == ()
 
 
 class Desk:

@@ -16,6 +16,7 @@ from tests.runtime.run_tools import agent, check_log, texts
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
 from toolgen.runtime.agents import (
+    Agents,
     FinalResponse,
     FinalResult,
     PlanInput,
@@ -27,6 +28,7 @@ from toolgen.runtime.agents import (
     RunOutput,
     RunPolicy,
     ScriptedPlanner,
+    agents_of,
     complete,
 )
 
@@ -63,7 +65,7 @@ class Bench:
         """Seconds, one after the other."""
 
     async def start(self, **how: Any) -> RunHandle:
-        return await self.runtime.agent("x.busy").start("Go.", **{"session_id": "s", **how})
+        return await agents_of(self.runtime).client("x.busy").start("Go.", **{"session_id": "s", **how})
 
     async def result(self, handle: RunHandle) -> RunOutput:
         """Return how the run ends; it must not wait for longer than it has to."""
@@ -75,21 +77,21 @@ class Bench:
                 self.pauses.append(passing.result())
             passing.cancel()
         output = ended.result()
-        check_log(output, await self.runtime.list_run_events(handle.run_id))
+        check_log(output, await agents_of(self.runtime).events(handle.run_id))
         status = await self.engine.status(handle.run_id)
         assert await self.engine.replay(handle.run_id) == status.output
         return output
 
     async def events(self, handle: RunHandle, *types: str) -> list[Any]:
-        return [one for one in await self.runtime.list_run_events(handle.run_id) if one.type in types]
+        return [one for one in await agents_of(self.runtime).events(handle.run_id) if one.type in types]
 
 
 @asynccontextmanager
 async def bench(planner: Any, retry: PlannerRetry, policy: RunPolicy | None = None) -> AsyncIterator[Bench]:
     clock = ManualClock()
     engine = InProcessEngine(clock=clock.time, call_later=clock.call_later)
-    async with Runtime(engine=engine, planner_retry=retry) as runtime:
-        runtime.register_agent(agent("x.busy", planner, policy=policy))
+    async with Runtime(engine=engine) as runtime:
+        Agents(runtime, planner_retry=retry).register(agent("x.busy", planner, policy=policy))
         yield Bench(runtime, engine, clock)
 
 

@@ -15,6 +15,7 @@ from toolgen.runtime.agents import (
     PlannedCall,
     RunOutput,
     ScriptedPlanner,
+    agents_of,
 )
 from toolgen.runtime.events import Event, RunCompleted, ToolEnd
 from toolgen.runtime.functions import function_toolset
@@ -62,15 +63,17 @@ def seen(given: PlanInput) -> str:
 async def canceled(planner: ScriptedPlanner) -> tuple[RunOutput, tuple[Event, ...], RunOutput]:
     """Return the output and the events of a run that is canceled, and the output of the next turn."""
     async with Runtime(suspensions=MemorySuspensionStore()) as runtime:
-        runtime.register_agent(AgentRegistration(spec=SPEC, planner=planner, toolsets=(TOOLSET,), format=1))
-        handle = await runtime.agent(SPEC.id).start("Go.", session_id="s")
+        agents_of(runtime).register(
+            AgentRegistration(spec=SPEC, planner=planner, toolsets=(TOOLSET,), format=1)
+        )
+        handle = await agents_of(runtime).client(SPEC.id).start("Go.", session_id="s")
         async for event in handle.events():
             if isinstance(event, ToolEnd) and event.status == "suspended":
                 break
         await handle.cancel("enough")
         output = await handle.result()
-        events = await runtime.list_run_events(handle.run_id)
-        return output, events, await runtime.agent(SPEC.id).run("Again.", session_id="s")
+        events = await agents_of(runtime).events(handle.run_id)
+        return output, events, await agents_of(runtime).client(SPEC.id).run("Again.", session_id="s")
 
 
 async def test_every_call_has_one_end() -> None:
@@ -112,8 +115,10 @@ async def test_a_tool_cleans_up_before_a_runtime_is_closed_in_which_its_run_was_
     spec = AgentSpec(id="x.agent", description="Holds.", tools=(AgentTool(id="x.tools.hold", name="hold"),))
     planner = ScriptedPlanner([calling("hold")])
     async with leaving_nothing(), Runtime() as runtime:
-        runtime.register_agent(AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,), format=1))
-        handle = await runtime.agent(spec.id).start("Go.", session_id="s")
+        agents_of(runtime).register(
+            AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,), format=1)
+        )
+        handle = await agents_of(runtime).client(spec.id).start("Go.", session_id="s")
         await begun.wait()
         await handle.cancel("enough")
         await ending.wait()

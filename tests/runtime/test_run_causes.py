@@ -12,6 +12,7 @@ from toolgen.runtime.agents import (
     PlannedCall,
     RunPolicy,
     ScriptedPlanner,
+    agents_of,
 )
 from toolgen.runtime.events import ToolEnd
 from toolgen.runtime.functions import func_tool
@@ -37,16 +38,16 @@ def asking(id_: str, calls: str, planner: ScriptedPlanner, toolset: ToolsetRegis
 async def test_a_failure_two_agents_below_is_a_cause() -> None:
     call = CallTools(calls=(PlannedCall.of("look"),))
     async with Runtime() as runtime:
-        runtime.register_agent(
+        agents_of(runtime).register(
             asking("a.top", "look", ScriptedPlanner([call, "I give up."]), exported("a.middles", "a.middle"))
         )
-        runtime.register_agent(
+        agents_of(runtime).register(
             asking("a.middle", "look", ScriptedPlanner([call, call]), exported("a.lows", "a.low"))
         )
         low = AgentSpec(id="a.low", description="Fails.")
-        runtime.register_agent(AgentRegistration(spec=low, planner=ScriptedPlanner([]), format=1))
-        output = await runtime.agent("a.top").one_shot("Look.")
-        events = await runtime.list_run_events(output.run_id)
+        agents_of(runtime).register(AgentRegistration(spec=low, planner=ScriptedPlanner([]), format=1))
+        output = await agents_of(runtime).client("a.top").one_shot("Look.")
+        events = await agents_of(runtime).events(output.run_id)
         direct = await runtime.call("a.lows.look", {})
     assert (output.status, output.text, output.stop) == ("completed", "I give up.", "failure_cap")
     (ended,) = [event for event in events if isinstance(event, ToolEnd)]

@@ -29,6 +29,7 @@ from toolgen.runtime.agents import (
     PlanInput,
     RunPolicy,
     ScriptedPlanner,
+    agents_of,
 )
 from toolgen.runtime.events import AgentRunStarted
 from toolgen.runtime.functions import func_tool
@@ -75,12 +76,12 @@ async def test_a_child_is_a_run_of_its_own() -> None:
     low = ScriptedPlanner([FinalResult(result=DUST)])
     top = ScriptedPlanner([calling(("diagnose", {"device": "lamp"}), ("add", {"a": 1, "b": 1})), everything])
     async with two(low, top, "Look at {device}.") as runtime:
-        output = await runtime.agent("x.top").run("Go.", session_id="s", labels={"user": "mira"})
+        output = await agents_of(runtime).client("x.top").run("Go.", session_id="s", labels={"user": "mira"})
         child = f"{output.run_id}/child:call_0_0"
-        inner = await runtime.run_snapshot(child)
-        events = await runtime.list_run_events(output.run_id)
-        check_log(inner, await runtime.list_run_events(child))
-        (said,) = await runtime.sessions.transcript("s")
+        inner = await agents_of(runtime).snapshot(child)
+        events = await agents_of(runtime).events(output.run_id)
+        check_log(inner, await agents_of(runtime).events(child))
+        (said,) = await agents_of(runtime).sessions.transcript("s")
     assert output.text == '{"cause":"dust","sure":false} | 2'
     assert (output.children_count, output.tool_calls) == (1, 2)
     assert (inner.agent, inner.status, inner.result, inner.session_id) == ("x.low", "completed", DUST, "s")
@@ -95,7 +96,7 @@ async def test_a_child_is_a_run_of_its_own() -> None:
 async def test_without_a_prompt_a_child_reads_the_arguments() -> None:
     low = ScriptedPlanner([FinalResult(result=DUST)])
     async with two(low, ScriptedPlanner([DIAGNOSE, everything])) as runtime:
-        await runtime.agent("x.top").one_shot("Go.")
+        await agents_of(runtime).client("x.top").one_shot("Go.")
     assert texts(low.inputs[0]) == '[{"device":"lamp"}]'
 
 
@@ -109,14 +110,14 @@ async def test_without_a_prompt_a_child_reads_the_arguments() -> None:
 )
 async def test_prose_is_repaired_once(said: list[Any], text: str) -> None:
     async with two(ScriptedPlanner(said), ScriptedPlanner([DIAGNOSE, everything])) as runtime:
-        assert (await runtime.agent("x.top").one_shot("Go.")).text == text
+        assert (await agents_of(runtime).client("x.top").one_shot("Go.")).text == text
 
 
 async def test_prose_twice_is_a_malformed_response() -> None:
     low = ScriptedPlanner(["It is dust.", "Dust, I say."])
     top = ScriptedPlanner([DIAGNOSE, everything])
     async with two(low, top) as runtime:
-        output = await runtime.agent("x.top").one_shot("Go.")
+        output = await agents_of(runtime).client("x.top").one_shot("Go.")
         direct = await runtime.call("diagnose", {"device": "lamp"}, CallMeta(tool_call_id="c1"))
     assert output.text.startswith('{"error":"diagnose failed: the final result does not fit: $ is not JSON')
     (hint,) = top.inputs[1].retry_hints
@@ -131,7 +132,7 @@ async def test_prose_twice_is_a_malformed_response() -> None:
 def test_a_direct_call_is_a_run_too_in_each_event_loop() -> None:
     low = ScriptedPlanner([FinalResult(result=DUST)])
     runtime = Runtime()
-    runtime.register_agent(agent("x.low", low))
+    agents_of(runtime).register(agent("x.low", low))
     runtime.register(exported())
     for _ in range(2):
         result = asyncio.run(runtime.call("diagnose", {"device": "lamp"}))
@@ -144,7 +145,7 @@ async def test_what_a_child_waits_for_stands_in_its_parent() -> None:
     low = ScriptedPlanner([calling("ask"), lambda given: FinalResult(result={"cause": first_answer(given)})])
     top = ScriptedPlanner([DIAGNOSE, everything])
     async with two(low, top, suspensions=MemorySuspensionStore()) as runtime:
-        handle = await runtime.agent("x.top").start("Go.", session_id="s")
+        handle = await agents_of(runtime).client("x.top").start("Go.", session_id="s")
         output = await asyncio.wait_for(handle.settled(), 5)
         (asked,) = output.awaiting
         assert (output.status, asked.run_id) == ("waiting", f"{handle.run_id}/child:call_0_0")
@@ -154,16 +155,19 @@ async def test_what_a_child_waits_for_stands_in_its_parent() -> None:
 
 async def test_a_canceled_parent_cancels_its_children() -> None:
     async with two(ScriptedPlanner([calling("hang")]), ScriptedPlanner([DIAGNOSE])) as runtime:
-        handle = await runtime.agent("x.top").start("Go.", session_id="s")
+        handle = await agents_of(runtime).client("x.top").start("Go.", session_id="s")
         async for event in handle.events():
             if event.type == "agent_run_started":
                 break
         await handle.cancel("enough")
         child = (
-            await runtime.agent("x.low").handle(f"{handle.run_id}/child:call_0_0", session_id="s").result()
+            await agents_of(runtime)
+            .client("x.low")
+            .handle(f"{handle.run_id}/child:call_0_0", session_id="s")
+            .result()
         )
         output = await handle.result()
-        check_log(output, await runtime.list_run_events(handle.run_id))
+        check_log(output, await agents_of(runtime).events(handle.run_id))
     assert (output.status, child.status, child.error) == ("canceled", "canceled", "enough")
 
 
@@ -171,9 +175,9 @@ async def test_a_child_has_no_more_time_than_its_parent() -> None:
     low = ScriptedPlanner([calling("hang"), lambda given: FinalResult(result={"cause": given.closing})])
     top = ScriptedPlanner([DIAGNOSE, everything])
     async with two(low, top, policy=RunPolicy(time_budget=0.2)) as runtime:
-        handle = await runtime.agent("x.top").start("Go.", session_id="s")
+        handle = await agents_of(runtime).client("x.top").start("Go.", session_id="s")
         output = await asyncio.wait_for(handle.result(), 5)
-        child = await runtime.run_snapshot(f"{handle.run_id}/child:call_0_0")
+        child = await agents_of(runtime).snapshot(f"{handle.run_id}/child:call_0_0")
     assert child.stop == "time_budget"
     assert output.status == "completed"
 
@@ -184,12 +188,12 @@ async def test_agents_do_not_call_one_another_for_ever() -> None:
 
     low = ScriptedPlanner([DIAGNOSE, down])
     async with running(agent("x.low", low, exported())) as (runtime, _):
-        output = await runtime.agent("x.low").one_shot("Go.")
+        output = await agents_of(runtime).client("x.low").one_shot("Go.")
         deepest = output
         for _ in range(7):
-            log = await runtime.list_run_events(deepest.run_id)
+            log = await agents_of(runtime).events(deepest.run_id)
             (below,) = [event.child_run_id for event in log if isinstance(event, AgentRunStarted)]
-            deepest = await runtime.run_snapshot(below)
+            deepest = await agents_of(runtime).snapshot(below)
     assert output.children_count == 7
     assert deepest.result == {"cause": "depth", "sure": True}
 
@@ -211,7 +215,7 @@ async def test_after_hooks_see_what_a_child_found() -> None:
     hook = Sees()
     low, top = ScriptedPlanner([FinalResult(result=DUST)]), ScriptedPlanner([DIAGNOSE, everything])
     async with two(low, top, hooks=[hook]) as runtime:
-        output = await runtime.agent("x.top").one_shot("Go.")
+        output = await agents_of(runtime).client("x.top").one_shot("Go.")
     assert hook.seen == ["x.checks.diagnose 1"]
     assert output.text == '{"cause":"rewritten","sure":true}'
 
@@ -228,14 +232,14 @@ async def test_another_agent_takes_over_and_keeps_the_conversation() -> None:
     first = ScriptedPlanner([HandOver(agent="x.b")], ["never"])
     second = ScriptedPlanner([texts], [lambda given: f"b: {texts(given)}"])
     async with pair(first, second) as runtime:
-        output = await runtime.agent("x.a").run("Hi.", session_id="s")
+        output = await agents_of(runtime).client("x.a").run("Hi.", session_id="s")
         assert (output.agent, output.stop, output.status) == ("x.b", "handed_over", "completed")
         assert output.text == "[Hi.] [] [The conversation was handed to you; go on with it.]"
-        assert (await runtime.sessions.get("s")).agent == "x.b"
-        after = await runtime.agent("x.a").run("And now?", session_id="s")
+        assert (await agents_of(runtime).sessions.get("s")).agent == "x.b"
+        after = await agents_of(runtime).client("x.a").run("And now?", session_id="s")
         assert after.agent == "x.b"
         assert after.text.endswith("[And now?]")
-        turns = [said.turn for said in await runtime.sessions.transcript("s")]
+        turns = [said.turn for said in await agents_of(runtime).sessions.transcript("s")]
         assert [turn.agent for turn in turns] == ["x.a", "x.b", "x.b"]
         assert turns[0].id == turns[1].id != turns[2].id
 
@@ -244,16 +248,16 @@ async def test_a_tool_hands_over_and_another_gives_back() -> None:
     first = ScriptedPlanner([calling(("go", {"agent": "x.b"})), texts])
     second = ScriptedPlanner([calling("back")])
     async with pair(first, second) as runtime:
-        output = await runtime.agent("x.a").run("Hi.", session_id="s")
+        output = await agents_of(runtime).client("x.a").run("Hi.", session_id="s")
         assert output.text.endswith('[x.b gave the conversation back. "giving back"]')
         assert (output.agent, output.children_count) == ("x.a", 1)
-        assert (await runtime.sessions.get("s")).agent == "x.a"
+        assert (await agents_of(runtime).sessions.get("s")).agent == "x.a"
 
 
 async def test_nobody_hands_over_to_whom_the_design_does_not_name() -> None:
     first = ScriptedPlanner([calling(("go", {"agent": "x.nobody"})), texts])
     async with pair(first, ScriptedPlanner([])) as runtime:
-        output = await runtime.agent("x.a").run("Hi.", session_id="s")
+        output = await agents_of(runtime).client("x.a").run("Hi.", session_id="s")
     assert output.text.endswith("[the conversation cannot go to x.nobody]")
 
 
@@ -263,7 +267,7 @@ async def test_a_circle_of_transfers_ends() -> None:
         ScriptedPlanner([HandOver(agent="x.a"), "b"]),
     )
     async with pair(first, second) as runtime:
-        output = await asyncio.wait_for(runtime.agent("x.a").run("Hi.", session_id="s"), 5)
+        output = await asyncio.wait_for(agents_of(runtime).client("x.a").run("Hi.", session_id="s"), 5)
     assert (output.status, output.children_count, output.text) == ("completed", 7, "b")
 
 
@@ -272,5 +276,7 @@ async def test_a_run_that_answers_a_call_hands_over_to_nobody() -> None:
     top = ScriptedPlanner([DIAGNOSE, everything])
     agents = (agent("x.low", low, transfers=("x.top",)), agent("x.top", top, exported()))
     async with running(*agents) as (runtime, _):
-        assert (await runtime.agent("x.top").one_shot("Go.")).text == '{"cause":"dust","sure":false}'
+        assert (
+            await agents_of(runtime).client("x.top").one_shot("Go.")
+        ).text == '{"cause":"dust","sure":false}'
     assert texts(low.inputs[1]).endswith("[x.top cannot take over; no agent can]")

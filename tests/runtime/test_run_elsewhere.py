@@ -16,6 +16,7 @@ from toolgen.runtime.agents import (
     PlannedCall,
     ScriptedPlanner,
     ToolMessage,
+    agents_of,
     watching,
 )
 from toolgen.runtime.functions import function_toolset
@@ -41,7 +42,7 @@ def runtime_of(path: Path, name: str, ran: list[str]) -> Runtime:
     runtime = Runtime(suspensions=SqliteSuspensionStore(path))
     asked = with_confirmation(toolset, hint="Wipe?")
     planner = ScriptedPlanner([CallTools(calls=(PlannedCall.of("wipe"),)), says])
-    runtime.register_agent(AgentRegistration(spec=SPEC, planner=planner, dynamic=(asked,), format=1))
+    agents_of(runtime).register(AgentRegistration(spec=SPEC, planner=planner, dynamic=(asked,), format=1))
     tools: tuple[BoundTool, ...] = toolset.bound
     runtime.register(StaticToolset(name="x.tools", bound=tools))
     return runtime
@@ -67,11 +68,11 @@ async def test_an_answer_elsewhere_lets_the_run_go_on(
         runtime_of(tmp_path / "s.db", "here", ran) as here,
         runtime_of(tmp_path / "s.db", "there", ran) as there,
     ):
-        handle = await here.agent(SPEC.id).start("Wipe it.", session_id="s")
+        handle = await agents_of(here).client(SPEC.id).start("Wipe it.", session_id="s")
         (awaiting,) = (await handle.settled()).awaiting
         await there.deliver(awaiting.token, dict(answer))
         output = await asyncio.wait_for(handle.result(), 5)
-        events = await here.list_run_events(handle.run_id)
+        events = await agents_of(here).events(handle.run_id)
     assert (output.status, output.text, ran) == ("completed", text, who)
     ends = [event for event in events if event.type == "tool_end" and event.status != "suspended"]
     assert len(ends) == 1

@@ -20,6 +20,7 @@ from toolgen.runtime.agents import (
     PlannerError,
     RunPolicy,
     ScriptedPlanner,
+    agents_of,
 )
 from toolgen.runtime.functions import func_tool
 
@@ -85,7 +86,7 @@ async def test_bookkeeping_costs_nothing() -> None:
     planner = ScriptedPlanner([calling("note", "note"), calling("note"), "done"])
     policy = RunPolicy(max_tool_calls=1)
     async with running(agent("x.agent", planner, toolset, policy=policy)) as (runtime, _):
-        output = await runtime.agent("x.agent").one_shot("Go.")
+        output = await agents_of(runtime).client("x.agent").one_shot("Go.")
     assert (output.text, output.stop, output.tool_calls) == ("done", "final", 0)
 
 
@@ -171,7 +172,11 @@ async def test_tags_and_one_tool_are_advertised_and_kept() -> None:
     for allowed, denied in ((["read"], []), ([], ["write"])):
         planner = ScriptedPlanner([calling("read", "write"), lambda given: str(answers(given))])
         async with running(agent("x.agent", planner, toolset)) as (runtime, _):
-            output = await runtime.agent("x.agent").one_shot("Go.", allowed_tags=allowed, denied_tags=denied)
+            output = (
+                await agents_of(runtime)
+                .client("x.agent")
+                .one_shot("Go.", allowed_tags=allowed, denied_tags=denied)
+            )
         assert [spec.name for spec in planner.inputs[0].tools] == ["read"]
         assert output.text == str(['"ok"', '{"error":"not run: this run may not use write"}'])
     found = await ran(ScriptedPlanner([calling(ADD), first_answer]), restrict_to_tool="boom")
@@ -181,12 +186,12 @@ async def test_tags_and_one_tool_are_advertised_and_kept() -> None:
 async def test_policies_are_overridden_for_a_run_and_for_an_agent() -> None:
     planner = ScriptedPlanner([calling(ADD), "done"])
     async with running(agent("x.agent", planner, policy=RunPolicy(max_tool_calls=5))) as (runtime, _):
-        client = runtime.agent("x.agent")
+        client = agents_of(runtime).client("x.agent")
         none = RunPolicy(max_tool_calls=0)
         assert (await client.one_shot("Go.", policy=none)).stop == "tool_cap"
-        runtime.override_policy("x.agent", none)
+        agents_of(runtime).override_policy("x.agent", none)
         assert (await client.one_shot("Go.")).stop == "tool_cap"
-        runtime.override_policy("x.agent", None)
+        agents_of(runtime).override_policy("x.agent", None)
         assert (await client.one_shot("Go.")).stop == "final"
 
 

@@ -14,6 +14,7 @@ from toolgen.runtime.agents import (
     RunHandle,
     ScriptedPlanner,
     ScriptStep,
+    agents_of,
 )
 from toolgen.runtime.event_hub import Events
 from toolgen.runtime.events import RunStarted
@@ -23,9 +24,9 @@ async def test_the_log_of_a_run_that_is_canceled_at_once_is_whole() -> None:
     hub = Events()
     subscription = hub.subscribe()
     async with running(agent("x.agent", ScriptedPlanner(["done"])), events=hub) as (runtime, _):
-        handle = await runtime.agent("x.agent").start("Go.", session_id="s")
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         await handle.cancel("never mind")
-        log = await runtime.list_run_events(handle.run_id)
+        log = await agents_of(runtime).events(handle.run_id)
         followed = [event async for event in handle.events()]
     assert [event.type for event in log] == ["run_started", "run_completed", "run_stream_end"]
     assert [event.seq for event in log] == [1, 2, 3]
@@ -48,10 +49,10 @@ async def test_a_child_that_is_canceled_at_once_names_the_run_above_it() -> None
     top, low = ScriptedPlanner([calling("look"), "done"]), ScriptedPlanner([FinalResult(result="seen")])
     agents = agent("x.low", low), agent("x.top", top, exported("x.lows", "x.low"))
     async with running(*agents) as (runtime, _):
-        handle = await runtime.agent("x.top").start("Go.", session_id="s")
+        handle = await agents_of(runtime).client("x.top").start("Go.", session_id="s")
         child = await begun(handle)
         await handle.cancel("never mind")
-        (first, *_, last) = await runtime.list_run_events(child)
+        (first, *_, last) = await agents_of(runtime).events(child)
     assert isinstance(first, RunStarted)
     assert (first.agent, first.parent_run_id) == ("x.low", handle.run_id)
     assert last.type == "run_stream_end"
@@ -84,8 +85,8 @@ async def test_a_run_says_how_long_it_took() -> None:
     )
     engine = InProcessEngine(clock=clock)
     async with Runtime(engine=engine) as runtime:
-        runtime.register_agent(agent("x.agent", planner))
-        handle = await runtime.agent("x.agent").start("Go.", session_id="s")
+        agents_of(runtime).register(agent("x.agent", planner))
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         waiting = await handle.settled()
         assert waiting.telemetry.duration_s == 0.0, "it goes on"
         clock.now += 60
@@ -95,7 +96,9 @@ async def test_a_run_says_how_long_it_took() -> None:
         clock.now += 60
         assert (await handle.result()).telemetry.duration_s == 62.5
         assert await engine.replay(handle.run_id) == (await engine.status(handle.run_id)).output
-        assert (await runtime.agent("x.agent").run("Go.", session_id="s")).telemetry.duration_s == 0.0
+        assert (
+            await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
+        ).telemetry.duration_s == 0.0
 
 
 async def test_a_run_that_failed_says_so_too() -> None:
@@ -107,6 +110,6 @@ async def test_a_run_that_failed_says_so_too() -> None:
 
     engine = InProcessEngine(clock=clock)
     async with Runtime(engine=engine) as runtime:
-        runtime.register_agent(agent("x.agent", ScriptedPlanner([fails])))
-        output = await runtime.agent("x.agent").run("Go.", session_id="s")
+        agents_of(runtime).register(agent("x.agent", ScriptedPlanner([fails])))
+        output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
     assert (output.status, output.telemetry.duration_s) == ("failed", 3.0)

@@ -23,6 +23,7 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     ScriptStep,
     UnknownRunError,
+    agents_of,
 )
 from toolgen.runtime.functions import function_toolset
 from toolgen.runtime.suspension_errors import ForeignAnswerError
@@ -95,13 +96,13 @@ async def test_a_handle_of_somebody_else_knows_no_such_run(
 ) -> None:
     safe = Safe()
     async with bank(tmp_path, safe) as runtime:
-        handle = await runtime.agent("x.one").start("Open it.", session_id="s-1")
+        handle = await agents_of(runtime).client("x.one").start("Open it.", session_id="s-1")
         awaiting = await waits(handle)
-        foreign = runtime.agent(name).handle(handle.run_id, session_id=session)
+        foreign = agents_of(runtime).client(name).handle(handle.run_id, session_id=session)
         with pytest.raises(UnknownRunError) as refused:
             await USES[use](foreign, awaiting)
         with pytest.raises(UnknownRunError) as missing:
-            await USES[use](runtime.agent(name).handle("run_none", session_id=session), awaiting)
+            await USES[use](agents_of(runtime).client(name).handle("run_none", session_id=session), awaiting)
         assert str(refused.value) == str(missing.value).replace("run_none", handle.run_id)
         output = await handle.output()
         assert (output.status, output.awaiting, safe.opened) == ("waiting", (awaiting,), [])
@@ -110,21 +111,21 @@ async def test_a_handle_of_somebody_else_knows_no_such_run(
 async def test_the_owner_has_its_run_again_by_id(tmp_path: Path) -> None:
     safe = Safe()
     async with bank(tmp_path, safe) as runtime:
-        run_id = (await runtime.agent("x.one").start("Open it.", session_id="s-1")).run_id
-        again = runtime.agent("x.one").handle(run_id, session_id="s-1")
+        run_id = (await agents_of(runtime).client("x.one").start("Open it.", session_id="s-1")).run_id
+        again = agents_of(runtime).client("x.one").handle(run_id, session_id="s-1")
         awaiting = await waits(again)
         assert awaiting.token
         await again.answer(awaiting, {"approved": True})
         assert (await again.result()).text == '"box 1 is open"'
         assert [event.type for event in await events(again)][-1] == "run_stream_end"
-        alone = await runtime.agent("x.one").one_shot("Open it.")
-        assert await runtime.agent("x.one").handle(alone.run_id).output() == alone
+        alone = await agents_of(runtime).client("x.one").one_shot("Open it.")
+        assert await agents_of(runtime).client("x.one").handle(alone.run_id).output() == alone
 
 
 async def test_what_one_session_waits_for_is_answered_by_no_other(tmp_path: Path) -> None:
     safe = Safe()
     async with bank(tmp_path, safe) as runtime:
-        client = runtime.agent("x.one")
+        client = agents_of(runtime).client("x.one")
         mine = await client.start("Open it.", session_id="s-1")
         theirs = await client.start("Open it.", session_id="s-2")
         asked, own = await waits(mine), await waits(theirs)
@@ -142,8 +143,8 @@ async def test_nor_is_what_its_planner_asks(tmp_path: Path) -> None:
     script: list[ScriptStep] = [Await(kind="clarification", question="Which?"), "done"]
     planner = ScriptedPlanner(script, script)
     async with running(agent("x.one", planner)) as (runtime, _):
-        mine = await runtime.agent("x.one").start("Go.", session_id="s-1")
-        theirs = await runtime.agent("x.one").start("Go.", session_id="s-2")
+        mine = await agents_of(runtime).client("x.one").start("Go.", session_id="s-1")
+        theirs = await agents_of(runtime).client("x.one").start("Go.", session_id="s-2")
         asked = await waits(mine)
         await waits(theirs)
         with pytest.raises(UnknownRunError):
@@ -159,25 +160,25 @@ async def test_the_id_of_a_run_starts_it_again_for_its_owner_only(
 ) -> None:
     safe = Safe()
     async with bank(tmp_path, safe) as runtime:
-        handle = await runtime.agent("x.one").start("Open it.", session_id="s-1", run_id="r-1")
+        handle = await agents_of(runtime).client("x.one").start("Open it.", session_id="s-1", run_id="r-1")
         awaiting = await waits(handle)
         with pytest.raises(UnknownRunError):
-            await runtime.agent(name).start("Open it.", session_id=session, run_id="r-1")
+            await agents_of(runtime).client(name).start("Open it.", session_id=session, run_id="r-1")
         with pytest.raises(UnknownRunError):
-            await runtime.agent(name).run("Open it.", session_id=session, run_id="r-1")
-        again = await runtime.agent("x.one").start("Open it.", session_id="s-1", run_id="r-1")
+            await agents_of(runtime).client(name).run("Open it.", session_id=session, run_id="r-1")
+        again = await agents_of(runtime).client("x.one").start("Open it.", session_id="s-1", run_id="r-1")
         assert (await again.output()).awaiting == (awaiting,)
-        assert [session.id for session in await runtime.sessions.list()] == ["s-1"]
-        assert len(await runtime.sessions.transcript("s-1")) == 1
+        assert [session.id for session in await agents_of(runtime).sessions.list()] == ["s-1"]
+        assert len(await agents_of(runtime).sessions.transcript("s-1")) == 1
 
 
 async def test_an_id_alone_gives_no_token(tmp_path: Path) -> None:
     async with bank(tmp_path, Safe()) as runtime:
-        handle = await runtime.agent("x.one").start("Open it.", session_id="s-1")
+        handle = await agents_of(runtime).client("x.one").start("Open it.", session_id="s-1")
         awaiting = await waits(handle)
-        shown = await runtime.run_snapshot(handle.run_id)
-        (listed,) = await runtime.agents.list_runs()
-        log = await runtime.list_run_events(handle.run_id)
+        shown = await agents_of(runtime).snapshot(handle.run_id)
+        (listed,) = await agents_of(runtime).list_runs()
+        log = await agents_of(runtime).events(handle.run_id)
         assert shown == listed
         assert shown.awaiting == (replace(awaiting, token=""),)
         assert awaiting.token not in f"{shown!r} {log!r} {shown.awaiting[0].token}"
@@ -193,16 +194,16 @@ async def test_whoever_has_the_run_answers_what_its_child_waits_for(tmp_path: Pa
     )
     store = SqliteSuspensionStore(tmp_path / "s.db")
     async with running(*agents, suspensions=store) as (runtime, _):
-        handle = await runtime.agent("x.high").start("Look.", session_id="s")
+        handle = await agents_of(runtime).client("x.high").start("Look.", session_id="s")
         awaiting = await waits(handle)
         assert awaiting.run_id == f"{handle.run_id}/child:call_0_0"
-        other = await runtime.agent("x.high").start("Look.", session_id="s-2")
+        other = await agents_of(runtime).client("x.high").start("Look.", session_id="s-2")
         with pytest.raises(UnknownRunError):
             await other.answer(awaiting, {"approved": True})
-        below = runtime.agent("x.low").handle(awaiting.run_id, session_id="s")
+        below = agents_of(runtime).client("x.low").handle(awaiting.run_id, session_id="s")
         assert (await below.output()).awaiting == (awaiting,)
         with pytest.raises(UnknownRunError):
-            await runtime.agent("x.high").handle(awaiting.run_id, session_id="s").output()
+            await agents_of(runtime).client("x.high").handle(awaiting.run_id, session_id="s").output()
         await handle.answer(awaiting, {"approved": True})
         assert ((await handle.result()).text, safe.opened) == ('"seen"', ["box 1"])
 
@@ -218,13 +219,15 @@ async def test_a_conversation_that_was_handed_over_has_the_client_that_speaks_to
         agent("x.three", ScriptedPlanner()),
     )
     async with running(*agents) as (runtime, _):
-        first = await runtime.agent("x.one").start("Go.", session_id="s")
+        first = await agents_of(runtime).client("x.one").start("Go.", session_id="s")
         assert (await first.result()).agent == "x.two"
-        second = await runtime.agent("x.one").start("And?", session_id="s", run_id="r-2")
+        second = await agents_of(runtime).client("x.one").start("And?", session_id="s", run_id="r-2")
         assert ((await second.result()).agent, (await second.result()).text) == ("x.two", "still here")
         for name in ("x.one", "x.two"):
-            assert (await runtime.agent(name).handle("r-2", session_id="s").output()).text == "still here"
-        again = await runtime.agent("x.one").start("And?", session_id="s", run_id="r-2")
+            assert (
+                await agents_of(runtime).client(name).handle("r-2", session_id="s").output()
+            ).text == "still here"
+        again = await agents_of(runtime).client("x.one").start("And?", session_id="s", run_id="r-2")
         assert (await again.output()).text == "still here"
         with pytest.raises(UnknownRunError):
-            await runtime.agent("x.three").handle("r-2", session_id="s").output()
+            await agents_of(runtime).client("x.three").handle("r-2", session_id="s").output()

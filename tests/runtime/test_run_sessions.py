@@ -22,6 +22,7 @@ from toolgen.runtime.agents import (
     SessionBusyError,
     SessionError,
     UnknownRunError,
+    agents_of,
 )
 from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
 from toolgen.runtime.event_hub import Events
@@ -33,12 +34,12 @@ ADD = calling(("add", {"a": 1, "b": 1}))
 async def test_turns_follow_one_another() -> None:
     planner = ScriptedPlanner(["one"], [texts], [texts])
     async with running(agent("x.agent", planner)) as (runtime, _):
-        client = runtime.agent("x.agent")
+        client = agents_of(runtime).client("x.agent")
         await client.run("First.", session_id="s", labels={"user": "mira"})
         assert (await client.run("Second.", session_id="s")).text == "[First.] [one] [Second.]"
         assert (await client.run("Other.", session_id="t")).text == "[Other.]"
         assert (await client.one_shot("Alone.")).text == "[Alone.]"
-        sessions = runtime.sessions
+        sessions = agents_of(runtime).sessions
         assert {session.id for session in await sessions.list()} == {"s", "t"}
         assert (await sessions.get("s")).labels == {"user": "mira"}
         assert len(await sessions.transcript("s")) == 2
@@ -50,9 +51,9 @@ async def test_turns_follow_one_another() -> None:
 async def test_a_turn_needs_a_session() -> None:
     async with running(agent("x.agent", ScriptedPlanner(["one"]))) as (runtime, _):
         with pytest.raises(SessionError, match="no id") as failure:
-            await runtime.agent("x.agent").start("First.", session_id="")
+            await agents_of(runtime).client("x.agent").start("First.", session_id="")
         assert failure.value.hint == "use one_shot(…)"
-        assert await runtime.sessions.list() == ()
+        assert await agents_of(runtime).sessions.list() == ()
 
 
 async def test_a_file_keeps_a_conversation_for_the_next_process(tmp_path: Path) -> None:
@@ -60,13 +61,13 @@ async def test_a_file_keeps_a_conversation_for_the_next_process(tmp_path: Path) 
         store = SqliteSessionStore(tmp_path / "sessions.db")
         async with running(agent("x.agent", ScriptedPlanner([texts])), sessions=store) as (runtime, _):
             said = "Again." if number else "Hi."
-            assert (await runtime.agent("x.agent").run(said, session_id="s")).text == expected
+            assert (await agents_of(runtime).client("x.agent").run(said, session_id="s")).text == expected
 
 
 async def test_the_newest_turns_are_kept() -> None:
     policy = RunPolicy(history=History(keep_turns=1))
     async with running(agent("x.agent", ScriptedPlanner([texts]), policy=policy)) as (runtime, _):
-        client = runtime.agent("x.agent")
+        client = agents_of(runtime).client("x.agent")
         found = [(await client.run(str(number), session_id="s")).text for number in range(3)]
     assert found == ["[0]", "[0] [[0]] [1]", "[1] [[0] [[0]] [1]] [2]"]
 
@@ -82,11 +83,11 @@ async def test_older_turns_are_summarized() -> None:
     policy = RunPolicy(history=History(keep_turns=1, summarize_after=1))
     planner = Forgetful(["a"], ["b"], [texts])
     async with running(agent("x.agent", planner, policy=policy)) as (runtime, _):
-        client = runtime.agent("x.agent")
+        client = agents_of(runtime).client("x.agent")
         for said in ("1", "2"):
             await client.run(said, session_id="s")
         output = await client.run("3", session_id="s")
-        summary = await runtime.sessions.summary("s")
+        summary = await agents_of(runtime).sessions.summary("s")
     assert output.text == "[Summary of the conversation so far: 2 messages] [2] [b] [3]"
     assert summary is not None
 
@@ -98,13 +99,13 @@ async def _slowly(given: PlanInput) -> FinalResponse:
 
 async def test_one_turn_goes_on_at_a_time() -> None:
     async with running(agent("x.agent", ScriptedPlanner([_slowly]))) as (runtime, _):
-        client = runtime.agent("x.agent")
+        client = agents_of(runtime).client("x.agent")
         at_once = [client.run("Go.", session_id="s") for _ in range(4)]
         found = await asyncio.gather(*at_once, return_exceptions=True)
         assert [type(one) for one in found].count(SessionBusyError) == 3
         same = [client.run("Go.", session_id="t", run_id="run-1") for _ in range(4)]
         assert {output.run_id for output in await asyncio.gather(*same)} == {"run-1"}
-        assert len(await runtime.sessions.transcript("t")) == 1
+        assert len(await agents_of(runtime).sessions.transcript("t")) == 1
 
 
 async def _all(events: AsyncIterator[Event]) -> list[Event]:
@@ -114,14 +115,16 @@ async def _all(events: AsyncIterator[Event]) -> list[Event]:
 async def test_a_log_is_read_again_from_any_place() -> None:
     planner = ScriptedPlanner([ADD, first_answer])
     async with running(agent("x.agent", planner)) as (runtime, _):
-        handle = await runtime.agent("x.agent").start("Go.", session_id="s")
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         first, second = await asyncio.gather(_all(handle.events()), _all(handle.events(after=4)))
         assert [event.seq for event in first] == list(range(1, len(first) + 1))
         assert second == first[4:]
         assert [event async for event in handle.events()] == first
-        assert list(await runtime.list_run_events(handle.run_id)) == first
+        assert list(await agents_of(runtime).events(handle.run_id)) == first
         assert all(from_json(as_json(event)) == event for event in first)
-        streamed = [event.type async for event in runtime.agent("x.agent").stream("Go.", session_id="t")]
+        streamed = [
+            event.type async for event in agents_of(runtime).client("x.agent").stream("Go.", session_id="t")
+        ]
         assert streamed == [event.type for event in first]
 
 
@@ -130,27 +133,32 @@ async def test_subscribers_hear_each_event_once() -> None:
     planner = ScriptedPlanner([ADD, first_answer])
     async with running(agent("x.agent", planner), events=hub) as (runtime, _):
         told = hub.subscribe()
-        output = await runtime.agent("x.agent").run("Go.", session_id="s")
-        logged = await runtime.list_run_events(output.run_id)
+        output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
+        logged = await agents_of(runtime).events(output.run_id)
         hub.close()
         assert [event async for event in told] == list(logged)
 
 
 async def test_what_nobody_ran_is_not_known() -> None:
     async with running(agent("x.agent", ScriptedPlanner([]))) as (runtime, _):
-        handle = runtime.agent("x.agent").handle("run_none")
-        for asked in (handle.output(), handle.settled(), handle.cancel(), runtime.run_snapshot("run_none")):
+        handle = agents_of(runtime).client("x.agent").handle("run_none")
+        for asked in (
+            handle.output(),
+            handle.settled(),
+            handle.cancel(),
+            agents_of(runtime).snapshot("run_none"),
+        ):
             with pytest.raises(UnknownRunError):
                 await asked
         with pytest.raises(UnknownRunError):
-            await runtime.list_run_events("run_none")
+            await agents_of(runtime).events("run_none")
 
 
 async def test_runs_are_listed_by_their_state() -> None:
     async with running(agent("x.agent", ScriptedPlanner(["a"], []))) as (runtime, _):
-        client = runtime.agent("x.agent")
+        client = agents_of(runtime).client("x.agent")
         good, bad = [await client.one_shot("Go.") for _ in range(2)]
-        listed = await runtime.agents.list_runs()
+        listed = await agents_of(runtime).list_runs()
     assert [run.run_id for run in listed] == [bad.run_id, good.run_id]
     assert [run.status for run in listed] == ["failed", "completed"]
 
@@ -158,8 +166,8 @@ async def test_runs_are_listed_by_their_state() -> None:
 async def test_closing_a_runtime_leaves_its_runs() -> None:
     engine = InProcessEngine()
     runtime = Runtime(engine=engine)
-    runtime.register_agent(agent("x.agent", ScriptedPlanner([calling("hang")])))
+    agents_of(runtime).register(agent("x.agent", ScriptedPlanner([calling("hang")])))
     async with runtime:
-        handle = await runtime.agent("x.agent").start("Go.", session_id="s")
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         await asyncio.sleep(0.02)
     assert (await engine.status(handle.run_id)).state == "running"

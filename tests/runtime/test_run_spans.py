@@ -10,6 +10,7 @@ from opentelemetry.trace import StatusCode
 from toolgen.runtime import Runtime
 from toolgen.runtime.agents import (
     AgentRegistration,
+    Agents,
     AgentSpec,
     AgentTool,
     CallTools,
@@ -19,6 +20,7 @@ from toolgen.runtime.agents import (
     PlannerRetry,
     PlannerUnavailableError,
     ScriptedPlanner,
+    agents_of,
 )
 from toolgen.runtime.functions import function_toolset
 from toolgen.runtime.telemetry import ToolSpans
@@ -38,8 +40,10 @@ async def test_calls_stand_in_plannings_and_plannings_in_runs() -> None:
     spec = AgentSpec(id="maths.doubler", description="Doubles.", tools=(tool,))
     planner = ScriptedPlanner([CallTools(calls=(PlannedCall.of("double", {"number": 2}),)), "4"], [])
     async with Runtime(spans=ToolSpans(provider)) as runtime:
-        runtime.register_agent(AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,), format=1))
-        client = runtime.agent(spec.id)
+        agents_of(runtime).register(
+            AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,), format=1)
+        )
+        client = agents_of(runtime).client(spec.id)
         good = await client.run("Double 2.", session_id="s")
         bad = await client.run("Double 3.", session_id="s")
     assert (good.status, bad.status) == ("completed", "failed")
@@ -78,10 +82,11 @@ async def test_an_attempt_that_failed_is_a_span_that_failed() -> None:
 
     spec = AgentSpec(id="maths.busy", description="Is busy.")
     soon = PlannerRetry(initial_s=0.001)
-    async with Runtime(spans=ToolSpans(provider), planner_retry=soon) as runtime:
+    async with Runtime(spans=ToolSpans(provider)) as runtime:
+        Agents(runtime, planner_retry=soon)
         planner = ScriptedPlanner([busy])
-        runtime.register_agent(AgentRegistration(spec=spec, planner=planner, toolsets=(), format=1))
-        await runtime.agent(spec.id).run("Now?", session_id="s")
+        agents_of(runtime).register(AgentRegistration(spec=spec, planner=planner, toolsets=(), format=1))
+        await agents_of(runtime).client(spec.id).run("Now?", session_id="s")
     plans = [span for span in exporter.get_finished_spans() if span.name == "plan busy"]
     told = [((span.attributes or {})["toolgen.attempt"], span.status.status_code) for span in plans]
     assert told == [(1, StatusCode.ERROR), (2, StatusCode.UNSET)]

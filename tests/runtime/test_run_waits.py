@@ -30,6 +30,7 @@ from toolgen.runtime.agents import (
     RunPolicy,
     ScriptedPlanner,
     SessionBusyError,
+    agents_of,
 )
 from toolgen.runtime.functions import func_tool, function_toolset
 from toolgen.runtime.specs import LongRunningSpec
@@ -99,12 +100,12 @@ async def test_a_person_decides(answer: dict[str, Any], text: str) -> None:
     spec = AgentSpec(id="x.agent", description="Adds.")
     registration = AgentRegistration(spec=spec, planner=planner, dynamic=(toolset,), format=1)
     async with running(registration, **keeping()) as (runtime, _):
-        handle = await runtime.agent("x.agent").start("Go.", session_id="s")
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         asked = await waiting(handle)
         assert (asked.kind, asked.question) == ("confirmation", "Add 2 and 3?")
         await handle.answer(asked, answer)
         assert (await handle.result()).text == text
-        events = await runtime.list_run_events(handle.run_id)
+        events = await agents_of(runtime).events(handle.run_id)
     decided = [event for event in events if event.type == "tool_authorization"]
     assert [(event.decision, event.by) for event in decided] == [
         ("approved" if answer["approved"] else "denied", "person")
@@ -121,7 +122,7 @@ async def test_a_question_can_be_taken_back() -> None:
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         asked = await waiting(handle)
         with pytest.raises(SessionBusyError, match="answer what it waits for"):
-            await runtime.agent("x.agent").run("More.", session_id="s")
+            await agents_of(runtime).client("x.agent").run("More.", session_id="s")
         assert (await runtime.cancel(asked.token, "no time")).status == "denied"
 
     found = await ran(ScriptedPlanner([calling("ask"), first_answer]), drive=drive, options=keeping())
@@ -242,7 +243,7 @@ async def test_a_tool_asks_again_and_a_credential_comes() -> None:
     toolset = function_toolset("x.more", [twice, pay])
     planner = ScriptedPlanner([calling("twice", "pay"), lambda given: str(answers(given))])
     async with running(agent("x.agent", planner, toolset), **keeping()) as (runtime, engine):
-        handle = await runtime.agent("x.agent").start("Go.", session_id="s")
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         for answer in ("a", "b"):
             output = await handle.settled()
             asked = next(one for one in output.awaiting if one.kind == "input")
@@ -269,7 +270,7 @@ def long_running(*, ack: bool) -> StaticToolset:
 async def test_work_elsewhere_parks_the_run() -> None:
     planner = ScriptedPlanner([calling("update"), first_answer])
     async with running(agent("x.agent", planner, long_running(ack=False)), **keeping()) as (runtime, _):
-        handle = await runtime.agent("x.agent").start("Go.", session_id="s")
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         asked = await waiting(handle)
         assert asked.kind == "pending"
         await runtime.deliver(asked.token, "2.4.0")
@@ -279,13 +280,16 @@ async def test_work_elsewhere_parks_the_run() -> None:
 async def test_work_with_an_acknowledgement_opens_a_turn_when_it_is_done() -> None:
     planner = ScriptedPlanner([calling("update"), first_answer], [texts])
     async with running(agent("x.agent", planner, long_running(ack=True)), **keeping()) as (runtime, _):
-        output = await runtime.agent("x.agent").run("Go.", session_id="s")
+        output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
         assert (output.status, output.text) == ("completed", '"begun"')
         (work,) = output.pending
         assert (work.kind, work.tool, work.handle) == ("pending", "x.jobs.update", "job-1")
         result = await runtime.deliver(work.token, "2.4.0")
         assert result.json == b'"2.4.0"'
         after = (
-            await runtime.agent("x.agent").handle(f"{output.run_id}/done:call_0_0", session_id="s").result()
+            await agents_of(runtime)
+            .client("x.agent")
+            .handle(f"{output.run_id}/done:call_0_0", session_id="s")
+            .result()
         )
     assert after.text.endswith('[The work of update (call_0_0) is done: "2.4.0"]')

@@ -47,6 +47,7 @@ from toolgen.runtime.agents import (
     PlanInput,
     PlannedCall,
     ScriptedPlanner,
+    agents_of,
 )
 from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
 from toolgen.runtime.functions import func_tool, function_toolset
@@ -144,7 +145,7 @@ async def test_a_terminal_tool_ends_the_turn_if_it_succeeds() -> None:
 async def test_the_next_turn_sees_how_a_terminal_tool_ended_the_one_before() -> None:
     async def again(runtime: Any, handle: Any) -> None:
         await handle.result()
-        output = await runtime.agent("x.agent").run("And?", session_id="s")
+        output = await agents_of(runtime).client("x.agent").run("And?", session_id="s")
         assert output.text == "[Go.] [] [results] [And?]"
 
     await ran(ScriptedPlanner([calling(("finish", {"text": "x"}))], [texts]), drive=again)
@@ -282,7 +283,7 @@ async def test_a_tool_that_is_gone_when_its_agent_has_answered(elsewhere: bool) 
     def answer(given: PlanInput) -> FinalResult:
         gone.append(True)
         if elsewhere:  # as in a process that did not plan, and asks the toolset itself
-            runtime.agents._host._snapshots.clear()
+            agents_of(runtime)._host._snapshots.clear()
         return FinalResult(result="dust")
 
     agents = (
@@ -291,8 +292,8 @@ async def test_a_tool_that_is_gone_when_its_agent_has_answered(elsewhere: bool) 
     )
     async with running(*agents) as (runtime, engine):
         runtime.register(exported)
-        output = await runtime.agent("x.top").one_shot("Go.")
-        check_log(output, await runtime.list_run_events(output.run_id))
+        output = await agents_of(runtime).client("x.top").one_shot("Go.")
+        check_log(output, await agents_of(runtime).events(output.run_id))
         assert await engine.replay(output.run_id) == (await engine.status(output.run_id)).output
     assert output.text == ('{"error":"there is no tool \'look\'"}' if elsewhere else '"dust"')
 
@@ -302,8 +303,8 @@ async def test_results_of_agents_are_cut_like_all_others() -> None:
     top = ScriptedPlanner([calling(("look", {"at": "lamps"})), first_answer])
     agents = agent("x.low", low), agent("x.top", top, exporting("x.checks"))
     async with running(*agents, limits=Limits(result_bytes=100)) as (runtime, engine):
-        output = await runtime.agent("x.top").one_shot("Go.")
-        events = await runtime.list_run_events(output.run_id)
+        output = await agents_of(runtime).client("x.top").one_shot("Go.")
+        events = await agents_of(runtime).events(output.run_id)
         direct = await runtime.call("x.checks.look", {"at": "lamps"})
         assert await engine.replay(output.run_id) == (await engine.status(output.run_id)).output
     check_log(output, events)
@@ -324,9 +325,9 @@ async def test_a_result_that_the_engine_does_not_keep_fails_its_call() -> None:
     planner = ScriptedPlanner([calling("big", ADD), everything])
     registration = agent("x.agent", planner, function_toolset("x.big", [big]), TOOLS)
     async with Runtime(engine=InProcessEngine(max_payload_bytes=8000)) as runtime:
-        runtime.register_agent(registration)
-        output = await runtime.agent("x.agent").one_shot("Go.")
-        check_log(output, await runtime.list_run_events(output.run_id))
+        agents_of(runtime).register(registration)
+        output = await agents_of(runtime).client("x.agent").one_shot("Go.")
+        check_log(output, await agents_of(runtime).events(output.run_id))
     first, second = output.text.split(" | ")
     assert json.loads(first)["error"].startswith("big gave no result: the result of tool for the operation")
     assert second == "3"

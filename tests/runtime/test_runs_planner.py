@@ -39,6 +39,7 @@ from toolgen.runtime.agents import (
     RunPolicy,
     ScriptedPlanner,
     UserMessage,
+    agents_of,
 )
 from toolgen.runtime.functions import function_toolset
 from toolgen.runtime.suspension_errors import ConflictingAnswerError
@@ -274,7 +275,7 @@ async def test_a_run_is_canceled_wherever_it_is(where: str) -> None:
         await asyncio.gather(handle.cancel("enough"), handle.cancel("again"))
         await handle.cancel("late")
         assert (await handle.result()).error == "enough"
-        after = await runtime.agent("x.agent").run("Again.", session_id="s")
+        after = await agents_of(runtime).client("x.agent").run("Again.", session_id="s")
         (seen,) = [given for given in planner.inputs if given.run_id == after.run_id]
         for message, following in zip(seen.messages, seen.messages[1:], strict=False):
             ids = [call.id for call in getattr(message, "calls", ())]
@@ -309,7 +310,7 @@ async def test_what_a_canceled_run_waited_for_is_approved_nowhere(tmp_path: Path
     toolset = resetting(executor)
     planner = ScriptedPlanner([calling(("factory_reset", {"device_id": "d1"}))])
     async with running(agent("x.agent", planner, toolset), **options()) as (runtime, _engine):
-        handle = await runtime.agent("x.agent").start("Go.", session_id="s")
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         (asked,) = (await handle.settled()).awaiting
         await handle.cancel("enough")
         assert await runtime.suspended() == ()
@@ -317,5 +318,5 @@ async def test_what_a_canceled_run_waited_for_is_approved_nowhere(tmp_path: Path
             elsewhere.register(toolset)
             with pytest.raises(ConflictingAnswerError):
                 await elsewhere.deliver(asked.token, {"approved": True})
-        check_log(await handle.output(), await runtime.list_run_events(handle.run_id))
+        check_log(await handle.output(), await agents_of(runtime).events(handle.run_id))
     assert executor.asked == []

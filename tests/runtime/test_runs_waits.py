@@ -45,6 +45,7 @@ from toolgen.runtime.agents import (
     RunHandle,
     RunPolicy,
     ScriptedPlanner,
+    agents_of,
 )
 from toolgen.runtime.approvals import Suspensions
 from toolgen.runtime.functions import func_tool, function_toolset
@@ -205,7 +206,7 @@ async def test_a_run_that_was_canceled_takes_no_answer(by: str) -> None:
         with pytest.raises(LateAnswerError):
             await answering[by]()
         assert (await runtime.cancel(asked.token)).status == "denied"  # as it is already
-        after = await runtime.agent("x.agent").run("Again.", session_id="s")
+        after = await agents_of(runtime).client("x.agent").run("Again.", session_id="s")
         assert after.text == "[Go.] [] [results] [Again.]"
 
     executor = Resetting()
@@ -260,10 +261,10 @@ async def test_work_that_fails_later_opens_a_turn_too_and_runs_nothing_again() -
         assert failed.status == "error"
         again = await runtime.deliver(work.token, {"error": "no power"})
         assert again.json == failed.json
-        after = runtime.agent("x.agent").handle(f"{handle.run_id}/done:call_0_0", session_id="s")
+        after = agents_of(runtime).client("x.agent").handle(f"{handle.run_id}/done:call_0_0", session_id="s")
         said = await after.result()
         assert said.text.endswith('[The work of update (call_0_0) is done: {"error":"no power"}]')
-        assert len(await runtime.sessions.transcript("s")) == 2
+        assert len(await agents_of(runtime).sessions.transcript("s")) == 2
 
     worker = Worker()
     planner = ScriptedPlanner([calling("update"), first_answer], [texts])
@@ -275,15 +276,17 @@ async def test_work_that_fails_later_opens_a_turn_too_and_runs_nothing_again() -
 async def test_work_that_is_done_in_the_middle_of_a_turn_waits_for_its_own() -> None:
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         (work,) = (await handle.result()).pending
-        second = await runtime.agent("x.agent").start("More.", session_id="s")
+        second = await agents_of(runtime).client("x.agent").start("More.", session_id="s")
         (asked,) = await waiting(second)
         await runtime.deliver(work.token, "2.4.0")
-        assert len(await runtime.sessions.transcript("s")) == 2
+        assert len(await agents_of(runtime).sessions.transcript("s")) == 2
         await second.answer(asked, "now")
         assert (await second.result()).text == "soon"
         await asyncio.sleep(0.01)
-        turns = await runtime.sessions.transcript("s")
-        after = await runtime.agent("x.agent").handle(turns[-1].turn.run_id, session_id="s").result()
+        turns = await agents_of(runtime).sessions.transcript("s")
+        after = (
+            await agents_of(runtime).client("x.agent").handle(turns[-1].turn.run_id, session_id="s").result()
+        )
         assert after.run_id == f"{handle.run_id}/done:call_0_0"
         assert after.text.endswith('[soon] [The work of update (call_0_0) is done: "2.4.0"]')
 
@@ -390,11 +393,11 @@ async def test_an_answer_whose_call_takes_too_long_has_a_result_while_the_run_wa
 async def test_runs_are_listed_by_how_they_ended() -> None:
     planner = ScriptedPlanner(["done"], [Await(kind="clarification", question="?")], [])
     async with running(agent("x.agent", planner)) as (runtime, _):
-        outputs = [await runtime.agent("x.agent").one_shot("Go.") for _ in range(5)]
+        outputs = [await agents_of(runtime).client("x.agent").one_shot("Go.") for _ in range(5)]
         for state in ("completed", "waiting", "failed"):
-            listed = await runtime.agents.list_runs(state=state)
+            listed = await agents_of(runtime).list_runs(state=state)
             expected = [output for output in reversed(outputs) if output.status == state]
             assert [output.run_id for output in listed] == [output.run_id for output in expected]
-        assert [one.run_id for one in await runtime.agents.list_runs(state="completed", limit=1)] == [
+        assert [one.run_id for one in await agents_of(runtime).list_runs(state="completed", limit=1)] == [
             outputs[0].run_id
         ]

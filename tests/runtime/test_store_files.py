@@ -102,7 +102,7 @@ def test_turns_open_no_connections(tmp_path: Path) -> None:
     code = """
     from tests.runtime.run_tools import agent, calling, function_toolset, running
     from toolgen.runtime import ToolContext
-    from toolgen.runtime.agents import ScriptedPlanner
+    from toolgen.runtime.agents import ScriptedPlanner, agents_of
     from toolgen.runtime.capabilities import StateCapability
 
     opened = []
@@ -120,7 +120,7 @@ def test_turns_open_no_connections(tmp_path: Path) -> None:
         options = {"sessions": sessions, "capabilities": [StateCapability(states)]}
         async with running(one, **options) as (runtime, _):
             for _ in range(4):
-                assert (await runtime.agent("x.agent").run("Hi.", session_id="s")).text == "done"
+                assert (await agents_of(runtime).client("x.agent").run("Hi.", session_id="s")).text == "done"
                 print(len(opened))
 
     asyncio.run(main(Path(sys.argv[1])))

@@ -29,7 +29,7 @@ from toolgen.runtime import (
     Unfinished,
     Verdict,
 )
-from toolgen.runtime.agents import ScriptedPlanner
+from toolgen.runtime.agents import ScriptedPlanner, agents_of
 from toolgen.runtime.event_hub import Events
 from toolgen.runtime.events import ToolAuthorization
 from toolgen.runtime.functions import func_tool, function_toolset
@@ -159,7 +159,7 @@ async def test_a_run_waits_for_the_approval_of_a_tool(tmp_path: Path) -> None:
     store = SqliteSuspensionStore(tmp_path / "s.db")
     toolset = function_toolset("x.tools", [files.delete])
     async with running(agent("x.agent", planner, toolset), suspensions=store) as (runtime, _):
-        handle = await runtime.agent("x.agent").start("Go.", session_id="s")
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         (awaiting,) = (await handle.settled()).awaiting
         assert (awaiting.kind, awaiting.question) == ("confirmation", "logs has 5000 files. Delete them?")
         await handle.answer(awaiting, {"approved": False})

@@ -16,6 +16,7 @@ from toolgen.runtime.agents import (
     PlannerUnavailableError,
     RunPolicy,
     ScriptedPlanner,
+    agents_of,
 )
 
 HALF = FinalResponse(text="Half a sen", is_truncated=True)
@@ -43,7 +44,7 @@ async def test_the_mark_survives_a_limit_and_a_hand_over() -> None:
     first = agent("x.first", ScriptedPlanner([HandOver(agent="x.second")]), transfers=("x.second",))
     second = agent("x.second", ScriptedPlanner([HALF]))
     async with running(first, second) as (runtime, engine):
-        output = await runtime.agent("x.first").run("Go.", session_id="s")
+        output = await agents_of(runtime).client("x.first").run("Go.", session_id="s")
         assert (output.stop, output.text, output.is_truncated) == ("handed_over", "Half a sen", True)
         status = await engine.status(output.run_id)
         assert await engine.replay(output.run_id) == status.output
@@ -57,7 +58,7 @@ async def test_half_a_text_is_no_typed_result() -> None:
         runtime,
         _,
     ):
-        output = await runtime.agent("x.top").run("Go.", session_id="s")
+        output = await agents_of(runtime).client("x.top").run("Go.", session_id="s")
     assert output.text == '"30"'
     assert "cut off" in below.inputs[1].messages[-1].text  # type: ignore[union-attr]  # it is the runtime's
 
@@ -81,7 +82,7 @@ async def test_a_summary_that_fails_is_one_line_of_the_log(
 
     policy = RunPolicy(history=History(keep_turns=1, summarize_after=1))
     async with running(agent("x.agent", Summarizing(["a"], ["b"], ["c"]), policy=policy)) as (runtime, _):
-        outputs = [await runtime.agent("x.agent").run("Go.", session_id="s") for _ in range(3)]
+        outputs = [await agents_of(runtime).client("x.agent").run("Go.", session_id="s") for _ in range(3)]
     assert [output.text for output in outputs] == ["a", "b", "c"]
     (line,) = caplog.records
     assert "were not summarized: " in line.getMessage()

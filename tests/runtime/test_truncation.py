@@ -32,7 +32,7 @@ from toolgen.runtime import (
     ToolResult,
     ToolValidationError,
 )
-from toolgen.runtime.agents import FinalResponse, PlanInput, ScriptedPlanner
+from toolgen.runtime.agents import FinalResponse, PlanInput, ScriptedPlanner, agents_of
 from toolgen.runtime.event_hub import Events
 from toolgen.runtime.events import as_json
 from toolgen.runtime.functions import func_tool, function_toolset
@@ -287,8 +287,8 @@ async def test_a_run_tells_no_more_than_its_limit() -> None:
     planner = ScriptedPlanner([chatters, FinalResponse(text=MUCH)])
     agent = agent_of("x.agent", planner, function_toolset("x.sounds", [wails]))
     async with running(agent, limits=LEAST) as (made, _):
-        output = await made.agent("x.agent").one_shot("Go.")
-        events = await made.list_run_events(output.run_id)
+        output = await agents_of(made).client("x.agent").one_shot("Go.")
+        events = await agents_of(made).events(output.run_id)
     assert all(len(answer.encode()) <= 100 for answer in answers(planner.inputs[1]))
     assert len(output.text.encode()) <= 100
     assert all(len(hint.message or "") <= 100 for hint in planner.inputs[1].retry_hints)

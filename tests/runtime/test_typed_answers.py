@@ -25,7 +25,7 @@ from toolgen.runtime import (
     ToolOutcome,
     Unfinished,
 )
-from toolgen.runtime.agents import ScriptedPlanner
+from toolgen.runtime.agents import ScriptedPlanner, agents_of
 from toolgen.runtime.functions import func_tool, function_toolset
 from toolgen.runtime.suspension_errors import BadAnswerError
 from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
@@ -305,7 +305,7 @@ async def test_a_run_gives_typed_answers_too(tmp_path: Path) -> None:
     store = SqliteSuspensionStore(tmp_path / "s.db")
     toolset = function_toolset("x.tools", [ask])
     async with running(agent("x.agent", planner, toolset), suspensions=store) as (runtime, _):
-        handle = await runtime.agent("x.agent").start("Go.", session_id="s")
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         (awaiting,) = (await handle.settled()).awaiting
         await handle.answer(awaiting, {"width": 4})
         assert (await handle.result()).text == '"4cm"'

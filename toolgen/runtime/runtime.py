@@ -21,6 +21,7 @@ from .dispatch import dispatch, escaped
 from .entry import Interceptor, Surroundings
 from .errors import RegistrationError, UnknownToolError
 from .execution import Execution
+from .extension import Extension, Interior, NoExtension
 from .failures import Arguments, log
 from .hook_tools import HookTools
 from .hooks import Hook, checked_hook
@@ -38,19 +39,9 @@ from .trace import Trace
 from .values import Values
 
 if TYPE_CHECKING:
-    from .agents import (
-        AgentClient,
-        AgentRegistration,
-        Engine,
-        PlannerRetry,
-        RunOutput,
-        RunPolicy,
-        SessionStore,
-    )
-    from .agents.agents import Agents
+    from .agents.engine import Engine
     from .capabilities import Capability
     from .event_hub import Events
-    from .events import Event
     from .suspension import SuspensionStore
     from .telemetry import ToolSpans
 
@@ -69,7 +60,6 @@ class Runtime:
         events: Events | None = None,
         spans: ToolSpans | None = None,
         engine: Engine | None = None,
-        sessions: SessionStore | None = None,
         is_interactive: bool = True,
         tool_timeout: float | None = None,
         stage_timeout: float | None = 30.0,
@@ -78,7 +68,6 @@ class Runtime:
         max_threads: int = 8,
         max_stuck_threads: int = 32,
         max_retries: int = 2,
-        planner_retry: PlannerRetry | None = None,
     ) -> None:
         """Make a runtime without tools; interceptors and hooks run in the order given.
 
@@ -91,7 +80,6 @@ class Runtime:
             events: Where what happens is told; without it nobody listens.
             spans: OpenTelemetry's, one a call.
             engine: Where the runs of agents are executed; by default in this process, in memory.
-            sessions: Keeps the conversations of agents; by default in memory.
             is_interactive: Whether there is somebody to ask.
             tool_timeout: Seconds for a tool whose design says nothing; None for no limit.
             stage_timeout: Seconds for one step of a hook, an interceptor, a policy or a preview.
@@ -101,7 +89,6 @@ class Runtime:
             max_stuck_threads: Threads that are replaced when a call is over and its function runs on. While
                 so many are stuck, the tools that hold them are not available.
             max_retries: Of a tool that is idempotent or only reads, after a failure that says it may work.
-            planner_retry: How a planner is asked again that cannot plan now; by default for five minutes.
 
         Raises:
             RegistrationError: something is no interceptor or no hook, or two capabilities have one name.
@@ -140,9 +127,8 @@ class Runtime:
         self._toolsets = Toolsets(self._around, self._host.reports)
         self._registry = Registry(self._around, self._toolsets)
         self._directory = self._registry.directory
-        self._agents: Agents | None = None
-        self._engine, self._sessions, self._events = engine, sessions, events
-        self._planner_retry = planner_retry
+        self._extension: Extension = NoExtension(self._host)
+        self._engine, self._events = engine, events
 
     def register(self, registration: ToolsetRegistration | StaticToolset) -> None:
         """Add a toolset; all of it or, when something does not fit, nothing.
@@ -217,7 +203,7 @@ class Runtime:
             context = ToolContext(meta, entry.spec.id, entry.spec, batch)
             result = await dispatch(entry, arguments, context, self._host, trace)
             if result.delegated is not None:
-                result = await self.agents.delegated(entry, arguments, result.delegated, meta)
+                result = await self._extension.delegated(entry, arguments, result.delegated, meta)
         if trace is not None and result.error is not None:
             trace.fail(result.error)
         return (await self._settled(batch, (result,)))[0] if batch.touched else result
@@ -263,18 +249,16 @@ class Runtime:
             RegistrationError: as `call`.
         """
         self._hook_tools.settle()
-        waited = None
-        if self._agents is not None:
-            result, waited = await self._agents.deliver(token, answer, session_id, within)
-            if result is not None:
-                return result
+        result, waited = await self._extension.deliver(token, answer, session_id, within)
+        if result is not None:
+            return result
         batch = Batch(self._host.capabilities)
         directory = self._directory if within is None else within.directory
         result = await self._answering.deliver(
-            token, answer, session_id, batch, directory.by_id, lambda *of: self.agents.delegated(*of)
+            token, answer, session_id, batch, directory.by_id, self._extension.delegated
         )
-        if waited is not None and self._agents is not None:
-            await self._agents.delivered(waited, result)
+        if waited is not None:
+            await self._extension.delivered(waited, result)
         return (await self._settled(batch, (result,)))[0]
 
     async def cancel(
@@ -315,8 +299,7 @@ class Runtime:
 
     async def aclose(self) -> None:
         """Stop the runs of agents, end the threads, and close what the runtime owns."""
-        if self._agents is not None:
-            await self._agents.close()
+        await self._extension.close()
         await self._toolsets.close()
         self._host.execution.close()
 
@@ -324,8 +307,7 @@ class Runtime:
         if self._toolsets.names:  # some register what they serve once it is open
             self._hook_tools.settle()
         await self._toolsets.open()
-        if self._agents is not None:
-            await self._agents.open()  # which closes all of them when one does not open
+        await self._extension.open()
         return self
 
     async def __aexit__(
@@ -333,81 +315,24 @@ class Runtime:
     ) -> None:
         await self.aclose()
 
-    @property
-    def agents(self) -> Agents:
-        """The agents; what they need is made when they are first asked for."""
-        if self._agents is None:
-            from .agents.agents import Agents  # a host without agents never needs it
+    def extend(self, extension: Extension) -> Interior:
+        """Put something on this runtime, which opens, asks and closes it from now on; return what it may use.
 
-            self._agents = Agents(
-                self,
-                self._host,
-                self._registry,
-                engine=self._engine,
-                sessions=self._sessions,
-                hub=self._events,
-                planner_retry=self._planner_retry,
+        Raises:
+            RegistrationError: something stands on it already.
+        """
+        if self.extension is not None:
+            raise RegistrationError(
+                f"a {type(self.extension).__name__} stands on this runtime already",
+                hint="make it once, before agents are registered",
             )
-        return self._agents
-
-    def register_agent(self, registration: AgentRegistration) -> None:
-        """Add an agent and those of its toolsets that are not there; all of it or nothing.
-
-        Raises:
-            FormatError: it was generated in another format.
-            RegistrationError: it is registered already, an executor is missing or does not fit, or two
-                of its tools have one wire name.
-        """
-        self.agents.register(registration)
-
-    def agent(self, agent: str) -> AgentClient:
-        """Return what starts runs of an agent.
-
-        Raises:
-            RegistrationError: it is not registered.
-        """
-        return self.agents.client(agent)
+        self._extension = extension
+        return Interior(host=self._host, registry=self._registry, engine=self._engine, events=self._events)
 
     @property
-    def sessions(self) -> SessionStore:
-        """The conversations of agents."""
-        return self.agents.sessions
-
-    def list_agents(self) -> tuple[str, ...]:
-        """Return the ids of the agents, in the order of registration."""
-        return () if self._agents is None else self._agents.list()
-
-    def tool_specs_for_agent(self, agent: str) -> tuple[ToolSpec[Any, Any], ...]:
-        """Return the tools of an agent's design, by its own wire names.
-
-        Raises:
-            RegistrationError: it is not registered.
-        """
-        return self.agents.specs(agent)
-
-    def override_policy(self, agent: str, policy: RunPolicy | None) -> None:
-        """Give the runs that an agent starts from now on other limits; None for those of its design.
-
-        Raises:
-            RegistrationError: it is not registered.
-        """
-        self.agents.override_policy(agent, policy)
-
-    async def list_run_events(self, run_id: str, *, after: int = 0) -> tuple[Event, ...]:
-        """Return the events of a run that are there now, those after this `seq`.
-
-        Raises:
-            UnknownRunError: no run has the id.
-        """
-        return await self.agents.events(run_id, after)
-
-    async def run_snapshot(self, run_id: str) -> RunOutput:
-        """Return where a run stands; without tokens, which only the handle of its client gives out.
-
-        Raises:
-            UnknownRunError: no run has the id.
-        """
-        return await self.agents.snapshot(run_id)
+    def extension(self) -> Extension | None:
+        """What stands on this runtime; None where nothing does."""
+        return None if isinstance(self._extension, NoExtension) else self._extension
 
     @property
     def stuck_threads(self) -> Mapping[str, int]:
@@ -452,7 +377,7 @@ class Runtime:
         context.place = place
         result = await dispatch(entry, call.payload_json, context, self._host)
         if result.delegated is not None:
-            return await self.agents.delegated(entry, call.payload_json, result.delegated, call.meta)
+            return await self._extension.delegated(entry, call.payload_json, result.delegated, call.meta)
         return result
 
     def _failed(self, call: ToolCall, directory: Directory, error: BaseException) -> ToolResult:

@@ -20,8 +20,8 @@ from ..uses import own_confirmation, toolsets_of
 from .specs import confirmed
 
 _AGENTS: Final = f"{RUNTIME}.agents"
-_PARAMETERS: Final = ("runtime", "planner", "dynamic")
-_FUNCTIONS: Final = ("register", "client")
+_PARAMETERS: Final = ("runtime", "planner", "dynamic", "agents_of")
+_FUNCTIONS: Final = ("register", "client", "agents_of")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,7 @@ def _imports() -> Imports:
     imports.name("typing", "Final")
     for name in ("DynamicToolset", "Runtime"):
         imports.name(RUNTIME, name)
-    for name in ("AgentClient", "AgentRegistration", "AgentSpec", "Planner"):
+    for name in ("AgentClient", "AgentRegistration", "AgentSpec", "Planner", "agents_of"):
         imports.name(_AGENTS, name)
     return imports
 

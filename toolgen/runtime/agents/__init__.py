@@ -3,6 +3,7 @@
 from toolgen.contract.policy import History, RunPolicy
 
 from ..agent_route import AgentRoute
+from .agents import Agents, agents_of
 from .client import AgentClient, RunHandle
 from .completions import CompletionError, CompletionSpec, complete, stream_completion
 from .engine import (
@@ -61,6 +62,7 @@ __all__ = [
     "AgentRoute",
     "AgentSpec",
     "AgentTool",
+    "Agents",
     "AssistantMessage",
     "Await",
     "Awaiting",
@@ -107,6 +109,7 @@ __all__ = [
     "UnknownRunError",
     "UnknownSessionError",
     "UserMessage",
+    "agents_of",
     "complete",
     "stream_completion",
 ]

@@ -1,4 +1,4 @@
-"""The agents of a runtime, behind `Runtime.agents`; made when the first of them is needed."""
+"""The agents that stand on a runtime."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from toolgen.contract.policy import RunPolicy
 from ..calls import CallMeta
 from ..entry import Entry
 from ..errors import FormatError, RegistrationError
-from ..event_hub import Events
 from ..events import Event
 from ..failures import Arguments, as_document, failed, failure_of
-from ..host import Host
-from ..registry import Registry
 from ..results import Delegated, ToolResult
-from ..snapshot import Caller, Snapshot
+from ..runtime import Runtime
+from ..snapshot import Snapshot
 from ..specs import ToolSpec
 from ..suspension import Suspension
 from ..suspension_errors import ConflictingAnswerError
+from .calling import Calling
 from .client import AgentClient
 from .engine import Engine, RunState
 from .host import AgentHost
 from .output import RunOutput, without_tokens
+from .planning import Planning
+from .recording import give_back, record
 from .registration import AgentRegistration
 from .retrying import PlannerRetry
 from .runs import Runs
@@ -32,33 +33,61 @@ from .sessions import SessionStore
 from .sessions_memory import MemorySessionStore
 
 
+def agents_of(runtime: Runtime) -> Agents:
+    """Return the agents of a runtime, made with their defaults when they are first asked for.
+
+    Raises:
+        RegistrationError: something else stands on the runtime.
+    """
+    found = runtime.extension
+    return found if isinstance(found, Agents) else Agents(runtime)
+
+
 class Agents:
-    """What a runtime does with agents."""
+    """What a runtime does with agents. One for a runtime."""
 
     def __init__(
         self,
-        caller: Caller,
-        tools: Host,
-        registry: Registry,
+        runtime: Runtime,
         *,
-        engine: Engine | None,
-        sessions: SessionStore | None,
-        hub: Events | None,
-        planner_retry: PlannerRetry | None,
+        sessions: SessionStore | None = None,
+        planner_retry: PlannerRetry | None = None,
     ) -> None:
-        self._registry = registry
-        self._host = AgentHost(
-            caller,
-            tools,
-            registry.directory,
-            registry.around,
-            engine=engine or _default_engine(),
+        """Put agents on a runtime.
+
+        Args:
+            runtime: Its engine executes the runs; where it has none, one in memory does.
+            sessions: Keeps the conversations; by default in memory.
+            planner_retry: How a planner is asked again that cannot plan now; by default for five minutes.
+
+        Raises:
+            RegistrationError: the runtime has agents already.
+        """
+        inside = runtime.extend(self)
+        self._registry = inside.registry
+        self._host = host = AgentHost(
+            runtime,
+            inside.host,
+            inside.registry.directory,
+            inside.registry.around,
+            engine=inside.engine or _default_engine(),
             sessions=sessions or MemorySessionStore(),
-            hub=hub,
+            hub=inside.events,
             deliver=self._answer,
             planner_retry=planner_retry or PlannerRetry(),
         )
-        self._runs = Runs(self._host)
+        planning, calling = Planning(host), Calling(host)
+        host.serve(
+            {
+                "plan": planning.plan,
+                "tool": calling.tool,
+                "answer": calling.answer,
+                "conclude": calling.conclude,
+                "record": record(host),
+                "give_back": give_back(host),
+            }
+        )
+        self._runs = Runs(host)
 
     @property
     def sessions(self) -> SessionStore:
@@ -124,8 +153,12 @@ class Agents:
         found = self._host.agents[agent]
         found.policy = policy or found.spec.policy
 
-    async def events(self, run_id: str, after: int) -> tuple[Event, ...]:
-        """Return the events of a run that are there now, after this `seq`."""
+    async def events(self, run_id: str, *, after: int = 0) -> tuple[Event, ...]:
+        """Return the events of a run that are there now, those after this `seq`.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
         return tuple([event async for event in self._runs.events(run_id, after=after, follow=False)])
 
     async def list_runs(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunOutput, ...]:
@@ -133,7 +166,11 @@ class Agents:
         return await self._runs.list(state=state, limit=limit)
 
     async def snapshot(self, run_id: str) -> RunOutput:
-        """Return where a run stands, without the tokens of what it waits for."""
+        """Return where a run stands; without tokens, which only the handle of its client gives out.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
         return without_tokens(await self._runs.output(run_id))
 
     async def delegated(

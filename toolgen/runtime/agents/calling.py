@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict
+from typing import Any, Final, NotRequired, TypedDict
 
 from pydantic_core import to_json
 
@@ -31,13 +31,10 @@ from ..values import Values
 from .batches import Batches
 from .documents import Done, RunDocument, RunFacts, StepCall
 from .engine import ActivityInfo
+from .host import AgentHost
 from .output import telemetry_of
 from .recorded import CallEvents, recorded
 from .releasing import released
-
-if TYPE_CHECKING:
-    from .host import AgentHost
-
 
 _ASKS_ELSEWHERE: Final = "was answered in another process, and asks again there; nobody here can answer"
 

@@ -25,15 +25,12 @@ from ..results import Delegated, Suspended, ToolResult
 from ..snapshot import Caller, Snapshot
 from ..specs import ToolSpec
 from ..values import Values
-from .calling import Calling
 from .catalogue import Agent, agent_of, changed
 from .documents import LOOP, LOOP_VERSION, Child, Parent, RunFacts, RunInput, StepCall
 from .engine import Activity, Engine, NonRetryableError
 from .log import event_of
 from .loop import agent_loop
 from .loop_events import last_events
-from .planning import Planning
-from .recording import give_back, record
 from .registration import AgentRegistration
 from .retrying import PlannerRetry
 from .run_spans import RunSpans
@@ -83,19 +80,13 @@ class AgentHost:
         self._snapshots: dict[str, Snapshot] = {}
         self._values: dict[str, Values] = {}
         self._waiting: dict[str, asyncio.Future[ToolResult]] = {}
-        planning, calling = Planning(self), Calling(self)
-        activities: dict[str, Activity] = {
-            "plan": planning.plan,
-            "tool": calling.tool,
-            "answer": calling.answer,
-            "conclude": calling.conclude,
-            "record": record(self),
-            "give_back": give_back(self),
-        }
         self._spans = None if tools.spans is None else RunSpans(tools.spans)
+
+    def serve(self, activities: Mapping[str, Activity]) -> None:
+        """Let the engine execute runs, whose loops name these activities."""
         if self._spans is not None:
             activities = {name: self._spans.around(name, work) for name, work in activities.items()}
-        engine.register(
+        self.engine.register(
             loops={LOOP: agent_loop},
             activities=activities,
             on_event=self._on_event,

@@ -6,7 +6,7 @@ import asyncio
 import uuid
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic_core import from_json, to_json
 
@@ -34,6 +34,7 @@ from .catalogue import Agent
 from .conversation import conversation
 from .documents import PlanArgument, RetryStep, RunFacts, Step, StepCall
 from .engine import ActivityInfo, NonRetryableError
+from .host import AgentHost
 from .messages import AssistantMessage, PlannedCall, messages_from_json
 from .plan_events import PlanEvents
 from .plan_shape import faults, whole
@@ -50,9 +51,6 @@ from .planner import (
 from .portable import portable_arguments, portable_json, portable_text
 from .recording import place_of
 from .releasing import released
-
-if TYPE_CHECKING:
-    from .host import AgentHost
 
 
 class PlannerError(NonRetryableError):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolgen.contract.fields import Json
 
 from .engine import ActivityInfo
 from .hand_overs import giver
+from .host import AgentHost
 from .messages import messages_from_json
-
-if TYPE_CHECKING:
-    from .host import AgentHost
 
 
 def place_of(step: int) -> int:

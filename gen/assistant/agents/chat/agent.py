@@ -16,6 +16,7 @@ from toolgen.runtime.agents import (
     History,
     Planner,
     RunPolicy,
+    agents_of,
 )
 
 from ...toolsets import account as account_toolset
@@ -70,7 +71,7 @@ def register(
     Raises:
         RegistrationError: it is registered already, or something does not fit.
     """
-    runtime.register_agent(
+    agents_of(runtime).register(
         AgentRegistration(
             spec=AGENT,
             planner=planner,
@@ -89,4 +90,4 @@ def register(
 
 def client(runtime: Runtime) -> AgentClient:
     """Return what starts and follows runs of assistant.chat."""
-    return runtime.agent(AGENT_ID)
+    return agents_of(runtime).client(AGENT_ID)

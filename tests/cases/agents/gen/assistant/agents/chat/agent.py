@@ -22,6 +22,7 @@ from toolgen.runtime.agents import (
     History,
     Planner,
     RunPolicy,
+    agents_of,
 )
 
 from ....garage.toolsets import devices as garage_devices_toolset
@@ -74,7 +75,7 @@ def register(
     Raises:
         RegistrationError: it is registered already, or something does not fit.
     """
-    runtime.register_agent(
+    agents_of(runtime).register(
         AgentRegistration(
             spec=AGENT,
             planner=planner,
@@ -98,4 +99,4 @@ def register(
 
 def client(runtime: Runtime) -> AgentClient:
     """Return what starts and follows runs of assistant.chat."""
-    return runtime.agent(AGENT_ID)
+    return agents_of(runtime).client(AGENT_ID)

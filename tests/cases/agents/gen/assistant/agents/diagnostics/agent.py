@@ -14,6 +14,7 @@ from toolgen.runtime.agents import (
     AgentSpec,
     AgentTool,
     Planner,
+    agents_of,
 )
 
 from ...toolsets import devices as devices_toolset
@@ -42,7 +43,7 @@ def register(
     Raises:
         RegistrationError: it is registered already, or something does not fit.
     """
-    runtime.register_agent(
+    agents_of(runtime).register(
         AgentRegistration(
             spec=AGENT,
             planner=planner,
@@ -55,4 +56,4 @@ def register(
 
 def client(runtime: Runtime) -> AgentClient:
     """Return what starts and follows runs of assistant.diagnostics."""
-    return runtime.agent(AGENT_ID)
+    return agents_of(runtime).client(AGENT_ID)

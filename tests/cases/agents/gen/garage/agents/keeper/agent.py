@@ -8,7 +8,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from toolgen.runtime import DynamicToolset, Runtime
-from toolgen.runtime.agents import AgentClient, AgentRegistration, AgentSpec, Planner
+from toolgen.runtime.agents import (
+    AgentClient,
+    AgentRegistration,
+    AgentSpec,
+    Planner,
+    agents_of,
+)
 
 AGENT_ID: Final = "Garage.keeper"
 
@@ -31,7 +37,7 @@ def register(
     Raises:
         RegistrationError: it is registered already, or something does not fit.
     """
-    runtime.register_agent(
+    agents_of(runtime).register(
         AgentRegistration(
             spec=AGENT,
             planner=planner,
@@ -43,4 +49,4 @@ def register(
 
 def client(runtime: Runtime) -> AgentClient:
     """Return what starts and follows runs of Garage.keeper."""
-    return runtime.agent(AGENT_ID)
+    return agents_of(runtime).client(AGENT_ID)
