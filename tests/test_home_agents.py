@@ -15,7 +15,7 @@ from examples.home.conversation import conversation
 from gen.assistant import completions
 from gen.assistant.agents import chat, diagnostics
 from toolgen.adapters.llm import LLMPlanner
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.runtime.agents import FinalResult, ScriptedPlanner, agents_of
 
 

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from tests.golden import formatted
 from toolgen.codegen.imports import Imports, sorted_names
 from toolgen.codegen.text import docstring, literal, quote
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 AWKWARD = [
     "",

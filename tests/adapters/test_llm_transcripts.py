@@ -29,7 +29,7 @@ from tests.adapters.provider import Provider
 from tests.adapters.wire import Called, Said
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.adapters.llm.blocks import shown
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.runtime import Runtime
 from toolgen.runtime.agents import (
     AgentRegistration,

@@ -13,7 +13,7 @@ import pytest
 
 from tests.golden import write
 from toolgen.codegen import generate
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.dsl import Args, Design, JSONSchema, Service, Tool, Toolset, build
 from toolgen.runtime import Codec, ToolValidationError
 

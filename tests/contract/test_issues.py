@@ -11,7 +11,6 @@ from toolgen.contract.fields import (
     DataType,
     EnumType,
     Field,
-    Json,
     MapType,
     NumberType,
     ObjectType,
@@ -21,6 +20,7 @@ from toolgen.contract.fields import (
     UnionType,
 )
 from toolgen.contract.issues import FieldIssue
+from toolgen.contract.json_value import Json
 from toolgen.contract.validators import Validator
 
 

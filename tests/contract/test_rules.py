@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 import pytest
 from pydantic import ConfigDict, Field, ValidationError
 
-from toolgen.contract.fields import Json
 from toolgen.contract.foreign_issues import ForeignReader
 from toolgen.contract.issues import FieldIssue
+from toolgen.contract.json_value import Json
 from toolgen.contract.model import Nullable
 from toolgen.contract.rules import Rules
 from toolgen.contract.schema_model import SchemaModel, exact_adapter

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import pytest
 from pydantic import ConfigDict, Field, ValidationError
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.contract.model import AnyJson, Injected, Nullable, ToolModel
 from toolgen.contract.schema_model import Foreign, SchemaModel, exact_adapter
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolgen.contract import forms
-from toolgen.contract.fields import Json, ScalarKind, ScalarType
+from toolgen.contract.fields import ScalarKind, ScalarType
+from toolgen.contract.json_value import Json
 from toolgen.contract.validators import Validator
 from toolgen.contract.values import duration_text, plain
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime.agents.engine import Engine, LastEvents, OnEvent
 

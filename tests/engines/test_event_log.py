@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.runtime.agents.engine import Engine
 
 from .conftest import StartEngine

@@ -18,7 +18,7 @@ from tests.conformance.generated import codecs
 from tests.foreign.random_schemas import Draws
 from tests.golden import write
 from toolgen.codegen import generate
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.dsl import Args, Design, JSONSchema, Return, Service, Tool, Toolset, build
 from toolgen.foreign import read
 from toolgen.runtime import Codec, ToolSpec

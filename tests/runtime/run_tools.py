@@ -11,7 +11,7 @@ from typing import Any
 
 from gen.assistant.toolsets import maintenance
 from tests.virtual_time import now
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Runtime,

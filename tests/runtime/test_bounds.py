@@ -11,7 +11,7 @@ import pytest
 from tests.cases.bounded.gen.store.service import CarriedResult, PagedResult
 from tests.cases.bounded.gen.store.toolsets import rows
 from tests.runtime.run_tools import agent, calling, running
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     Allow,
     Answer,

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import pytest
 from pydantic import Field
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     AnyJson,
     CheckedCodec,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.run_tools import agent, answers, calling, first_answer, ran, running, texts
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     Pending,
     Runtime,

@@ -22,7 +22,7 @@ from tests.runtime.run_tools import (
     texts,
 )
 from tests.virtual_time import in_virtual_time
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     Ask,
     Continue,

@@ -14,7 +14,7 @@ import pytest
 
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, nothing, runtime, spec
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     CallEndedError,
     CallMeta,

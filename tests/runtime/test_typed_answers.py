@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from tests.cases.behaviour.gen.home.toolsets import devices
 from tests.runtime.run_tools import agent, answers, calling, running
 from tests.runtime.tools import META, waiting
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     BoundTool,
     ConfirmSpec,

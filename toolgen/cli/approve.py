@@ -13,7 +13,7 @@ from toolgen.cli.runtime import load_runtime, unimplemented_methods
 from toolgen.cli.terminal import show_document
 from toolgen.cli.waiting import described, line_of
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 
-from toolgen.contract.fields import Json, Objects
+from toolgen.contract.fields import Objects
+from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History, RunPolicy
 from toolgen.contract.schema import object_schema
 from toolgen.expr.tree import Agent, Completion, Design, Export

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolgen.contract.embedding import any_of
-from toolgen.contract.fields import Json, Objects
+from toolgen.contract.fields import Objects
+from toolgen.contract.json_value import Json
 from toolgen.contract.names import FORMAT, MCP_HINTS
 from toolgen.contract.schema import Schema, object_schema
 from toolgen.expr.tree import Artifact, Behaviour, Confirmation, NativeTool, Tool, Toolset, UsedTool

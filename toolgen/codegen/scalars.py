@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import assert_never
 
-from toolgen.contract.fields import Json, ScalarKind, ScalarType
+from toolgen.contract.fields import ScalarKind, ScalarType
+from toolgen.contract.json_value import Json
 from toolgen.contract.validators import Validator
 
 from .imports import Imports

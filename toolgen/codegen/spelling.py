@@ -14,7 +14,6 @@ from toolgen.contract.fields import (
     DataType,
     EnumType,
     Field,
-    Json,
     MapType,
     Missing,
     NullableType,
@@ -27,6 +26,7 @@ from toolgen.contract.fields import (
     UnionType,
     null_is_a_value,
 )
+from toolgen.contract.json_value import Json
 from toolgen.contract.naming import field_name
 from toolgen.contract.patterns import to_rust
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import assert_never
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 _QUOTES = {r"\'": "'", '"': r"\""}
 

@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 
 from pydantic_core import ErrorDetails
 
-from .fields import Json
 from .foreign_exact import BOUNDARY, BRANCH, NO_BRANCH, NOT_AMONG, PASSED, TAGGED, UNKNOWN_KEY
 from .issues import (
     BOUNDS,
@@ -31,6 +30,7 @@ from .issues import (
     other_issue,
     type_issue,
 )
+from .json_value import Json
 from .numbers import one_error_each
 from .patterns import PatternError, to_rust
 from .rule_paths import are_too_many

@@ -9,8 +9,8 @@ from typing import Any, Final, Literal
 
 from pydantic_core import ErrorDetails, to_json
 
-from .fields import Json
 from .forms import FORM_NAMES
+from .json_value import Json
 from .numbers import one_error_each
 from .record import record
 

@@ -14,7 +14,6 @@ from typing import Any, Final
 from jsonschema_rs import Draft202012Validator, ValidationError
 from jsonschema_rs import ValidationErrorKind as Kind
 
-from .fields import Json
 from .foreign_issues import (
     AMBIGUOUS,
     ENDLESS,
@@ -39,6 +38,7 @@ from .issues import (
     not_among,
     type_issue,
 )
+from .json_value import Json
 from .rule_paths import Attempts, are_too_many, is_large, ways
 
 _LIMITS: Final = {

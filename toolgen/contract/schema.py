@@ -16,7 +16,6 @@ from .fields import (
     DataType,
     EnumType,
     Field,
-    Json,
     MapType,
     NullableType,
     NumberType,
@@ -29,6 +28,7 @@ from .fields import (
     UnionType,
 )
 from .forms import BYTES, DECIMAL, DURATION, STRING_FORMATS
+from .json_value import Json
 
 Schema = dict[str, Json]
 

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from pydantic_core import ErrorDetails
 
-from .fields import Json
 from .foreign_exact import UNKNOWN_KEY
 from .foreign_issues import ForeignReader, Found, Located
 from .forms import FORM_NAMES
 from .issues import FieldIssue, Keys, Reader
+from .json_value import Json
 from .type_exact import KEYS, OWN
 
 _SAME: Final = {

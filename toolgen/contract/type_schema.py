@@ -12,8 +12,8 @@ from pydantic import PydanticSchemaGenerationError, PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
 
 from . import exact
-from .fields import Json
 from .forms import BYTES, DECIMAL, DURATION
+from .json_value import Json
 from .naming import title
 from .numbers import AS_FLOAT
 from .type_exact import is_open, is_own

@@ -18,7 +18,6 @@ from .fields import (
     DataType,
     EnumType,
     Foreign,
-    Json,
     MapType,
     NullableType,
     NumberType,
@@ -31,6 +30,7 @@ from .fields import (
     null_is_a_value,
 )
 from .issues import FieldIssue, Reader
+from .json_value import Json
 from .patterns import to_rust
 from .schema import type_schema
 

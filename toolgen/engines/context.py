@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Coroutine, Mapping
 from inspect import CORO_CREATED, getcoroutinestate
 from typing import Final, Protocol
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.runtime.agents.engine import (
     ActivityFailed,
     CallOptions,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.runtime.agents.engine import (
     Activity,
     EngineCaps,

@@ -6,7 +6,7 @@ import asyncio
 import uuid
 from collections.abc import Callable, Mapping
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.runtime.agents.engine import (
     Activity,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from .pointers import joined
 from .tool import Finding, ImportedTool, Source

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.foreign.document import LONGEST_POINTER
 
 from .json_text import TOO_DEEP, read_json

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 Kind: TypeAlias = Literal["jsonschema", "openapi", "mcp", "python"]
 """What a source is."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 WIDTH: Final = 100
 """Characters of a line, and of a piece of a long string."""

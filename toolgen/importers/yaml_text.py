@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 import yaml  # type: ignore[import-untyped]  # types-PyYAML would be needed for this line only
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from .json_text import DEEPEST
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic_core import to_json
 
 from toolgen.contract.bounds import Bounds
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 
 from .answers import cancel_reason

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from pydantic_core import SchemaValidator, core_schema, to_json
 
-from toolgen.contract.fields import Json
 from toolgen.contract.forms import FORM_NAMES
 from toolgen.contract.issues import Constraint, FieldIssue, Keys, json_type, short
+from toolgen.contract.json_value import Json
 from toolgen.contract.limits import Limits, excess_of
 from toolgen.contract.patterns import PatternError, to_rust
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
 from .answers import CANCELED, cancel_reason, checked_answer, without_nulls

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.contract.names import MCP_HINTS
 
 from .codec import Codec

@@ -9,7 +9,7 @@ import base64
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from .calls import CallMeta
 from .progress import check_told, progress_of

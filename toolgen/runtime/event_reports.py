@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic_core import to_json
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from .calls import NO_META, CallMeta
 from .errors import causes_of

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic_core import to_jsonable_python
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
 
 from .results import Bounds, ToolStatus

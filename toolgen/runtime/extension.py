@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from .calls import CallMeta
 from .entry import Entry

@@ -14,8 +14,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
 from toolgen.contract.annotations import readable
-from toolgen.contract.fields import MISSING, Json
+from toolgen.contract.fields import MISSING
 from toolgen.contract.functions import Function, Parameter, read_function
+from toolgen.contract.json_value import Json
 from toolgen.contract.model import ToolModel
 from toolgen.contract.names import Hint
 from toolgen.contract.naming import LONGEST_NAME, TOOL_NAME, class_name, field_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

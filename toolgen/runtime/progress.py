@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from .errors import MalformedResultError, ToolValidationError
 from .specs import ToolSpec

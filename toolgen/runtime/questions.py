@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from .answers import checked_schema
 from .errors import MalformedResultError

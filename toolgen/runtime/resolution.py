@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 
 from .boundary import Contained, name_of

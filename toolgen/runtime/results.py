@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 from toolgen.contract.bounds import Bounds as Bounds
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.contract.model import ToolModel
 from toolgen.contract.record import record
 

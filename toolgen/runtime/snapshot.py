@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, Protocol
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from .calls import NO_META, CallMeta, ToolCall
 from .directory import Directory

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from toolgen.contract.embedding import any_of
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.contract.model import ToolModel
 from toolgen.contract.names import MCP_HINTS, Hint
 from toolgen.contract.naming import field_name, title

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Protocol
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from .calls import CallMeta
 from .results import SuspensionKind

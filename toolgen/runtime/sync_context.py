@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from .bridge import Bridge
 from .calls import CallMeta

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.contract.naming import LONGEST_NAME
 
 from .calls import NO_META, CallMeta

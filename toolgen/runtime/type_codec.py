@@ -17,9 +17,9 @@ from pydantic_core import (
 from pydantic_core import core_schema as cs
 
 from toolgen.contract.annotations import readable
-from toolgen.contract.fields import Json
 from toolgen.contract.foreign_issues import AMBIGUOUS
 from toolgen.contract.issues import Findings
+from toolgen.contract.json_value import Json
 from toolgen.contract.type_exact import CONFIG, Exactness
 from toolgen.contract.type_issues import TypeReader
 from toolgen.contract.type_schema import type_schema_of

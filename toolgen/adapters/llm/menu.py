@@ -13,7 +13,7 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings, ToolOrOutput
 from pydantic_ai.tools import ToolDefinition
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.runtime.agents import PlanInput
 
 from .natives import natives

@@ -9,7 +9,7 @@ from typing import Final
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, UserPromptPart
 from pydantic_core import from_json
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.runtime.agents import (
     CallTools,
     FinalResponse,

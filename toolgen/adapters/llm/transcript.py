@@ -22,7 +22,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.runtime.agents import AssistantMessage, Message, ToolMessage, UserMessage
 from toolgen.runtime.agents.portable import portable_text
 

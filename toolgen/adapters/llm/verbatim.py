@@ -20,7 +20,7 @@ from pydantic_ai.native_tools import AbstractNativeTool
 from pydantic_ai.settings import ModelSettings
 from pydantic_core import to_json
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 _VERSION: Final = re.compile(r"_\d{8}$")
 """What Anthropic's types of tools end with."""

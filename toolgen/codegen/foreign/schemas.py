@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from toolgen.contract.fields import Foreign, Json
+from toolgen.contract.fields import Foreign
+from toolgen.contract.json_value import Json
 from toolgen.contract.naming import field_name
 from toolgen.contract.patterns import to_rust
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.contract.fields import Json, ObjectType
+from toolgen.contract.fields import ObjectType
+from toolgen.contract.json_value import Json
 from toolgen.expr.tree import Tool, Toolset
 
 from .. import names

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.contract.schema import object_schema
 from toolgen.expr.tree import Completion, Service
 

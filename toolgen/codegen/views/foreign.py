@@ -7,7 +7,7 @@ import copy
 from collections.abc import Iterator
 from typing import Final, cast
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from ..foreign import ForeignClass
 from ..imports import Imports

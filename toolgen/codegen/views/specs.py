@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.contract.naming import method_name, title
 from toolgen.expr.tree import Behaviour, Bounded, Confirmation, NativeTool, Tool, Toolset
 

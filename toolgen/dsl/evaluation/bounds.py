@@ -13,12 +13,12 @@ from toolgen.contract.fields import (
     DataType,
     EnumType,
     Field,
-    Json,
     NullableType,
     NumberType,
     ScalarType,
     StringType,
 )
+from toolgen.contract.json_value import Json
 from toolgen.contract.names import BOUNDS_FIELDS
 from toolgen.expr import codes
 from toolgen.expr.source import Source

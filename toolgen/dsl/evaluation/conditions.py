@@ -10,12 +10,12 @@ from toolgen.contract.fields import (
     DataType,
     EnumType,
     Field,
-    Json,
     NullableType,
     NumberType,
     ScalarType,
     StringType,
 )
+from toolgen.contract.json_value import Json
 from toolgen.contract.validators import Validator
 from toolgen.expr import codes
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Final
 
-from toolgen.contract.fields import Field, Foreign, Json
+from toolgen.contract.fields import Field, Foreign
+from toolgen.contract.json_value import Json
 from toolgen.expr.source import Source
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.contract.values import plain
 
 

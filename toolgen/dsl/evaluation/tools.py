@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any as Anything
 
 from toolgen.contract import naming
-from toolgen.contract.fields import MISSING, Field, Json, Missing, ObjectType, RefType
+from toolgen.contract.fields import MISSING, Field, Missing, ObjectType, RefType
+from toolgen.contract.json_value import Json
 from toolgen.contract.names import BOUNDS_FIELDS, Hint
 from toolgen.expr import codes
 from toolgen.expr.source import Source

@@ -16,7 +16,6 @@ from toolgen.contract.fields import (
     DataType,
     EnumType,
     Field,
-    Json,
     MapType,
     Missing,
     NullableType,
@@ -26,6 +25,7 @@ from toolgen.contract.fields import (
     UnionType,
 )
 from toolgen.contract.issues import FieldIssue
+from toolgen.contract.json_value import Json
 from toolgen.contract.validators import Validator
 from toolgen.expr import codes
 from toolgen.expr.diagnostics import Related

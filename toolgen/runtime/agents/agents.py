@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.contract.names import FORMAT
 from toolgen.contract.policy import RunPolicy
 

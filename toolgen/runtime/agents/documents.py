@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal, NotRequired, Required, TypeAlias, TypedDict
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 LOOP: Final = "agent"
 LOOP_VERSION: Final = 1

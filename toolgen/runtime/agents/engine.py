@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 RunState = Literal["running", "waiting", "completed", "failed", "canceled"]
 """`waiting`: nothing goes on before a signal comes."""

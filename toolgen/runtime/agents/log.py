@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from ..events import FORMAT, Event, from_json
 from .documents import RunFacts

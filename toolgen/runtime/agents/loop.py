@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic_core import from_json
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from ..events import (
     AssistantReply,

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic_core import to_json, to_jsonable_python
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from ..events import AgentRunStarted, ToolEnd, as_json
 from ..results import RetryHint

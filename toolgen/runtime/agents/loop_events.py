@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from ..events import Event, RunPhase, RunStarted, ToolEnd, as_json
 from .documents import RunFacts, RunInput

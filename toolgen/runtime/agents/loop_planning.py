@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from ..events import PlanRetry, Usage
 from .attempts import Attempts

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic_core import to_json, to_jsonable_python
 
 from toolgen.contract.bounds import Bounds
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
 
 from ..results import ToolStatus

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias
 
 from pydantic_core import to_json
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History
 from toolgen.contract.record import record
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.contract.limits import LONGEST_CHARACTER
 
 from ..answers import checked_schema

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic_core import to_jsonable_python
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from ..calls import NO_META, CallMeta
 from ..content import TextContent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from .engine import ActivityInfo
 from .hand_overs import giver

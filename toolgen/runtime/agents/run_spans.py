@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from ..failures import log
 from ..telemetry import ToolSpans

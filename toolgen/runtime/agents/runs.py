@@ -11,7 +11,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
 
 from ..answers import answer_issues, refuse_excess, without_optional_nulls

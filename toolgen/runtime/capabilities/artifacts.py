@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 from urllib.parse import quote
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from ..bridge import Wait
 from ..calls import CallMeta

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from ..stores.sqlite_file import SqliteFile
 from ..stores.sqlite_format import SqliteFormat

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from ..bridge import Wait
 from ..calls import CallMeta

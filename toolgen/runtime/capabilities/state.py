@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
-from toolgen.contract.fields import Json
+from toolgen.contract.json_value import Json
 
 from ..bridge import Wait
 from ..calls import CallMeta
