@@ -15,7 +15,7 @@ from typing import Any
 import fastjsonschema
 import jsonschema_rs
 
-from toolgen.contract.rules import Rules
+from toolgen.shapes.foreign.rules import Rules
 
 ROUNDS, CALLS, BUILDS = 31, 200, 3
 

@@ -1,9 +1,5 @@
 """Small designs and what `build` makes of them."""
 
-from toolgen.contract.fields import (
-    Field,
-    ObjectType,
-)
 from toolgen.dsl import (
     Attribute,
     Design,
@@ -16,6 +12,10 @@ from toolgen.dsl import (
     build,
 )
 from toolgen.expr import Diagnostic, render, tree
+from toolgen.shapes.fields import (
+    Field,
+    ObjectType,
+)
 
 SESSION = Attribute("session_id", String, "Session.", required=True)
 DEVICE = Type("Device", "A device.", Attribute("id", String, "Identifier.", required=True))

@@ -10,14 +10,6 @@ from tests import golden
 from tests.checked import DEVICE, SESSION, bound, built, codes, field_of, names, only, service
 from tests.conftest import in_a_process
 from toolgen.codegen import generate
-from toolgen.contract.fields import (
-    ArrayType,
-    EnumType,
-    RefType,
-    StringType,
-    UnionType,
-)
-from toolgen.contract.schema import object_schema
 from toolgen.dsl import (
     Annotations,
     Args,
@@ -52,6 +44,14 @@ from toolgen.dsl import (
     build,
 )
 from toolgen.expr import render, tree
+from toolgen.shapes.design.schema import object_schema
+from toolgen.shapes.fields import (
+    ArrayType,
+    EnumType,
+    RefType,
+    StringType,
+    UnionType,
+)
 
 
 class TestTypes:

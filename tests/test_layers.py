@@ -16,23 +16,24 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 ALLOWED = {
     "contract": set[str](),
-    "runtime": {"contract"},
+    "shapes": {"contract"},
+    "runtime": {"contract", "shapes"},
     "engines": {"contract", "runtime"},
-    "adapters": {"contract", "runtime"},
-    "expr": {"contract"},
-    "foreign": {"contract"},
-    "dsl": {"contract", "expr", "foreign"},
-    "codegen": {"contract", "expr"},
+    "adapters": {"contract", "runtime", "shapes"},
+    "expr": {"contract", "shapes"},
+    "foreign": {"contract", "shapes"},
+    "dsl": {"contract", "expr", "foreign", "shapes"},
+    "codegen": {"contract", "expr", "shapes"},
     "catalog": set[str](),
-    "importers": {"contract", "foreign"},
-    "cli": {"codegen", "contract", "dsl", "expr", "importers", "runtime"},
+    "importers": {"contract", "foreign", "shapes"},
+    "cli": {"codegen", "contract", "dsl", "expr", "importers", "runtime", "shapes"},
     "__main__": {"cli"},
     "__init__": set[str](),
 }
 """What each package may import of toolgen, besides itself."""
 
 THIRD_PARTY = {
-    "contract": {"annotated_types", "jsonschema_rs", "pydantic", "pydantic_core", "typing_extensions"},
+    "shapes": {"annotated_types", "jsonschema_rs", "pydantic", "pydantic_core", "typing_extensions"},
     "runtime": {"opentelemetry", "pydantic", "pydantic_core"},
     "engines": {"pydantic_core"},
     "adapters": {"google", "pydantic", "pydantic_ai", "pydantic_core"},

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from toolgen.codegen.stubs import read_stub, stub_path
-from toolgen.contract.fields import ObjectType
 from toolgen.expr.tree import Artifact, Behaviour, Binding, LongRunning, ObjectMapping, Tool, Toolset
+from toolgen.shapes.fields import ObjectType
 
 MAPPING = ObjectMapping(source="Empty", target="Empty", assignments=())
 

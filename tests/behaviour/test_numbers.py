@@ -13,8 +13,8 @@ from tests.cases.numbers.gen.lab import service
 from tests.cases.numbers.gen.lab.toolsets import numbers
 from tests.cases.numbers.gen.lab.toolsets.numbers import transforms
 from tests.conformance import oracle
-from toolgen.contract.foreign_issues import ForeignReader
 from toolgen.runtime import MalformedResultError, ToolValidationError
+from toolgen.shapes.foreign.issues import ForeignReader
 
 KEEP = numbers.KEEP.payload
 

@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from toolgen.contract.naming import module_name
 from toolgen.runtime import Codec, ToolSpec
+from toolgen.shapes.naming import module_name
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -17,7 +17,7 @@ from typing import Any
 import jsonschema
 from jsonschema.validators import extend
 
-from toolgen.contract.naming import field_name
+from toolgen.shapes.naming import field_name
 
 Schema = dict[str, Any]
 Keys = tuple[str | int, ...]

@@ -10,7 +10,7 @@ from typing import Any
 import hypothesis.strategies as st
 
 from toolgen import dsl
-from toolgen.contract.naming import class_name, field_name
+from toolgen.shapes.naming import class_name, field_name
 
 Draw = Any
 """What hypothesis hands to a composite strategy."""

@@ -28,10 +28,10 @@ from tests.conformance.corpora import Record
 from tests.conformance.samples import sample
 from tests.golden import write
 from toolgen.codegen import generate
-from toolgen.contract.naming import snake
 from toolgen.dsl import Args, Design, JSONSchema, Return, Service, Tool, Toolset, build
 from toolgen.foreign import read
 from toolgen.runtime import Codec, ToolValidationError
+from toolgen.shapes.naming import snake
 
 MISSES = Path(__file__).with_name("corpora_misses.toml")
 COLUMNS = (

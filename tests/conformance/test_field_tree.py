@@ -11,7 +11,9 @@ from hypothesis import given
 
 from tests.conformance import oracle
 from tests.conformance.agreement import CALENDAR, documents, drawing, pick
-from toolgen.contract.fields import (
+from toolgen.shapes.design.schema import type_schema
+from toolgen.shapes.design.validator import Validator
+from toolgen.shapes.fields import (
     ArrayType,
     DataType,
     EnumType,
@@ -25,8 +27,6 @@ from toolgen.contract.fields import (
     StringType,
     UnionType,
 )
-from toolgen.contract.schema import type_schema
-from toolgen.contract.validators import Validator
 
 SCALARS = ("boolean", "bytes", "date", "datetime", "duration", "uuid", "url", "decimal", "any")
 

@@ -24,8 +24,8 @@ from pydantic import TypeAdapter, ValidationError
 from tests.conformance import dcg, oracle
 from tests.conformance.agreement import CALENDAR, decoded, documents, drawing
 from tests.conformance.generated import codecs
-from toolgen.contract.issues import json_type
 from toolgen.runtime import Codec
+from toolgen.shapes.issues import json_type
 
 EXCEPTIONS = Path(__file__).with_name("oracle_dcg_exceptions.toml")
 

@@ -26,13 +26,13 @@ from tests.golden import formatted, write
 from toolgen import dsl
 from toolgen.codegen import generate, names, stub
 from toolgen.codegen.layout import service_module, service_scope, shared_scope, toolset_path
-from toolgen.contract.fields import ObjectType
-from toolgen.contract.naming import method_name, module_name
-from toolgen.contract.schema import object_schema
 from toolgen.dsl import build
 from toolgen.expr import tree
 from toolgen.runtime import CallMeta, Codec, Runtime, ToolCall, ToolSpec
 from toolgen.runtime.testing import RecordingExecutor
+from toolgen.shapes.design.schema import object_schema
+from toolgen.shapes.fields import ObjectType
+from toolgen.shapes.naming import method_name, module_name
 
 CLASHES = {"duplicate-name", "identifier-clash", "name-too-long", "reserved-name"}
 META = CallMeta(session_id="s")

@@ -11,11 +11,11 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic_core import SchemaValidator, ValidationError
 
-from toolgen.contract.model import Nullable, ToolModel
-from toolgen.contract.schema_model import SchemaModel, exact_adapter
-from toolgen.contract.type_exact import CONFIG, Exactness
-from toolgen.contract.union_guard import guarded, within_budget
 from toolgen.runtime.type_codec import TypeCodec
+from toolgen.shapes.design.model import Nullable, ToolModel
+from toolgen.shapes.foreign.model import SchemaModel, exact_adapter
+from toolgen.shapes.python.validator import CONFIG, Exactness
+from toolgen.shapes.union_guard import guarded, within_budget
 
 SETS, DOCUMENTS = 40, 60
 LEAVES: dict[str, Any] = {

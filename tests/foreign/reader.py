@@ -6,8 +6,8 @@ from typing import Any
 
 import jsonschema_rs
 
-from toolgen.contract.fields import Foreign
 from toolgen.foreign import Reading, read
+from toolgen.shapes.fields import Foreign
 
 
 def foreign(schema: object, *, arguments: bool = False) -> Foreign:

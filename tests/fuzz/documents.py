@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, Final
 
 from tests.conformance.oracle import STRANGE
-from toolgen.contract.naming import field_name
+from toolgen.shapes.naming import field_name
 
 _TEXTS: Final = tuple(one for one in STRANGE if isinstance(one, str))
 _FORMATS: Final = {

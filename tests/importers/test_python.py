@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict
 import pytest
 from pydantic import BaseModel, Field
 
-from toolgen.contract.docstrings import read_docstring
 from toolgen.importers.python_functions import read_functions
 from toolgen.importers.tool import Finding, ImportedTool
 from toolgen.runtime import ToolContext
+from toolgen.shapes.python.docstrings import read_docstring
 
 
 class Colour(enum.Enum):

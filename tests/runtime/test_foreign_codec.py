@@ -227,7 +227,7 @@ def test_registration_says_that_the_validator_is_not_installed(monkeypatch: pyte
 
 
 def test_a_codec_says_that_the_validator_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "toolgen.contract.rules", raising=False)
+    monkeypatch.delitem(sys.modules, "toolgen.shapes.foreign.rules", raising=False)
     monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
     with pytest.raises(ToolgenError, match=r"pip install 'toolgen\[jsonschema\]'"):
         foreign({"type": "array", "items": UNIQUE}, "Issues", is_exact=False).decode("[]")

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from tests.runtime.run_tools import TOOLS, agent, answers, calling, check_log, first_answer, running, texts
-from toolgen.contract.model import ToolModel
 from toolgen.runtime import (
     Answer,
     CallMeta,
@@ -34,6 +33,7 @@ from toolgen.runtime.agents import (
 from toolgen.runtime.events import AgentRunStarted
 from toolgen.runtime.functions import func_tool
 from toolgen.runtime.suspension import MemorySuspensionStore
+from toolgen.shapes.design.model import ToolModel
 
 
 class Finding(ToolModel):

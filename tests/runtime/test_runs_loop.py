@@ -24,7 +24,6 @@ from tests.runtime.run_tools import (
     running,
     texts,
 )
-from toolgen.contract.model import ToolModel
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     BoundTool,
@@ -53,6 +52,7 @@ from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
 from toolgen.runtime.functions import func_tool, function_toolset
 from toolgen.runtime.specs import ArtifactSpec
 from toolgen.runtime.type_codec import TypeCodec
+from toolgen.shapes.design.model import ToolModel
 
 CALL = "call_0_0"
 ADD = ("add", {"a": 1, "b": 2})

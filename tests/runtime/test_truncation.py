@@ -15,7 +15,6 @@ from gen.assistant.toolsets import devices
 from tests.runtime.run_tools import agent as agent_of
 from tests.runtime.run_tools import answers, calling, running
 from tests.runtime.tools import META, SITE, Listing, lists_much, much, nothing, runtime, spec
-from toolgen.contract.issues import FieldIssue
 from toolgen.runtime import (
     Abort,
     ConfirmSpec,
@@ -38,6 +37,7 @@ from toolgen.runtime.events import as_json
 from toolgen.runtime.functions import func_tool, function_toolset
 from toolgen.runtime.suspension import MemorySuspensionStore
 from toolgen.runtime.truncation import document_within, error_within, refusal_within, text_within
+from toolgen.shapes.issues import FieldIssue
 
 TOOL = "assistant.devices.list_devices"
 LEAST = Limits(result_bytes=100)

@@ -1,5 +1,5 @@
 """The command line: the only place that reads settings and loads an author's code."""
 
-from toolgen.cli.entry import main
+from .entry import main
 
 __all__ = ["main"]

@@ -11,9 +11,10 @@ from typing import Annotated
 
 import typer
 
-from toolgen.cli.config import find_project
 from toolgen.expr import Format
 from toolgen.importers.tool import Kind
+
+from .config import find_project
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
@@ -65,9 +66,9 @@ def gen(
     config: Config = None,
 ) -> None:
     """Generate the code of the project's design."""
-    from toolgen.cli.gen import check_output, diff_output, generate_output
-    from toolgen.cli.outcome import failures_shown, show
-    from toolgen.cli.watch import watch_project
+    from .gen import check_output, diff_output, generate_output
+    from .outcome import failures_shown, show
+    from .watch import watch_project
 
     if watch and (check or diff):
         raise typer.BadParameter("--watch writes; --check and --diff do not")
@@ -86,8 +87,8 @@ def stubs(
     config: Config = None,
 ) -> None:
     """Show which methods of your executors are implemented, open, changed or left over."""
-    from toolgen.cli.outcome import failures_shown, show
-    from toolgen.cli.stubs import show_stubs
+    from .outcome import failures_shown, show
+    from .stubs import show_stubs
 
     with failures_shown(format):
         raise typer.Exit(show(show_stubs(find_project(config), check=check, format=format)))
@@ -110,8 +111,9 @@ def call(
     config: Config = None,
 ) -> None:
     """Run one tool through the project's runtime and print what the model would see."""
-    from toolgen.cli.call import call_tool
     from toolgen.runtime import CallMeta
+
+    from .call import call_tool
 
     meta = CallMeta(
         session_id=session,
@@ -145,7 +147,7 @@ def approve(
     config: Config = None,
 ) -> None:
     """Show a call that waits for a person with all its arguments, approve or answer it, and run it."""
-    from toolgen.cli.approve import answer_call, answer_of, show_waiting
+    from .approve import answer_call, answer_of, show_waiting
 
     project = find_project(config)
     if not token:
@@ -173,9 +175,10 @@ def examples(
 
     Without test_runtime in [tool.toolgen] only tools that read are run.
     """
-    from toolgen.cli.examples import run_examples
-    from toolgen.cli.outcome import failures_shown
     from toolgen.runtime import CallMeta
+
+    from .examples import run_examples
+    from .outcome import failures_shown
 
     meta = CallMeta(
         session_id=session,
@@ -195,7 +198,7 @@ def explain(
     ] = None,
 ) -> None:
     """Explain what a diagnostic means, with a design that has it and what repairs it."""
-    from toolgen.cli.explain import explain as explained
+    from .explain import explain as explained
 
     print(explained(code))
 
@@ -205,7 +208,7 @@ def init(
     name: Annotated[str, typer.Argument(help="Name of the project and of its package.", metavar="NAME")],
 ) -> None:
     """Make a new project: a design of three tools, with everything around it."""
-    from toolgen.cli.init import start_project
+    from .init import start_project
 
     raise typer.Exit(start_project(name))
 
@@ -236,8 +239,8 @@ def import_(
     format: OutputFormat = "text",
 ) -> None:
     """Write a design of tools that somebody else described; it is yours from then on."""
-    from toolgen.cli.importing import Request, import_tools
-    from toolgen.cli.outcome import failures_shown, show
+    from .importing import Request, import_tools
+    from .outcome import failures_shown, show
 
     request = Request(
         kind=kind,

@@ -7,13 +7,14 @@ import sys
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 
-from toolgen.cli.call import waiting
-from toolgen.cli.config import Project
-from toolgen.cli.runtime import load_runtime, unimplemented_methods
-from toolgen.cli.terminal import show_document
-from toolgen.cli.waiting import described, line_of
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
+
+from .call import waiting
+from .config import Project
+from .runtime import load_runtime, unimplemented_methods
+from .terminal import show_document
+from .waiting import described, line_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

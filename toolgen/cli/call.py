@@ -6,10 +6,6 @@ import sys
 from contextlib import redirect_stdout
 from typing import assert_never
 
-from toolgen.cli.config import Project
-from toolgen.cli.runtime import load_runtime, require_facts, specs_of, unimplemented_methods
-from toolgen.cli.terminal import show_document
-from toolgen.cli.waiting import described
 from toolgen.contract.printable import printable
 from toolgen.runtime import (
     Artifact,
@@ -23,6 +19,11 @@ from toolgen.runtime import (
     Trace,
     TraceStep,
 )
+
+from .config import Project
+from .runtime import load_runtime, require_facts, specs_of, unimplemented_methods
+from .terminal import show_document
+from .waiting import described
 
 
 async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *, trace: bool = False) -> int:

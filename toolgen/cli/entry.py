@@ -20,7 +20,7 @@ def main(args: Sequence[str] | None = None) -> int:
     `args` default to those of the process.
     """
     try:
-        from toolgen.cli.app import run
+        from .app import run
 
         return run(sys.argv[1:] if args is None else args)
     except ToolgenError as error:

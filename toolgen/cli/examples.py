@@ -14,17 +14,6 @@ from contextlib import asynccontextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from toolgen.cli.config import Project
-from toolgen.cli.load import load_design, load_module
-from toolgen.cli.outcome import print_output, show, wrong_design
-from toolgen.cli.records import Record, RecordedError, record_at, render_records
-from toolgen.cli.runtime import (
-    load_runtime,
-    logged_causes,
-    open_test_runtime,
-    require_facts,
-    unimplemented_methods,
-)
 from toolgen.codegen.layout import toolset_path
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable_lines
@@ -32,6 +21,18 @@ from toolgen.dsl import build
 from toolgen.expr import Format
 from toolgen.expr.tree import Design, Example, Tool, Toolset
 from toolgen.runtime import CallMeta, Codec, Runtime, ToolSpec, ToolValidationError
+
+from .config import Project
+from .load import load_design, load_module
+from .outcome import print_output, show, wrong_design
+from .records import Record, RecordedError, record_at, render_records
+from .runtime import (
+    load_runtime,
+    logged_causes,
+    open_test_runtime,
+    require_facts,
+    unimplemented_methods,
+)
 
 _SETTING: Final = (
     'set test_runtime = "module:function" in [tool.toolgen], a function that returns a Runtime made for tests'

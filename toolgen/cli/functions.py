@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
-from toolgen.cli.python_errors import authors_code
 from toolgen.contract.errors import ToolgenError
+
+from .python_errors import authors_code
 
 _HINT = "name them as module, module:function, path/file.py or path/file.py:function"
 

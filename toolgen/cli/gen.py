@@ -7,18 +7,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from toolgen.cli.config import Project
-from toolgen.cli.findings import findings, kept, render_findings
-from toolgen.cli.load import load_design
-from toolgen.cli.lock import reading, writing
-from toolgen.cli.outcome import Outcome, problems, rendered, wrong_design
-from toolgen.cli.patch import patch
-from toolgen.cli.stubs import StubPlan, plan_stubs
-from toolgen.cli.terminal import has_colours
 from toolgen.codegen import generate
 from toolgen.codegen.write import Report, compare, preview, write
 from toolgen.dsl import build
 from toolgen.expr import Diagnostic, Format
+
+from .config import Project
+from .findings import findings, kept, render_findings
+from .load import load_design
+from .lock import reading, writing
+from .outcome import Outcome, problems, rendered, wrong_design
+from .patch import patch
+from .stubs import StubPlan, plan_stubs
+from .terminal import has_colours
 
 _MOST_NAMES: Final = 3
 """New stubs that the summary names; of more it only gives the number."""

@@ -11,12 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, assert_never
 
-from toolgen.cli.functions import find_functions
-from toolgen.cli.outcome import Outcome
-from toolgen.cli.placing import place_files
-from toolgen.cli.terminal import has_colours
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.naming import LONGEST_NAME, TOOL_NAME, snake
 from toolgen.contract.printable import printable
 from toolgen.expr import Format
 from toolgen.expr.rendering import workflow_command
@@ -27,6 +22,12 @@ from toolgen.importers.openapi import read_openapi
 from toolgen.importers.python_functions import read_functions
 from toolgen.importers.text import read_document
 from toolgen.importers.tool import Finding, Kind, Source
+from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, snake
+
+from .functions import find_functions
+from .outcome import Outcome
+from .placing import place_files
+from .terminal import has_colours
 
 _LONGEST_SHOWN: Final = 200
 """Characters of a name or a pointer from the source."""

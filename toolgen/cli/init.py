@@ -10,11 +10,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from toolgen.cli.config import read_project
-from toolgen.cli.gen import generate_output
-from toolgen.cli.outcome import show
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.naming import TOOL_NAME, module_name
+from toolgen.shapes.naming import TOOL_NAME, module_name
+
+from .config import read_project
+from .gen import generate_output
+from .outcome import show
 
 _FILES: Final = (
     # Where it goes, the template, what it is.

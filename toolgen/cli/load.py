@@ -6,10 +6,11 @@ import importlib
 import sys
 from types import ModuleType
 
-from toolgen.cli.config import Project
-from toolgen.cli.python_errors import authors_code
 from toolgen.contract.errors import ToolgenError
 from toolgen.dsl import Design
+
+from .config import Project
+from .python_errors import authors_code
 
 
 def load_design(project: Project) -> Design:

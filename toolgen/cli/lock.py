@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from toolgen.cli.config import Project
 from toolgen.codegen.write import sweep
+
+from .config import Project
 
 
 @contextmanager

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from toolgen.cli.records import record_of, render_records
-from toolgen.cli.terminal import has_colours
 from toolgen.contract.errors import ToolgenError
 from toolgen.expr import Diagnostic, Format, render
+
+from .records import record_of, render_records
+from .terminal import has_colours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,11 +14,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
-from toolgen.cli.python_hints import hint_for
-from toolgen.cli.records import Record, RecordedError, record_at
 from toolgen.contract.errors import ToolgenError
 from toolgen.expr.rendering import shown
 from toolgen.expr.source import Source
+
+from .python_hints import hint_for
+from .records import Record, RecordedError, record_at
 
 _TOOLGEN: Final = str(Path(__file__).parents[1]) + os.sep
 _IMPORTING: Final = (str(Path(importlib.__file__).parent) + os.sep, "<frozen importlib")

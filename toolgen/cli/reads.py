@@ -9,7 +9,7 @@ from importlib.util import source_from_cache
 from pathlib import Path
 from typing import TypeAlias
 
-from toolgen.cli.config import Project
+from .config import Project
 
 Mark: TypeAlias = tuple[object, ...] | None
 """The state of a file, or of a folder that modules were looked for in; equal while it is the same."""

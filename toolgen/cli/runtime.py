@@ -16,14 +16,15 @@ from contextlib import (
 from functools import reduce
 from typing import Any
 
-from toolgen.cli.config import Project
-from toolgen.cli.load import load_module
-from toolgen.cli.python_errors import authors_code, cause_of
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.expr.rendering import shown
 from toolgen.runtime import CallMeta, Runtime, ToolSpec, UnknownToolError
 from toolgen.runtime.unimplemented import Unimplemented
+
+from .config import Project
+from .load import load_module
+from .python_errors import authors_code, cause_of
 
 
 async def load_runtime(project: Project) -> Runtime:

@@ -10,10 +10,6 @@ from itertools import starmap
 from pathlib import Path, PurePosixPath
 from typing import Final, get_args
 
-from toolgen.cli.config import Project
-from toolgen.cli.load import load_design
-from toolgen.cli.outcome import Outcome, wrong_design
-from toolgen.cli.records import Record, render_records
 from toolgen.codegen import stub
 from toolgen.codegen.layout import toolset_path
 from toolgen.codegen.left_stubs import find_left
@@ -24,6 +20,11 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.dsl import build
 from toolgen.expr import Format
 from toolgen.expr.tree import Design, Toolset
+
+from .config import Project
+from .load import load_design
+from .outcome import Outcome, wrong_design
+from .records import Record, render_records
 
 _OPEN: Final = frozenset[State](["missing", "unimplemented"])
 _ABSENT: Final = Finding(line=1, state="missing", text="is not there; run: toolgen gen")

@@ -19,12 +19,13 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
-from toolgen.cli.config import read_project
-from toolgen.cli.gen import generate_output
-from toolgen.cli.outcome import Outcome, failure, show
-from toolgen.cli.reads import Mark, mark, report_reads
 from toolgen.contract.errors import ToolgenError
 from toolgen.expr import Format
+
+from .config import read_project
+from .gen import generate_output
+from .outcome import Outcome, failure, show
+from .reads import Mark, mark, report_reads
 
 _POLL_S: Final = 0.1
 _PATIENCE_S: Final = 10.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 
-from toolgen.contract.fields import Objects
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History, RunPolicy
-from toolgen.contract.schema import object_schema
 from toolgen.expr.tree import Agent, Completion, Design, Export
+from toolgen.shapes.design.schema import object_schema
+from toolgen.shapes.fields import Objects
 
 from . import names
 from .catalog import Entry, Printed, native_entry, used_entry

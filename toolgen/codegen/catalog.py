@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from toolgen.contract.embedding import any_of
-from toolgen.contract.fields import Objects
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import FORMAT, MCP_HINTS
-from toolgen.contract.schema import Schema, object_schema
 from toolgen.expr.tree import Artifact, Behaviour, Confirmation, NativeTool, Tool, Toolset, UsedTool
+from toolgen.shapes.design.schema import Schema, object_schema
+from toolgen.shapes.fields import Objects
+from toolgen.shapes.foreign.schema import any_of
 
 from . import names
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final, Protocol, assert_never
 
-from toolgen.contract.fields import MISSING, Field, may_be_absent, may_be_none, null_is_a_value
-from toolgen.contract.naming import field_name
 from toolgen.expr.tree import Assignment, Choose, Conversion, Each, OrNone, Rebuild, Same
+from toolgen.shapes.fields import MISSING, Field, may_be_absent, may_be_none, null_is_a_value
+from toolgen.shapes.naming import field_name
 
 from .imports import Imports
 from .spelling import RUNTIME, Speller

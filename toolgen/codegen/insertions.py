@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from toolgen.contract.naming import method_name
 from toolgen.expr.tree import Tool, Toolset
+from toolgen.shapes.naming import method_name
 
 from .authored import Executor
 from .layout import toolset_path

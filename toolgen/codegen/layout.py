@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from toolgen.contract.fields import (
+from toolgen.expr.tree import Agent, Design, Service, Tool, Toolset
+from toolgen.shapes.fields import (
     ArrayType,
     DataType,
     Foreign,
@@ -17,8 +18,7 @@ from toolgen.contract.fields import (
     RefType,
     UnionType,
 )
-from toolgen.contract.naming import method_name, module_name
-from toolgen.expr.tree import Agent, Design, Service, Tool, Toolset
+from toolgen.shapes.naming import method_name, module_name
 
 from .foreign import ForeignTypes
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from toolgen.contract.naming import (
+from toolgen.expr.tree import Completion, Tool, Toolset
+from toolgen.shapes.naming import (
     class_name,
     completion_functions,
     constant,
@@ -12,7 +13,6 @@ from toolgen.contract.naming import (
     module_name,
     snake,
 )
-from toolgen.expr.tree import Completion, Tool, Toolset
 
 NATIVE_TOOLS = "NATIVE_TOOLS"
 _TRANSFORM_NAMES = frozenset("dict dt given item key len list payload result shared_types value".split())

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from typing import assert_never
 
-from toolgen.contract.fields import ScalarKind, ScalarType
 from toolgen.contract.json_value import Json
-from toolgen.contract.validators import Validator
+from toolgen.shapes.design.validator import Validator
+from toolgen.shapes.fields import ScalarKind, ScalarType
 
 from .imports import Imports
 from .text import literal

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import assert_never
 
-from toolgen.contract.fields import (
+from toolgen.contract.json_value import Json
+from toolgen.shapes.fields import (
     MISSING,
     ArrayType,
     DataType,
@@ -26,9 +27,8 @@ from toolgen.contract.fields import (
     UnionType,
     null_is_a_value,
 )
-from toolgen.contract.json_value import Json
-from toolgen.contract.naming import field_name
-from toolgen.contract.patterns import to_rust
+from toolgen.shapes.naming import field_name
+from toolgen.shapes.patterns import to_rust
 
 from .imports import Imports
 from .layout import parts

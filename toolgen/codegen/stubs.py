@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
-from toolgen.contract.naming import method_name, module_name
 from toolgen.expr.tree import Toolset
+from toolgen.shapes.naming import method_name, module_name
 
 from . import names
 from .authored import Executor, find_executors, functions

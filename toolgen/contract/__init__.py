@@ -1,0 +1,1 @@
+"""What every floor shares: names, records, errors, limits, JSON, text that can be shown."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from toolgen.contract.fields import MISSING, Missing
+from toolgen.shapes.fields import MISSING, Missing
 
 from .datatypes import Bound, Choice, DataType, Length, Text, Value, written
 from .word import Word

@@ -12,7 +12,7 @@ from typing import Any as Anything
 from typing import Final, Generic, Self, TypeAlias, TypeVar, final
 from uuid import UUID
 
-from toolgen.contract.fields import ScalarKind
+from toolgen.shapes.fields import ScalarKind
 
 from .word import Word
 

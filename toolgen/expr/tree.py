@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from toolgen.contract.fields import EnumType, Field, Objects, ObjectType
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import Hint
 from toolgen.contract.policy import RunPolicy
+from toolgen.shapes.fields import EnumType, Field, Objects, ObjectType
 
 from .source import Source
 

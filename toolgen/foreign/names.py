@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from toolgen.contract import naming
+from toolgen.shapes import naming
 
 from .keywords import NAMED, Schema
 from .survey import tokens

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, Final
 
-from toolgen.contract import naming
+from toolgen.shapes import naming
 
 from . import scalars, unions
 from .keywords import ANNOTATIONS, CONSTRAINTS, TYPED_WORDS, Schema, Subschema, idle, trivial

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from toolgen.contract import naming
+from toolgen.shapes import naming
 
 from . import scalars
 from .keywords import ANNOTATIONS, Schema, Subschema, idle, trivial

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolgen.contract.fields import Foreign
+from toolgen.shapes.fields import Foreign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from toolgen.contract.fields import Foreign
-from toolgen.contract.patterns import PatternError, to_rust
+from toolgen.shapes.fields import Foreign
+from toolgen.shapes.patterns import PatternError, to_rust
 
 from . import engine
 from .arguments import made_object

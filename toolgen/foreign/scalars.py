@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
-from toolgen.contract.patterns import PatternError, to_rust
+from toolgen.shapes.patterns import PatternError, to_rust
 
 from .engine import accepts_scalar
 from .keywords import NUMBER_WORDS, STRING_WORDS, Schema

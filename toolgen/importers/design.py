@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, Literal
 
-from toolgen.contract import naming
-from toolgen.contract.fields import Foreign
 from toolgen.foreign import read
 from toolgen.foreign.document import MOST_VALUES
+from toolgen.shapes import naming
+from toolgen.shapes.fields import Foreign
 
 from .design_names import WORDS, Names, identifier
 from .design_objects import in_words, required_defaults, root_leaf, values_in

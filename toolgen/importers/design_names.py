@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-from toolgen.contract import naming
+from toolgen.shapes import naming
 
 WORDS: Final = frozenset(
     "Agent AgentToolset Annotations Any Args ArrayOf Artifact Attribute BindTo Bookkeeping Boolean "

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from toolgen.contract.fields import Foreign
 from toolgen.foreign import read
 from toolgen.foreign.keywords import CONSTRAINTS
+from toolgen.shapes.fields import Foreign
 
 from .design_types import TypeTable
 from .words import Shape, Written

@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
-from toolgen.contract.annotations import readable
-from toolgen.contract.fields import MISSING
-from toolgen.contract.functions import Function, Parameter, read_function
+from toolgen.shapes.fields import MISSING
+from toolgen.shapes.python.annotations import readable
+from toolgen.shapes.python.functions import Function, Parameter, read_function
 
 from .records import collected
 from .tool import Finding, ImportedTool, Source

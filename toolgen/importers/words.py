@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any, Final
 
-from toolgen.contract import naming
-from toolgen.contract.fields import MISSING
-from toolgen.contract.forms import STRING_FORMATS
+from toolgen.shapes import naming
+from toolgen.shapes.fields import MISSING
+from toolgen.shapes.lexical import STRING_FORMATS
 
 from .words_layout import Group, Named, Part, Text, call, literal, pattern, star_star, string, values
 from .words_leaves import as_written, compact, leaf

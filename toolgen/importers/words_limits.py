@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from toolgen.contract import naming
+from toolgen.shapes import naming
 
 Node: TypeAlias = dict[str, Any]
 """A node of the normal form; see `toolgen.foreign`."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from toolgen.contract.fields import ScalarType, StringType
-from toolgen.contract.forms import STRING_FORMATS
-from toolgen.contract.validators import Validator
+from toolgen.shapes.design.validator import Validator
+from toolgen.shapes.fields import ScalarType, StringType
+from toolgen.shapes.lexical import STRING_FORMATS
 
 from .words_limits import Node, inner
 

@@ -1,9 +1,9 @@
 """The runtime: what generated code imports, and what executes calls."""
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.issues import FieldIssue
 from toolgen.contract.limits import Limits
-from toolgen.contract.model import (
+from toolgen.contract.printable import printable, printable_lines
+from toolgen.shapes.design.model import (
     AnyJson,
     Email,
     Hostname,
@@ -15,8 +15,8 @@ from toolgen.contract.model import (
     ToolModel,
     Url,
 )
-from toolgen.contract.printable import printable, printable_lines
-from toolgen.contract.schema_model import Foreign, SchemaModel
+from toolgen.shapes.foreign.model import Foreign, SchemaModel
+from toolgen.shapes.issues import FieldIssue
 
 from .bridge import CallEndedError
 from .calls import CallBuilder, CallMeta, SeenBounds, ToolCall

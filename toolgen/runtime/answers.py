@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from pydantic_core import SchemaValidator, core_schema, to_json
 
-from toolgen.contract.forms import FORM_NAMES
-from toolgen.contract.issues import Constraint, FieldIssue, Keys, json_type, short
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import Limits, excess_of
-from toolgen.contract.patterns import PatternError, to_rust
+from toolgen.shapes.issues import Constraint, FieldIssue, Keys, json_type, short
+from toolgen.shapes.lexical import FORM_NAMES
+from toolgen.shapes.patterns import PatternError, to_rust
 
 from .bounds import bounds_of
 from .codec import Codec

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from toolgen.contract.bounds import Bounds
-from toolgen.contract.model import ToolModel
 from toolgen.contract.record import record
+from toolgen.shapes.design.model import ToolModel
 
 if TYPE_CHECKING:
     from .specs import ToolSpec

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 from pydantic_core import PydanticSerializationError, SchemaValidator, ValidationError, from_json
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.foreign_issues import AMBIGUOUS, ForeignReader, read
-from toolgen.contract.issues import COUNTLESS, LONGEST_KEY, MOST_ERRORS, FieldIssue, Findings, Reader
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits, excess_of
-from toolgen.contract.model import ToolModel
-from toolgen.contract.schema_model import exact_adapter
-from toolgen.contract.union_guard import AmbiguousError, guarded, within_budget
-from toolgen.contract.values import plain
+from toolgen.shapes.design.model import ToolModel
+from toolgen.shapes.foreign.issues import AMBIGUOUS, ForeignReader, read
+from toolgen.shapes.foreign.model import exact_adapter
+from toolgen.shapes.issues import COUNTLESS, LONGEST_KEY, MOST_ERRORS, FieldIssue, Findings, Reader
+from toolgen.shapes.union_guard import AmbiguousError, guarded, within_budget
+from toolgen.shapes.values import plain
 
 from .errors import MalformedResultError, ToolValidationError
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-    from toolgen.contract.rules import Rules
+    from toolgen.shapes.foreign.rules import Rules
 
 T = TypeVar("T")
 _MOST_SHOWN: Final = 20
@@ -266,7 +266,7 @@ class CodecModule:
 
 def _rules_class(name: str) -> type[Rules]:
     try:
-        from toolgen.contract.rules import Rules
+        from toolgen.shapes.foreign.rules import Rules
     except ModuleNotFoundError as error:
         if error.name != "jsonschema_rs":
             raise

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
-from toolgen.contract.naming import LONGEST_NAME
+from toolgen.shapes.naming import LONGEST_NAME
 
 from .calls import CallMeta
 from .entry import Entry

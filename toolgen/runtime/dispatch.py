@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, assert_never
 
 from toolgen.contract.limits import LONGEST_CHARACTER, UNLIMITED, Limits
-from toolgen.contract.model import ToolModel
+from toolgen.shapes.design.model import ToolModel
 
 from .boundary import contain
 from .bounds import remember, seen_bounds

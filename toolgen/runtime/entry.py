@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from toolgen.contract.limits import LEAST_RESULT_BYTES
-from toolgen.contract.model import ToolModel
 from toolgen.contract.names import CALL_META_NAMES
-from toolgen.contract.naming import field_name
+from toolgen.shapes.design.model import ToolModel
+from toolgen.shapes.naming import field_name
 
 from .calls import CallMeta, ToolCall
 from .codec import Codec, lacks_validator

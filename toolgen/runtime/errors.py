@@ -16,8 +16,8 @@ A call never raises the last four: they become its result.
 from __future__ import annotations
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.issues import FieldIssue
-from toolgen.contract.model import NotInjectedError as NotInjectedError
+from toolgen.shapes.design.model import NotInjectedError as NotInjectedError
+from toolgen.shapes.issues import FieldIssue
 
 from .retry_hints import RetryHint
 

@@ -6,8 +6,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, Final, get_args
 
-from toolgen.contract.issues import FieldIssue
 from toolgen.contract.logs import logger
+from toolgen.shapes.issues import FieldIssue
 
 from .calls import CallMeta
 from .codec import document

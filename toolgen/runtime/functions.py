@@ -13,13 +13,13 @@ from pydantic import Field, GetCoreSchemaHandler, create_model
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
-from toolgen.contract.annotations import readable
-from toolgen.contract.fields import MISSING
-from toolgen.contract.functions import Function, Parameter, read_function
 from toolgen.contract.json_value import Json
-from toolgen.contract.model import ToolModel
 from toolgen.contract.names import Hint
-from toolgen.contract.naming import LONGEST_NAME, TOOL_NAME, class_name, field_name
+from toolgen.shapes.design.model import ToolModel
+from toolgen.shapes.fields import MISSING
+from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, class_name, field_name
+from toolgen.shapes.python.annotations import readable
+from toolgen.shapes.python.functions import Function, Parameter, read_function
 
 from .context import ToolContext
 from .errors import RegistrationError

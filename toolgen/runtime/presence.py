@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolgen.contract.model import ToolModel
+from toolgen.shapes.design.model import ToolModel
 
 
 def given(value: ToolModel, /, **fields: str) -> dict[str, Any]:

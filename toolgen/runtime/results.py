@@ -8,8 +8,8 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 from toolgen.contract.bounds import Bounds as Bounds
 from toolgen.contract.json_value import Json
-from toolgen.contract.model import ToolModel
 from toolgen.contract.record import record
+from toolgen.shapes.design.model import ToolModel
 
 from .content import Content
 from .errors import ToolError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from toolgen.contract.issues import FieldIssue
 from toolgen.contract.record import record
+from toolgen.shapes.issues import FieldIssue
 
 RetryReason = Literal[
     "invalid_arguments",

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from toolgen.contract.embedding import any_of
 from toolgen.contract.json_value import Json
-from toolgen.contract.model import ToolModel
 from toolgen.contract.names import MCP_HINTS, Hint
-from toolgen.contract.naming import field_name, title
+from toolgen.shapes.design.model import ToolModel
+from toolgen.shapes.foreign.schema import any_of
+from toolgen.shapes.naming import field_name, title
 
 from .codec import Codec
 from .results import Artifact, ToolResult

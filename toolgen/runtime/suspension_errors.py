@@ -14,7 +14,7 @@ SuspensionError
 from __future__ import annotations
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.issues import FieldIssue
+from toolgen.shapes.issues import FieldIssue
 
 
 class SuspensionError(ToolgenError):

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from toolgen.contract.model import ToolModel
+from toolgen.shapes.design.model import ToolModel
 
 from .calls import NO_META, CallMeta, ToolCall
 from .context import ToolContext

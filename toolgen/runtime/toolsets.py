@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.naming import LONGEST_NAME
+from toolgen.shapes.naming import LONGEST_NAME
 
 from .calls import NO_META, CallMeta
 from .entry import Entry, Surroundings

@@ -16,14 +16,14 @@ from pydantic_core import (
 )
 from pydantic_core import core_schema as cs
 
-from toolgen.contract.annotations import readable
-from toolgen.contract.foreign_issues import AMBIGUOUS
-from toolgen.contract.issues import Findings
 from toolgen.contract.json_value import Json
-from toolgen.contract.type_exact import CONFIG, Exactness
-from toolgen.contract.type_issues import TypeReader
-from toolgen.contract.type_schema import type_schema_of
-from toolgen.contract.union_guard import AmbiguousError, guarded, within_budget
+from toolgen.shapes.foreign.issues import AMBIGUOUS
+from toolgen.shapes.issues import Findings
+from toolgen.shapes.python.annotations import readable
+from toolgen.shapes.python.issues import TypeReader
+from toolgen.shapes.python.schema import type_schema_of
+from toolgen.shapes.python.validator import CONFIG, Exactness
+from toolgen.shapes.union_guard import AmbiguousError, guarded, within_budget
 
 from .codec import Codec
 from .errors import MalformedResultError

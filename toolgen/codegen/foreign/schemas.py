@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from toolgen.contract.fields import Foreign
 from toolgen.contract.json_value import Json
-from toolgen.contract.naming import field_name
-from toolgen.contract.patterns import to_rust
+from toolgen.shapes.fields import Foreign
+from toolgen.shapes.naming import field_name
+from toolgen.shapes.patterns import to_rust
 
 Schema = dict[str, Any]
 Names = Mapping[str, str]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from toolgen.contract.fields import Foreign
+from toolgen.shapes.fields import Foreign
 
 from .annotations import Annotations, read_field
 from .schemas import attribute_names, combined, definition_names

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.contract.naming import method_name
 from toolgen.expr.tree import Toolset
+from toolgen.shapes.naming import method_name
 
 from .. import names
 from ..text import docstring

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from toolgen.contract.fields import EnumType, Field, ObjectType, UnionType
 from toolgen.contract.names import BOUNDS_FIELDS
-from toolgen.contract.naming import field_name, setter_name, title, words
 from toolgen.expr.tree import Bounded
+from toolgen.shapes.fields import EnumType, Field, ObjectType, UnionType
+from toolgen.shapes.naming import field_name, setter_name, title, words
 
 from ..foreign import ForeignClass
 from ..imports import Imports

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.contract.fields import ObjectType
 from toolgen.contract.json_value import Json
 from toolgen.expr.tree import Tool, Toolset
+from toolgen.shapes.fields import ObjectType
 
 from .. import names
 from ..catalog import Entry, compact

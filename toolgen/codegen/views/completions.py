@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.schema import object_schema
 from toolgen.expr.tree import Completion, Service
+from toolgen.shapes.design.schema import object_schema
 
 from .. import names
 from ..imports import Imports

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.contract.fields import may_be_none
 from toolgen.contract.names import FORMAT
-from toolgen.contract.naming import class_name, method_name, module_name, snake
 from toolgen.expr.tree import Binding, Tool, Toolset
+from toolgen.shapes.fields import may_be_none
+from toolgen.shapes.naming import class_name, method_name, module_name, snake
 
 from .. import names
 from ..imports import Imports

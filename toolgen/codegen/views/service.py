@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.contract.naming import class_name, method_name
 from toolgen.expr.tree import Service
+from toolgen.shapes.naming import class_name, method_name
 
 from ..imports import Imports
 from ..layout import Scope, service_module

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.naming import method_name, title
 from toolgen.expr.tree import Behaviour, Bounded, Confirmation, NativeTool, Tool, Toolset
+from toolgen.shapes.naming import method_name, title
 
 from .. import names
 from ..catalog import compact

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from toolgen.contract.naming import class_name, method_name
 from toolgen.expr.tree import Design, Tool, Toolset
+from toolgen.shapes.naming import class_name, method_name
 
 from .. import names
 from ..imports import Imports

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from toolgen.contract.fields import ArrayType, Field, may_be_none
-from toolgen.contract.naming import field_name, snake
 from toolgen.expr.tree import ArtifactSource, Binding, Choose, ObjectMapping, Rebuild, Tool, Toolset
+from toolgen.shapes.fields import ArrayType, Field, may_be_none
+from toolgen.shapes.naming import field_name, snake
 
 from .. import names
 from ..conversion import Converter

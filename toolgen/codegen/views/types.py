@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.contract.fields import ObjectType
 from toolgen.expr.tree import Design, Tool, Toolset
+from toolgen.shapes.fields import ObjectType
 
 from ..imports import Imports, sorted_names
 from ..layout import SHARED, Module, Scope, class_names, is_large, types_modules

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from toolgen.codegen.manifest import MANIFEST, Manifest, Written, digest, read_manifest
 from toolgen.contract.errors import ToolgenError
 
+from ..manifest import MANIFEST, Manifest, Written, digest, read_manifest
 from .places import Place, kind
 from .refusal import refusal
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from toolgen.codegen.manifest import MANIFEST, Manifest, Written, digest
-
+from ..manifest import MANIFEST, Manifest, Written, digest
 from .comparison import Comparison, compare, foreign
 from .moves import Edit, Moves, remove_empty
 from .places import Place

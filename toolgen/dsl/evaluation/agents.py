@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from toolgen.contract import naming
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.expr.tree import Agent as CheckedAgent
 from toolgen.expr.tree import Confirmation, UsedTool, UsedToolset
 from toolgen.expr.tree import Export as CheckedExport
 from toolgen.expr.tree import Toolset as CheckedToolset
+from toolgen.shapes import naming
 
 from ..agents import Agent, AgentToolset, Export, Transfer, Use
 from ..behaviour import Confirm

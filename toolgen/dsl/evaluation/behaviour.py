@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any as Anything
 from typing import Final, TypeAlias
 
-from toolgen.contract import naming
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.expr.tree import Behaviour, Confirmation
 from toolgen.expr.tree import LongRunning as CheckedLongRunning
+from toolgen.shapes import naming
 
 from ..behaviour import (
     Bookkeeping,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from toolgen.contract.fields import ArrayType, Field, NumberType, RefType, may_be_absent, may_be_none
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.expr import codes
 from toolgen.expr.diagnostics import Related
 from toolgen.expr.rule import Rule
 from toolgen.expr.tree import ArtifactSource, Assignment, Binding, Computed, ObjectMapping
+from toolgen.shapes.fields import ArrayType, Field, NumberType, RefType, may_be_absent, may_be_none
 
 from ..clauses import BindTo
 from .conversion import Complaints, Converter, loses_keys

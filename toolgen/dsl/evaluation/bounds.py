@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any as Anything
 from typing import Final
 
-from toolgen.contract import naming
 from toolgen.contract.bounds import Bounds, bounds_fault
-from toolgen.contract.fields import (
+from toolgen.contract.json_value import Json
+from toolgen.contract.names import BOUNDS_FIELDS
+from toolgen.expr import codes
+from toolgen.expr.source import Source
+from toolgen.expr.tree import Bounded
+from toolgen.shapes import naming
+from toolgen.shapes.fields import (
     MISSING,
     ArrayType,
     DataType,
@@ -18,11 +23,6 @@ from toolgen.contract.fields import (
     ScalarType,
     StringType,
 )
-from toolgen.contract.json_value import Json
-from toolgen.contract.names import BOUNDS_FIELDS
-from toolgen.expr import codes
-from toolgen.expr.source import Source
-from toolgen.expr.tree import Bounded
 
 from ..clauses import BoundedResult
 from .modules import UNKNOWN

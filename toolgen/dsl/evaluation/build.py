@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any as Anything
 from typing import Final
 
-from toolgen.contract import naming
 from toolgen.expr import codes
 from toolgen.expr.diagnostics import Diagnostic
 from toolgen.expr.tree import Completion as CheckedCompletion
 from toolgen.expr.tree import Design as CheckedDesign
 from toolgen.expr.tree import Service as CheckedService
 from toolgen.expr.tree import Toolset as CheckedToolset
+from toolgen.shapes import naming
 
 from ..agents import Completion
 from ..behaviour import NativeTool

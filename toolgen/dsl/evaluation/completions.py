@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolgen.contract import naming
-from toolgen.contract.fields import ObjectType
 from toolgen.expr import codes
 from toolgen.expr.tree import Completion as CheckedCompletion
+from toolgen.shapes import naming
+from toolgen.shapes.fields import ObjectType
 
 from ..agents import Completion
 from ..structure import Return

@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from toolgen.contract.fields import (
+from toolgen.contract.json_value import Json
+from toolgen.expr import codes
+from toolgen.shapes.design.validator import Validator
+from toolgen.shapes.fields import (
     DataType,
     EnumType,
     Field,
@@ -15,9 +18,6 @@ from toolgen.contract.fields import (
     ScalarType,
     StringType,
 )
-from toolgen.contract.json_value import Json
-from toolgen.contract.validators import Validator
-from toolgen.expr import codes
 
 from ..behaviour import Confirm
 from .jsonvalues import NoJsonError, json_value

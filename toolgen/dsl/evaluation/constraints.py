@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any as Anything
 from typing import Final
 
-from toolgen.contract.fields import DataType, EnumType, NumberType, StringType
-from toolgen.contract.forms import STRING_FORMATS
-from toolgen.contract.patterns import PatternError, to_rust
 from toolgen.expr import codes
 from toolgen.expr.source import Source
+from toolgen.shapes.fields import DataType, EnumType, NumberType, StringType
+from toolgen.shapes.lexical import STRING_FORMATS
+from toolgen.shapes.patterns import PatternError, to_rust
 
 from ..composites import ArrayOf, MapOf, Nullable
 from ..datatypes import DataType as TypeWord

@@ -10,7 +10,8 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Final
 
-from toolgen.contract.fields import (
+from toolgen.expr.tree import Assignment, Choose, Conversion, Each, ObjectMapping, OrNone, Rebuild, Same
+from toolgen.shapes.fields import (
     ArrayType,
     DataType,
     EnumType,
@@ -27,7 +28,6 @@ from toolgen.contract.fields import (
     may_be_none,
     null_is_a_value,
 )
-from toolgen.expr.tree import Assignment, Choose, Conversion, Each, ObjectMapping, OrNone, Rebuild, Same
 
 from .modules import UNKNOWN
 from .subsets import is_within

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from toolgen.contract.fields import (
+from toolgen.expr import codes
+from toolgen.shapes.fields import (
     ArrayType,
     DataType,
     Field,
@@ -16,7 +17,6 @@ from toolgen.contract.fields import (
     RefType,
     UnionType,
 )
-from toolgen.expr import codes
 
 from .modules import Module
 from .report import Report

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Final
 
-from toolgen.contract.fields import Field, Foreign
 from toolgen.contract.json_value import Json
 from toolgen.expr.source import Source
+from toolgen.shapes.fields import Field, Foreign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from toolgen.contract.fields import Foreign
 from toolgen.expr import codes
 from toolgen.expr.source import Source
+from toolgen.shapes.fields import Foreign
 
 from ..foreign import JSONSchema
 from .jsonvalues import json_value

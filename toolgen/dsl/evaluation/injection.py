@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from toolgen.contract.fields import MISSING, Field, StringType
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.expr import codes
 from toolgen.expr.diagnostics import Related
 from toolgen.expr.source import Source
+from toolgen.shapes.fields import MISSING, Field, StringType
 
 from ..clauses import Inject
 from .drawn import Fields

@@ -6,7 +6,7 @@ import datetime as dt
 import json
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.values import plain
+from toolgen.shapes.values import plain
 
 
 class NoJsonError(ValueError):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from toolgen.contract.fields import MISSING
 from toolgen.expr import codes
 from toolgen.expr.source import Source
+from toolgen.shapes.fields import MISSING
 
 from ..attributes import Attribute, Required
 from .names import Unique

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from toolgen.contract import naming
-from toolgen.contract.fields import ObjectType
 from toolgen.expr.source import Source
 from toolgen.expr.tree import Method as CheckedMethod
+from toolgen.shapes import naming
+from toolgen.shapes.fields import ObjectType
 
 from ..structure import Method, Payload, Result
 from .clauses import single

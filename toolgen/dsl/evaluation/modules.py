@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterable, Mapping
 
-from toolgen.contract import naming
-from toolgen.contract.fields import Field, Objects, ObjectType, RefType
 from toolgen.expr.source import Source
+from toolgen.shapes import naming
+from toolgen.shapes.fields import Field, Objects, ObjectType, RefType
 
 from .names import Identifiers
 from .report import Report

@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Hashable
 from typing import Final
 
-from toolgen.contract import naming
 from toolgen.expr import codes
 from toolgen.expr.diagnostics import Related
 from toolgen.expr.source import Source
+from toolgen.shapes import naming
 
 from .report import Report
 

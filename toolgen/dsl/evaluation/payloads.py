@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolgen.contract import naming
-from toolgen.contract.fields import Field
 from toolgen.expr import codes
+from toolgen.shapes import naming
+from toolgen.shapes.fields import Field
 
 from ..composites import ArrayOf, Type
 from ..datatypes import DataType as TypeWord

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from toolgen.contract.fields import ArrayType, DataType, Field, MapType, Objects, RefType, UnionType
 from toolgen.expr import codes
 from toolgen.expr.diagnostics import Related
+from toolgen.shapes.fields import ArrayType, DataType, Field, MapType, Objects, RefType, UnionType
 
 from .modules import Module
 from .report import Report

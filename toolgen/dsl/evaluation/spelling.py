@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
-from toolgen.contract.fields import (
+from toolgen.shapes.fields import (
     ArrayType,
     DataType,
     EnumType,

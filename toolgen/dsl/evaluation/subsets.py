@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from toolgen.contract.fields import (
+from toolgen.shapes.design.validator import Validator
+from toolgen.shapes.fields import (
     ArrayType,
     DataType,
     EnumType,
@@ -14,7 +15,6 @@ from toolgen.contract.fields import (
     ScalarType,
     StringType,
 )
-from toolgen.contract.validators import Validator
 
 
 def is_within(source: DataType, target: DataType) -> bool:

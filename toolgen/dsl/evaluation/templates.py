@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from toolgen.contract.fields import Foreign, ObjectType
 from toolgen.expr import codes
 from toolgen.expr.source import Source
+from toolgen.shapes.fields import Foreign, ObjectType
 
 from .report import Report, suggestion
 

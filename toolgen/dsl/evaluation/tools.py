@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any as Anything
 
-from toolgen.contract import naming
-from toolgen.contract.fields import MISSING, Field, Missing, ObjectType, RefType
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import BOUNDS_FIELDS, Hint
 from toolgen.expr import codes
@@ -16,6 +14,8 @@ from toolgen.expr.tree import Artifact as CheckedArtifact
 from toolgen.expr.tree import Bounded
 from toolgen.expr.tree import Example as CheckedExample
 from toolgen.expr.tree import Tool as CheckedTool
+from toolgen.shapes import naming
+from toolgen.shapes.fields import MISSING, Field, Missing, ObjectType, RefType
 
 from ..clauses import Annotations, Artifact, BindTo, BoundedResult, Inject, Meta, Tags
 from ..examples import Example

@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any as Anything
 from typing import TypeAlias
 
-from toolgen.contract import naming
-from toolgen.contract.fields import (
+from toolgen.expr import codes
+from toolgen.expr.diagnostics import Related
+from toolgen.expr.source import Source
+from toolgen.shapes import naming
+from toolgen.shapes.fields import (
     ArrayType,
     DataType,
     EnumType,
@@ -21,9 +24,6 @@ from toolgen.contract.fields import (
     StringType,
     UnionType,
 )
-from toolgen.expr import codes
-from toolgen.expr.diagnostics import Related
-from toolgen.expr.source import Source
 
 from ..composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
 from ..datatypes import DataType as TypeWord

@@ -10,7 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any as Anything
 from typing import Final
 
-from toolgen.contract.fields import (
+from toolgen.contract.json_value import Json
+from toolgen.expr import codes
+from toolgen.expr.diagnostics import Related
+from toolgen.expr.source import Source
+from toolgen.shapes.design.validator import Validator
+from toolgen.shapes.fields import (
     MISSING,
     ArrayType,
     DataType,
@@ -24,12 +29,7 @@ from toolgen.contract.fields import (
     RefType,
     UnionType,
 )
-from toolgen.contract.issues import FieldIssue
-from toolgen.contract.json_value import Json
-from toolgen.contract.validators import Validator
-from toolgen.expr import codes
-from toolgen.expr.diagnostics import Related
-from toolgen.expr.source import Source
+from toolgen.shapes.issues import FieldIssue
 
 from ..attributes import Attribute
 from ..composites import Type

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolgen.contract.fields import ObjectType
 from toolgen.expr import codes
+from toolgen.shapes.fields import ObjectType
 
 from ..clauses import BindTo, BoundedResult, Inject
 from ..structure import Tool

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolgen.contract.naming import LONGEST_NAME
 from toolgen.expr import codes
 from toolgen.expr.diagnostics import Related
 from toolgen.expr.tree import UsedTool, UsedToolset
+from toolgen.shapes.naming import LONGEST_NAME
 
 from ..agents import Agent, Transfer, Use
 from .clauses import every

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
-from .json_value import Json
+from toolgen.contract.json_value import Json
 
 _MOST: Final = 5_000
 _MOST_A_STEP: Final = 4

@@ -9,10 +9,11 @@ from typing import Any, Final, Literal
 
 from pydantic_core import ErrorDetails, to_json
 
-from .forms import FORM_NAMES
-from .json_value import Json
+from toolgen.contract.json_value import Json
+from toolgen.contract.record import record
+
+from .lexical import FORM_NAMES
 from .numbers import one_error_each
-from .record import record
 
 Constraint = Literal[
     "missing_field",

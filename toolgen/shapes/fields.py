@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal, TypeAlias
 
-from .json_value import Json
+from toolgen.contract.json_value import Json
 
 
 class Missing(Enum):

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgen.contract import forms
-from toolgen.contract.fields import ScalarKind, ScalarType
 from toolgen.contract.json_value import Json
-from toolgen.contract.validators import Validator
-from toolgen.contract.values import duration_text, plain
+from toolgen.shapes import lexical as forms
+from toolgen.shapes.design.validator import Validator
+from toolgen.shapes.fields import ScalarKind, ScalarType
+from toolgen.shapes.values import duration_text, plain
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from toolgen.contract.limits import keys_of
+
 from .core_shapes import CoreShapes, choices_of
-from .foreign_exact import BRANCH, PASSED
-from .limits import keys_of
+from .foreign.validator import BRANCH, PASSED
 from .union_shapes import Shape
 
 T = TypeVar("T")

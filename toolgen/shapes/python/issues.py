@@ -8,12 +8,13 @@ from typing import Any, Final
 
 from pydantic_core import ErrorDetails
 
-from .foreign_exact import UNKNOWN_KEY
-from .foreign_issues import ForeignReader, Found, Located
-from .forms import FORM_NAMES
-from .issues import FieldIssue, Keys, Reader
-from .json_value import Json
-from .type_exact import KEYS, OWN
+from toolgen.contract.json_value import Json
+
+from ..foreign.issues import ForeignReader, Found, Located
+from ..foreign.validator import UNKNOWN_KEY
+from ..issues import FieldIssue, Keys, Reader
+from ..lexical import FORM_NAMES
+from .validator import KEYS, OWN
 
 _SAME: Final = {
     "dataclass_type": "dict_type",

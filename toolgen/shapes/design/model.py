@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, JsonVal
 from pydantic_core import CoreSchema
 from pydantic_core import core_schema as cs
 
-from . import forms
-from .exact import exact, json_value_schema, keeps_null, null_kept
+from .. import lexical as forms
+from ..exact import exact, json_value_schema, keeps_null, null_kept
 
 T = TypeVar("T")
 

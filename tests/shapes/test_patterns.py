@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic_core import SchemaValidator, ValidationError, core_schema
 
-from toolgen.contract.patterns import PatternError, to_rust
+from toolgen.shapes.patterns import PatternError, to_rust
 
 
 def matches(pattern: str, text: str) -> bool:

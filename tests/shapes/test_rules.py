@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal, TypeAlias
 import pytest
 from pydantic import ConfigDict, Field, ValidationError
 
-from toolgen.contract.foreign_issues import ForeignReader
-from toolgen.contract.issues import FieldIssue
 from toolgen.contract.json_value import Json
-from toolgen.contract.model import Nullable
-from toolgen.contract.rules import Rules
-from toolgen.contract.schema_model import SchemaModel, exact_adapter
+from toolgen.shapes.design.model import Nullable
+from toolgen.shapes.foreign.issues import ForeignReader
+from toolgen.shapes.foreign.model import SchemaModel, exact_adapter
+from toolgen.shapes.foreign.rules import Rules
+from toolgen.shapes.issues import FieldIssue
 
 KINDS: dict[str, Any] = {
     "anyOf": [

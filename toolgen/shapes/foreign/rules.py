@@ -14,7 +14,20 @@ from typing import Any, Final
 from jsonschema_rs import Draft202012Validator, ValidationError
 from jsonschema_rs import ValidationErrorKind as Kind
 
-from .foreign_issues import (
+from toolgen.contract.json_value import Json
+
+from ..issues import (
+    BOUNDS,
+    Constraint,
+    FieldIssue,
+    Findings,
+    Keys,
+    bound_issue,
+    json_type,
+    not_among,
+    type_issue,
+)
+from .issues import (
     AMBIGUOUS,
     ENDLESS,
     Found,
@@ -27,18 +40,6 @@ from .foreign_issues import (
     unknown,
     without_null,
 )
-from .issues import (
-    BOUNDS,
-    Constraint,
-    FieldIssue,
-    Findings,
-    Keys,
-    bound_issue,
-    json_type,
-    not_among,
-    type_issue,
-)
-from .json_value import Json
 from .rule_paths import Attempts, are_too_many, is_large, ways
 
 _LIMITS: Final = {

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from gen.assistant.toolsets.devices import LIST_DEVICES
-from toolgen.contract import issues as module
-from toolgen.contract.issues import FieldIssue
 from toolgen.runtime import ToolValidationError
+from toolgen.shapes import issues as module
+from toolgen.shapes.issues import FieldIssue
 
 CODEC = LIST_DEVICES.payload
 

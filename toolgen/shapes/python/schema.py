@@ -11,12 +11,13 @@ from typing import Any, Final
 from pydantic import PydanticSchemaGenerationError, PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
 
-from . import exact
-from .forms import BYTES, DECIMAL, DURATION
-from .json_value import Json
-from .naming import title
-from .numbers import AS_FLOAT
-from .type_exact import is_open, is_own
+from toolgen.contract.json_value import Json
+
+from .. import exact
+from ..lexical import BYTES, DECIMAL, DURATION
+from ..naming import title
+from ..numbers import AS_FLOAT
+from .validator import is_open, is_own
 
 _SAID: Final = ("title", "description", "default", "examples", "deprecated")
 """What stands at the end, but of an object at its beginning."""

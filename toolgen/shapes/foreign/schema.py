@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from .json_value import Json
+from toolgen.contract.json_value import Json
 
 Schema = dict[str, Json]
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgen.contract.model import ToolModel
-from toolgen.contract.naming import class_name, constant, field_name, method_name, module_name, setter_name
+from toolgen.shapes.design.model import ToolModel
+from toolgen.shapes.naming import class_name, constant, field_name, method_name, module_name, setter_name
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,11 @@ from typing import Any, assert_never
 from pydantic_core import CoreSchema, PydanticCustomError, SchemaValidator, ValidationError
 from pydantic_core import core_schema as cs
 
-from . import forms
-from .exact import exact, json_value_schema
-from .fields import (
+from toolgen.contract.json_value import Json
+
+from .. import lexical as forms
+from ..exact import exact, json_value_schema
+from ..fields import (
     ArrayType,
     DataType,
     EnumType,
@@ -29,9 +31,8 @@ from .fields import (
     UnionType,
     null_is_a_value,
 )
-from .issues import FieldIssue, Reader
-from .json_value import Json
-from .patterns import to_rust
+from ..issues import FieldIssue, Reader
+from ..patterns import to_rust
 from .schema import type_schema
 
 _SCALARS: dict[ScalarKind, CoreSchema] = {
@@ -136,7 +137,7 @@ class _Builder:
 
 def _foreign(foreign: Foreign, name: str) -> CoreSchema:
     """Return the validator of a schema that somebody else wrote; what it says is one message."""
-    from .rules import Rules  # jsonschema-rs comes with the generator, and not with the runtime
+    from ..foreign.rules import Rules  # jsonschema-rs comes with the generator, and not with the runtime
 
     rules = Rules(foreign.schema)
 

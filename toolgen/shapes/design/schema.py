@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from .embedding import embedded
-from .fields import (
+from toolgen.contract.json_value import Json
+
+from ..fields import (
     MISSING,
     ArrayType,
     DataType,
@@ -27,8 +28,8 @@ from .fields import (
     StringType,
     UnionType,
 )
-from .forms import BYTES, DECIMAL, DURATION, STRING_FORMATS
-from .json_value import Json
+from ..foreign.schema import embedded
+from ..lexical import BYTES, DECIMAL, DURATION, STRING_FORMATS
 
 Schema = dict[str, Json]
 

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from pydantic_core import core_schema as cs
 
-from .exact import by_key, exact, json_value_schema, keeps_null
-from .numbers import floats_first
+from ..exact import by_key, exact, json_value_schema, keeps_null
+from ..numbers import floats_first
 
 AnySchema = Any
 """A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from enum import Enum
 
-from .json_value import Json
+from toolgen.contract.json_value import Json
 
 
 def plain(value: object) -> Json:

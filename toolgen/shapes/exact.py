@@ -17,7 +17,7 @@ from typing import Any, Final
 from pydantic_core import PydanticCustomError, PydanticKnownError, PydanticUseDefault
 from pydantic_core import core_schema as cs
 
-from . import forms
+from . import lexical as forms
 from .numbers import number
 from .values import bytes_text, decimal_text, duration_text
 

@@ -13,10 +13,10 @@ from pydantic import BaseModel, Field, GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema
 from pydantic_core import core_schema as cs
 
-from .exact import keeps_null, null_kept
-from .foreign_exact import BOUNDARY, foreign_exact, foreign_fields
-from .model import AnyJson, Injected, OpenModel, ToolModel
-from .naming import field_name
+from ..design.model import AnyJson, Injected, OpenModel, ToolModel
+from ..exact import keeps_null, null_kept
+from ..naming import field_name
+from .validator import BOUNDARY, foreign_exact, foreign_fields
 
 T = TypeVar("T")
 

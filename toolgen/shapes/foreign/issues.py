@@ -14,8 +14,9 @@ from typing import Any, Final, NamedTuple
 
 from pydantic_core import ErrorDetails
 
-from .foreign_exact import BOUNDARY, BRANCH, NO_BRANCH, NOT_AMONG, PASSED, TAGGED, UNKNOWN_KEY
-from .issues import (
+from toolgen.contract.json_value import Json
+
+from ..issues import (
     BOUNDS,
     LEFT_OUT,
     TYPES,
@@ -30,10 +31,10 @@ from .issues import (
     other_issue,
     type_issue,
 )
-from .json_value import Json
-from .numbers import one_error_each
-from .patterns import PatternError, to_rust
+from ..numbers import one_error_each
+from ..patterns import PatternError, to_rust
 from .rule_paths import are_too_many
+from .validator import BOUNDARY, BRANCH, NO_BRANCH, NOT_AMONG, PASSED, TAGGED, UNKNOWN_KEY
 
 _MOST_READ: Final = 20
 """Errors that are read for each issue that is asked for: a branch of a union may have many."""

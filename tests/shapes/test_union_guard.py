@@ -10,10 +10,10 @@ import pytest
 from pydantic import AfterValidator, BeforeValidator, ConfigDict
 from pydantic_core import SchemaValidator, ValidationError
 
-from toolgen.contract.foreign_issues import ForeignReader
-from toolgen.contract.model import Nullable
-from toolgen.contract.schema_model import SchemaModel, exact_adapter
-from toolgen.contract.union_guard import AmbiguousError, guarded, within_budget
+from toolgen.shapes.design.model import Nullable
+from toolgen.shapes.foreign.issues import ForeignReader
+from toolgen.shapes.foreign.model import SchemaModel, exact_adapter
+from toolgen.shapes.union_guard import AmbiguousError, guarded, within_budget
 
 TRIED: Counter[str] = Counter()
 """Validations of each branch; the tests clear it."""

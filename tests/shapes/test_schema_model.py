@@ -9,8 +9,8 @@ import pytest
 from pydantic import ConfigDict, Field, ValidationError
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.model import AnyJson, Injected, Nullable, ToolModel
-from toolgen.contract.schema_model import Foreign, SchemaModel, exact_adapter
+from toolgen.shapes.design.model import AnyJson, Injected, Nullable, ToolModel
+from toolgen.shapes.foreign.model import Foreign, SchemaModel, exact_adapter
 
 
 class Point(SchemaModel):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from .foreign_exact import UNKNOWN_KEY
+from .foreign.validator import UNKNOWN_KEY
 from .union_shapes import ANY, Shape, either, scalars
 
 

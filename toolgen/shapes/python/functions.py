@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, get_type_hints
 
+from ..fields import MISSING
 from .docstrings import Said, read_docstring
-from .fields import MISSING
 
 _VARIADIC: Final[Mapping[object, str]] = {
     inspect.Parameter.VAR_POSITIONAL: "*",

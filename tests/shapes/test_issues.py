@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from toolgen.contract.fields import (
+from toolgen.contract.json_value import Json
+from toolgen.shapes.design.validator import Validator
+from toolgen.shapes.fields import (
     ArrayType,
     DataType,
     EnumType,
@@ -19,9 +21,7 @@ from toolgen.contract.fields import (
     StringType,
     UnionType,
 )
-from toolgen.contract.issues import FieldIssue
-from toolgen.contract.json_value import Json
-from toolgen.contract.validators import Validator
+from toolgen.shapes.issues import FieldIssue
 
 
 def field(name: str, type_: DataType, *, required: bool = False) -> Field:

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from pydantic_core import core_schema as cs
 
-from .exact import exact, json_value_schema, keeps_null
-from .foreign_exact import BRANCH, LABEL, foreign_exact
-from .model import ToolModel
-from .numbers import floats_first, number
+from ..design.model import ToolModel
+from ..exact import exact, json_value_schema, keeps_null
+from ..foreign.validator import BRANCH, LABEL, foreign_exact
+from ..numbers import floats_first, number
 
 AnySchema = Any
 """A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""

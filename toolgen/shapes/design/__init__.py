@@ -1,0 +1,1 @@
+"""Types of a design: their schema, their validators, their base."""

@@ -1,0 +1,1 @@
+"""Typed Python functions: the schema, the validators and the issues of their annotations."""
