@@ -29,8 +29,8 @@ from tests.conformance.samples import sample
 from tests.golden import write
 from toolgen.codegen import generate
 from toolgen.dsl import Args, Design, JSONSchema, Return, Service, Tool, Toolset, build
-from toolgen.foreign import read
 from toolgen.runtime import Codec, ToolValidationError
+from toolgen.schema_reader import read
 from toolgen.shapes.naming import snake
 
 MISSES = Path(__file__).with_name("corpora_misses.toml")

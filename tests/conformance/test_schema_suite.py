@@ -21,8 +21,8 @@ from tests.conformance.agreement import keeps_numbers
 from tests.golden import write
 from toolgen.codegen import generate
 from toolgen.dsl import Design, JSONSchema, Return, Service, Tool, Toolset, build
-from toolgen.foreign import read
 from toolgen.runtime import Codec, ToolValidationError
+from toolgen.schema_reader import read
 
 EXCEPTIONS = Path(__file__).with_name("schema_suite_exceptions.toml")
 PACKAGE = "suite_gen"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import in_a_process
-from tests.foreign.shapes import SHAPES, Schema, an_object, nested
+from tests.schema_reader.shapes import SHAPES, Schema, an_object, nested
 
 WIDTH = 300
 TOO_LARGE: dict[str, tuple[Schema, str]] = {

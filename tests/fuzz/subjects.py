@@ -15,13 +15,13 @@ from typing import Any
 
 from tests.conformance import corpora
 from tests.conformance.generated import codecs
-from tests.foreign.random_schemas import Draws
 from tests.golden import write
+from tests.schema_reader.random_schemas import Draws
 from toolgen.codegen import generate
 from toolgen.contract.json_value import Json
 from toolgen.dsl import Args, Design, JSONSchema, Return, Service, Tool, Toolset, build
-from toolgen.foreign import read
 from toolgen.runtime import Codec, ToolSpec
+from toolgen.schema_reader import read
 
 from .functions import TOOLS
 

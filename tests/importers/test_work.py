@@ -14,11 +14,11 @@ from hypothesis import given
 from tests.conformance.agreement import drawing
 from tests.work import lines_run
 from toolgen.contract.errors import ToolgenError
-from toolgen.foreign.document import LONGEST_POINTER
 from toolgen.importers import json_text
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.openapi import read_openapi
 from toolgen.importers.text import MOST_FINDINGS, read_document
+from toolgen.schema_reader.document import LONGEST_POINTER
 
 OBJECT = {"type": "object", "properties": {"city": {"type": "string"}}}
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, Literal
 
-from toolgen.foreign import read
-from toolgen.foreign.document import MOST_VALUES
+from toolgen.schema_reader import read
+from toolgen.schema_reader.document import MOST_VALUES
 from toolgen.shapes import naming
 from toolgen.shapes.fields import Foreign
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from toolgen.foreign import read
-from toolgen.foreign.keywords import CONSTRAINTS
+from toolgen.schema_reader import read
+from toolgen.schema_reader.keywords import CONSTRAINTS
 from toolgen.shapes.fields import Foreign
 
 from .design_types import TypeTable

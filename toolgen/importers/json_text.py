@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NoReturn
 
-from toolgen.foreign.document import LONGEST_POINTER
+from toolgen.schema_reader.document import LONGEST_POINTER
 
 from .pointers import Place, below
 

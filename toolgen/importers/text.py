@@ -15,7 +15,7 @@ from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
-from toolgen.foreign.document import LONGEST_POINTER
+from toolgen.schema_reader.document import LONGEST_POINTER
 
 from .json_text import TOO_DEEP, read_json
 from .pointers import Place, below, joined

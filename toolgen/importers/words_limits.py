@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from toolgen.shapes import naming
 
 Node: TypeAlias = dict[str, Any]
-"""A node of the normal form; see `toolgen.foreign`."""
+"""A node of the normal form; see `toolgen.schema_reader`."""
 Classes: TypeAlias = Mapping[str, Node]
 
 _DEEPEST: Final = 40

@@ -133,7 +133,7 @@ class Field:
 class Foreign:
     """A schema that somebody else wrote, and what Python types hold of it.
 
-    `root` and `classes` are in the normal form of `toolgen.foreign.normal`.
+    `root` and `classes` are in the normal form of `toolgen.schema_reader.normal`.
     """
 
     schema: dict[str, Json]

@@ -17,7 +17,7 @@ from .jsonvalues import json_value
 from .report import Report
 
 if TYPE_CHECKING:
-    from toolgen.foreign import Problem
+    from toolgen.schema_reader import Problem
 
 _LARGEST: Final = 5_000_000
 """Bytes of a schema's file."""
@@ -35,7 +35,7 @@ def foreign(
     word: JSONSchema, class_name: str, what: str, report: Report, *, arguments: bool = False
 ) -> Foreign | None:
     """Return what the word says; None when it was reported."""
-    from toolgen.foreign import read  # with jsonschema-rs, which only these designs need
+    from toolgen.schema_reader import read  # with jsonschema-rs, which only these designs need
 
     try:
         schema = _schema(word)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.work import lines_run
-from toolgen.foreign import read
-from toolgen.foreign.repeats import parts
 from toolgen.importers.design import design_files
 from toolgen.importers.tool import ImportedTool, Source
+from toolgen.schema_reader import read
+from toolgen.schema_reader.repeats import parts
 
 from .shapes import SHAPES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jsonschema_rs
 import pytest
 
-from toolgen.foreign import read
+from toolgen.schema_reader import read
 
 from .random_schemas import Draws
 from .reader import disagreement

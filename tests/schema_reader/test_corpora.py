@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from toolgen.foreign import read
+from toolgen.schema_reader import read
 
 from .reader import disagreement
 

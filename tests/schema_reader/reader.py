@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from toolgen.foreign import Reading, read
+from toolgen.schema_reader import Reading, read
 from toolgen.shapes.fields import Foreign
 
 

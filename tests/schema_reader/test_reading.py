@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from toolgen.foreign import read
+from toolgen.schema_reader import read
 
 from .reader import errors, foreign
 
