@@ -30,7 +30,7 @@ from toolgen.runtime import (
     ToolsetRegistration,
     Verdict,
 )
-from toolgen.runtime.event_hub import Events
+from toolgen.runtime.events.hub import Events
 from toolgen.runtime.testing import RecordingExecutor
 
 ROUNDS, CALLS = 41, 300

@@ -24,7 +24,7 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     agents_of,
 )
-from toolgen.runtime.functions import func_tool
+from toolgen.runtime.toolsets.functions import func_tool
 
 ROUNDS: Final = 3
 CALLS: Final = 3

@@ -44,7 +44,7 @@ from pathlib import Path
 
 from app.gen.hall.toolsets import sql
 from toolgen.runtime import Runtime, ToolContext
-from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
+from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 
 
 class Sql(sql.SqlExecutor):

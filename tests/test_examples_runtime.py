@@ -69,7 +69,7 @@ from pathlib import Path
 from app.gen.shop.toolsets import things
 from executors.shop.things import Things
 from toolgen.runtime import Ask, Runtime
-from toolgen.runtime.suspension import MemorySuspensionStore
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 HERE = Path(__file__).parent
 

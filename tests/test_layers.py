@@ -105,7 +105,7 @@ def test_the_loop_has_no_clock_no_randomness_and_no_io(module: str) -> None:
     file = ROOT / "runtime/agents" / f"{module}.py"
     for name in imports(file):
         own = name.startswith(
-            ("toolgen.contract.json_value", "toolgen.runtime.events", "toolgen.runtime.results")
+            ("toolgen.contract.json_value", "toolgen.runtime.events.records", "toolgen.runtime.results")
         )
         beside = any(name.startswith(f"toolgen.runtime.agents.{one}") for one in (*LOOP, "engine"))
         assert own or beside or name.partition(".")[0] in PURE, name

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from toolgen.runtime import BoundTool, ReadonlyContext, ToolContext, ToolError
 from toolgen.runtime.capabilities import StateStore
-from toolgen.runtime.functions import func_tool
+from toolgen.runtime.toolsets.functions import func_tool
 
 _RENAME = """
     update device set room = :new

@@ -13,7 +13,7 @@ from gen.assistant.agents import chat, diagnostics
 from toolgen.runtime import Runtime
 from toolgen.runtime.agents import Planner
 from toolgen.runtime.capabilities import SqliteStateStore, StateCapability
-from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
+from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 
 from . import scripts
 from .admin import Admin

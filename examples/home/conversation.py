@@ -9,7 +9,7 @@ from typing import Final
 from gen.assistant.agents import chat
 from toolgen.runtime import Runtime
 from toolgen.runtime.agents import Awaiting, RunHandle, RunOutput, agents_of
-from toolgen.runtime.events import Event
+from toolgen.runtime.events.records import Event
 
 from .scripts import LAMP, LIGHTS
 

@@ -33,7 +33,7 @@ from toolgen.runtime.agents import (
     RunOutput,
     agents_of,
 )
-from toolgen.runtime.functions import function_toolset
+from toolgen.runtime.toolsets.functions import function_toolset
 
 TEXT = "I remove the files under /tmp/x now, and tell you when they are gone."
 ONE = Said(text=TEXT, calls=(Called("wipe", '{"path": "/tmp/x"}', "call_1"),))

@@ -28,7 +28,7 @@ from toolgen.contract.json_value import Json
 from toolgen.runtime import NativeTool, RegistrationError, Runtime, ToolContext
 from toolgen.runtime.agents import AgentRegistration, AgentSpec, AgentTool, agents_of
 from toolgen.runtime.agents.engine import NonRetryableError
-from toolgen.runtime.functions import func_tool, function_toolset
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ from toolgen.runtime.agents import (
 )
 from toolgen.runtime.agents.portable import portable_arguments, portable_json
 from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
-from toolgen.runtime.functions import function_toolset
+from toolgen.runtime.toolsets.functions import function_toolset
 
 DEEP = '{"name": ' * 400 + "1" + "}" * 400
 ODD = (

@@ -35,7 +35,7 @@ from toolgen.runtime.agents import (
 from toolgen.runtime.agents.messages import messages_as_json
 from toolgen.runtime.agents.sessions_memory import MemorySessionStore
 from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
-from toolgen.runtime.suspension import MemorySuspensionStore
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 from .clients import Client
 from .planners import Erratic

@@ -22,7 +22,7 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolsetRegistration,
 )
-from toolgen.runtime.functions import func_tool, function_toolset
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 SECRET: Final = "secret"
 """Stands in every exception, injected field and artifact, and nowhere else."""

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from toolgen.runtime import Runtime
-from toolgen.runtime.functions import function_toolset
-from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
+from toolgen.runtime.toolsets.functions import function_toolset
+from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 
 
 @pytest.fixture

@@ -39,9 +39,9 @@ from toolgen.runtime.agents import (
     ToolMessage,
     agents_of,
 )
-from toolgen.runtime.events import Event
-from toolgen.runtime.functions import function_toolset
-from toolgen.runtime.toolsets import DynamicToolset
+from toolgen.runtime.events.records import Event
+from toolgen.runtime.toolsets.dynamic import DynamicToolset
+from toolgen.runtime.toolsets.functions import function_toolset
 
 
 async def add(a: int, b: int) -> int:

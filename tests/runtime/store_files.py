@@ -13,7 +13,7 @@ from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
 from toolgen.runtime.capabilities import SqliteArtifactStore, SqliteStateStore
 from toolgen.runtime.stores.sqlite_file import SqliteFile
 from toolgen.runtime.stores.sqlite_format import SqliteFormat
-from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
+from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 
 STORES: dict[str, Callable[[Path], Any]] = {
     "state": SqliteStateStore,

@@ -30,9 +30,9 @@ from toolgen.runtime.agents import (
     releasing,
 )
 from toolgen.runtime.agents.progress import Progress
-from toolgen.runtime.functions import func_tool, function_toolset
 from toolgen.runtime.native import NativeTool
-from toolgen.runtime.suspension import MemorySuspensionStore
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 ADD = ("add", {"a": 1, "b": 1})
 

@@ -33,9 +33,9 @@ from toolgen.runtime.agents import (
     agents_of,
 )
 from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
-from toolgen.runtime.events import StateConflict, ToolEnd, as_json
-from toolgen.runtime.functions import func_tool, function_toolset
-from toolgen.runtime.suspension import MemorySuspensionStore
+from toolgen.runtime.events.records import StateConflict, ToolEnd, as_json
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 
 def work(name: str, seconds: float = 0.0) -> tuple[str, dict[str, Any]]:

@@ -35,7 +35,7 @@ from toolgen.runtime.agents import (
     complete,
     stream_completion,
 )
-from toolgen.runtime.functions import func_tool
+from toolgen.runtime.toolsets.functions import func_tool
 
 ADD = ("add", {"a": 1, "b": 1})
 

@@ -17,7 +17,6 @@ from toolgen.runtime import (
     StaticToolset,
     ToolsetRegistration,
 )
-from toolgen.runtime.agent_route import AgentRoute
 from toolgen.runtime.agents import (
     AgentRegistration,
     AgentSpec,
@@ -28,7 +27,8 @@ from toolgen.runtime.agents import (
     ToolMessage,
     agents_of,
 )
-from toolgen.runtime.functions import func_tool, function_toolset
+from toolgen.runtime.toolsets.agent_route import AgentRoute
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 NOBODY = ScriptedPlanner([])
 ADD = calling(("add", {"a": 1, "b": 1}))

@@ -41,11 +41,11 @@ from toolgen.runtime.agents import (
     ScriptStep,
     agents_of,
 )
-from toolgen.runtime.approvals import Suspensions
 from toolgen.runtime.capabilities import CallScope, Conflict
-from toolgen.runtime.functions import func_tool, function_toolset
-from toolgen.runtime.suspension import MemorySuspensionStore
-from toolgen.runtime.suspension_errors import BadAnswerError, ConflictingAnswerError, LateAnswerError
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.approvals import Suspensions
+from toolgen.runtime.waiting.errors import BadAnswerError, ConflictingAnswerError, LateAnswerError
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 ADD = ("add", {"a": 1, "b": 1})
 

@@ -22,13 +22,13 @@ from toolgen.runtime import (
     Unfinished,
 )
 from toolgen.runtime.agents import RunOutput, ScriptedPlanner, agents_of
-from toolgen.runtime.event_hub import Events
-from toolgen.runtime.events import AwaitConfirmation, AwaitInput, Event
-from toolgen.runtime.functions import func_tool, function_toolset
-from toolgen.runtime.hints import filled, shortens
-from toolgen.runtime.suspension import Suspension
-from toolgen.runtime.suspension_errors import ForeignAnswerError, UnknownSuspensionError
-from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
+from toolgen.runtime.call.hints import filled, shortens
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.events.records import AwaitConfirmation, AwaitInput, Event
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.errors import ForeignAnswerError, UnknownSuspensionError
+from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
+from toolgen.runtime.waiting.suspension import Suspension
 
 HIDDEN = "select 1 -- " + " " * 200 + "; drop table users"
 

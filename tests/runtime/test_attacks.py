@@ -11,9 +11,9 @@ import pytest
 from gen.assistant.toolsets import devices
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
 from toolgen.runtime import ConfirmSpec, Interceptor, Runtime, ToolsetRegistration
-from toolgen.runtime.event_hub import Events
-from toolgen.runtime.events import as_json
-from toolgen.runtime.suspension import MemorySuspensionStore
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.events.records import as_json
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 TOOL = "assistant.devices.list_devices"
 

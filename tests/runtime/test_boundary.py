@@ -20,8 +20,8 @@ from toolgen.runtime import (
     Hook,
     ToolCall,
 )
-from toolgen.runtime.boundary import Contained
-from toolgen.runtime.event_hub import Events
+from toolgen.runtime.call.boundary import Contained
+from toolgen.runtime.events.hub import Events
 
 TOOL = "assistant.devices.list_devices"
 CALL = ToolCall(tool=TOOL, payload_json=SITE, meta=META)

@@ -20,9 +20,9 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     complete,
 )
-from toolgen.runtime.boundary import StrayExceptionError
-from toolgen.runtime.event_hub import Events
-from toolgen.runtime.functions import func_tool, function_toolset
+from toolgen.runtime.call.boundary import StrayExceptionError
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.type_codec import TypeCodec
 
 TOOL = "assistant.devices.list_devices"

@@ -28,12 +28,12 @@ from toolgen.runtime import (
     ToolSpec,
     Values,
 )
-from toolgen.runtime.agent_route import AgentRoute
 from toolgen.runtime.agents import FinalResult, ScriptedPlanner, UserMessage, agents_of
 from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
 from toolgen.runtime.specs import LongRunningSpec
-from toolgen.runtime.suspension import MemorySuspensionStore
-from toolgen.runtime.suspension_errors import BadAnswerError
+from toolgen.runtime.toolsets.agent_route import AgentRoute
+from toolgen.runtime.waiting.errors import BadAnswerError
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 PLAIN = replace(rows.FREE, bounded=BoundedSpec(items="rows"))
 """A window without cursors."""

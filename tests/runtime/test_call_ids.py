@@ -25,7 +25,7 @@ from toolgen.runtime.agents import (
     agents_of,
 )
 from toolgen.runtime.agents.call_ids import CallIds
-from toolgen.runtime.events import Event
+from toolgen.runtime.events.records import Event
 
 ADD = ("add", {"a": 1, "b": 2})
 LOOKS = exported("x.lows", "x.low")

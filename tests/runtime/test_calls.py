@@ -32,8 +32,8 @@ from toolgen.runtime import (
     ToolValidationError,
     Verdict,
 )
-from toolgen.runtime.functions import func_tool, function_toolset
 from toolgen.runtime.testing import RecordingExecutor, build_call
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 META = CallMeta(session_id="s-9", tool_call_id="c-1")
 LIST = "assistant.devices.list_devices"

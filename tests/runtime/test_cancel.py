@@ -22,11 +22,10 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     agents_of,
 )
-from toolgen.runtime.approvals import Suspensions
-from toolgen.runtime.event_hub import Events
-from toolgen.runtime.functions import func_tool
-from toolgen.runtime.suspension import MemorySuspensionStore, SuspensionStore
-from toolgen.runtime.suspension_errors import (
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.toolsets.functions import func_tool
+from toolgen.runtime.waiting.approvals import Suspensions
+from toolgen.runtime.waiting.errors import (
     BadAnswerError,
     ChangedToolError,
     ConflictingAnswerError,
@@ -35,7 +34,8 @@ from toolgen.runtime.suspension_errors import (
     SuspensionError,
     UnknownSuspensionError,
 )
-from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
+from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore, SuspensionStore
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec())

@@ -26,8 +26,8 @@ from toolgen.runtime.capabilities import (
     StateCapability,
     StateStore,
 )
-from toolgen.runtime.event_hub import Events
-from toolgen.runtime.events import ArtifactSaved
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.events.records import ArtifactSaved
 
 TOOL = "assistant.devices.list_devices"
 ANN = CallMeta(session_id="s", turn_id="t", tool_call_id="c1", labels={"user": "ann"})

@@ -26,9 +26,9 @@ from toolgen.runtime import (
     ToolResult,
 )
 from toolgen.runtime.capabilities import ArtifactsCapability, MemoryArtifactStore
-from toolgen.runtime.event_hub import Events
-from toolgen.runtime.events import Event
-from toolgen.runtime.suspension import MemorySuspensionStore
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.events.records import Event
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec())

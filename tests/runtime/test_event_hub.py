@@ -9,8 +9,8 @@ import threading
 import pytest
 
 from toolgen.runtime.calls import CallMeta
-from toolgen.runtime.event_hub import Events
-from toolgen.runtime.events import Event, EventsDropped, RunStreamEnd, ToolOutputDelta, ToolUpdate
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.events.records import Event, EventsDropped, RunStreamEnd, ToolOutputDelta, ToolUpdate
 
 RUN = CallMeta(run_id="r1", session_id="s", turn_id="t", tool_call_id="c")
 

@@ -9,7 +9,7 @@ from typing import get_args
 import jsonschema
 import pytest
 
-from toolgen.runtime.events import (
+from toolgen.runtime.events.records import (
     AgentRunStarted,
     ArtifactRef,
     ArtifactSaved,
@@ -40,7 +40,7 @@ from toolgen.runtime.events import (
 )
 from toolgen.runtime.results import Bounds
 
-SHIPPED = json.loads(files("toolgen.runtime").joinpath("events-1.schema.json").read_text("utf-8"))
+SHIPPED = json.loads(files("toolgen.runtime.events").joinpath("events-1.schema.json").read_text("utf-8"))
 
 ONE_OF_EACH: tuple[Event, ...] = (
     RunStarted(agent="home.butler", seq=1, time=1.5, run_id="r", session_id="s", turn_id="t"),

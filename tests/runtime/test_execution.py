@@ -12,7 +12,7 @@ import pytest
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
 from toolgen.runtime import Continue, Hook, ToolCall, ToolError, Verdict
-from toolgen.runtime.deadlines import GRACE_S, limited
+from toolgen.runtime.call.deadlines import GRACE_S, limited
 
 TOOL = "assistant.devices.list_devices"
 CALL = ToolCall(tool=TOOL, payload_json=SITE, meta=META)

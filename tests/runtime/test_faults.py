@@ -27,7 +27,7 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolsetRegistration,
 )
-from toolgen.runtime.suspension import MemorySuspensionStore
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 TOOL = "assistant.devices.list_devices"
 BAD = b'{"site_id": "bad"}'

@@ -32,8 +32,8 @@ from toolgen.runtime import (
     ToolReturn,
     ToolValidationError,
 )
-from toolgen.runtime.catalog import catalog_entry
-from toolgen.runtime.functions import func_tool, function_toolset
+from toolgen.runtime.toolsets.catalog import catalog_entry
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 
 class Colour(enum.Enum):

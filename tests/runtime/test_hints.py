@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.tools import spec
-from toolgen.runtime.catalog import catalog_entry
+from toolgen.runtime.toolsets.catalog import catalog_entry
 
 CAREFUL = {"read_only": False, "destructive": True, "idempotent": False, "open_world": True, "edit": False}
 

@@ -30,12 +30,12 @@ from toolgen.runtime import (
     ToolsetRegistration,
     ToolValidationError,
 )
-from toolgen.runtime.agent_route import AgentRoute
 from toolgen.runtime.agents import Await, FinalResult, RunHandle, ScriptedPlanner, complete
 from toolgen.runtime.agents.completions import CompletionError, CompletionSpec
-from toolgen.runtime.functions import func_tool, function_toolset
-from toolgen.runtime.suspension import MemorySuspensionStore
-from toolgen.runtime.suspension_errors import BadAnswerError
+from toolgen.runtime.toolsets.agent_route import AgentRoute
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.errors import BadAnswerError
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 TOOL = "assistant.devices.list_devices"
 SMALL = Limits(bytes=1000, depth=4, keys=30, issues=3)

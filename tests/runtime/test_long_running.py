@@ -23,10 +23,10 @@ from toolgen.runtime import (
     ToolsetRegistration,
     ToolSpec,
 )
-from toolgen.runtime.catalog import catalog_entry
-from toolgen.runtime.event_hub import Events
-from toolgen.runtime.functions import func_tool, function_toolset
-from toolgen.runtime.suspension import MemorySuspensionStore
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.toolsets.catalog import catalog_entry
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 Ack, Done, Progress = (
     maintenance.UpdateFirmwareAck,

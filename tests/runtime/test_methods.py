@@ -19,7 +19,7 @@ from toolgen.runtime import (
     ToolsetRegistration,
 )
 from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
-from toolgen.runtime.functions import function_toolset
+from toolgen.runtime.toolsets.functions import function_toolset
 
 TOOL = "assistant.devices.list_devices"
 

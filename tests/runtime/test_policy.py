@@ -21,8 +21,8 @@ from toolgen.runtime import (
     ToolCall,
     ToolSpec,
 )
-from toolgen.runtime.functions import func_tool
-from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
+from toolgen.runtime.toolsets.functions import func_tool
+from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 
 META = CallMeta(session_id="s")
 

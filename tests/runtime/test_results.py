@@ -24,8 +24,8 @@ from toolgen.runtime import (
     Values,
 )
 from toolgen.runtime.content import Content
-from toolgen.runtime.event_hub import Events
-from toolgen.runtime.suspension import MemorySuspensionStore
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 TOOL = "assistant.devices.list_devices"
 PNG = b"\x89PNG\r\n"

@@ -17,9 +17,9 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     agents_of,
 )
-from toolgen.runtime.events import Event, RunCompleted, ToolEnd
-from toolgen.runtime.functions import function_toolset
-from toolgen.runtime.suspension import MemorySuspensionStore
+from toolgen.runtime.events.records import Event, RunCompleted, ToolEnd
+from toolgen.runtime.toolsets.functions import function_toolset
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 CANCELED: list[str] = []
 

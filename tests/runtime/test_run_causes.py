@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from toolgen.runtime import Runtime, ToolsetRegistration
-from toolgen.runtime.agent_route import AgentRoute
 from toolgen.runtime.agents import (
     AgentRegistration,
     AgentSpec,
@@ -14,8 +13,9 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     agents_of,
 )
-from toolgen.runtime.events import ToolEnd
-from toolgen.runtime.functions import func_tool
+from toolgen.runtime.events.records import ToolEnd
+from toolgen.runtime.toolsets.agent_route import AgentRoute
+from toolgen.runtime.toolsets.functions import func_tool
 
 
 def look() -> str:

@@ -21,7 +21,6 @@ from toolgen.runtime import (
     ToolsetRegistration,
     Verdict,
 )
-from toolgen.runtime.agent_route import AgentRoute
 from toolgen.runtime.agents import (
     FinalResult,
     HandOver,
@@ -30,9 +29,10 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     agents_of,
 )
-from toolgen.runtime.events import AgentRunStarted
-from toolgen.runtime.functions import func_tool
-from toolgen.runtime.suspension import MemorySuspensionStore
+from toolgen.runtime.events.records import AgentRunStarted
+from toolgen.runtime.toolsets.agent_route import AgentRoute
+from toolgen.runtime.toolsets.functions import func_tool
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 from toolgen.shapes.design.model import ToolModel
 
 

@@ -19,8 +19,8 @@ from toolgen.runtime.agents import (
     agents_of,
     watching,
 )
-from toolgen.runtime.functions import function_toolset
-from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
+from toolgen.runtime.toolsets.functions import function_toolset
+from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 
 SPEC = AgentSpec(id="x.agent", description="Calls.")
 

@@ -22,7 +22,7 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     agents_of,
 )
-from toolgen.runtime.functions import func_tool
+from toolgen.runtime.toolsets.functions import func_tool
 
 ADD = ("add", {"a": 1, "b": 2})
 

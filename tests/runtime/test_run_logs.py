@@ -16,8 +16,8 @@ from toolgen.runtime.agents import (
     ScriptStep,
     agents_of,
 )
-from toolgen.runtime.event_hub import Events
-from toolgen.runtime.events import RunStarted
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.events.records import RunStarted
 
 
 async def test_the_log_of_a_run_that_is_canceled_at_once_is_whole() -> None:

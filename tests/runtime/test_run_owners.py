@@ -25,9 +25,9 @@ from toolgen.runtime.agents import (
     UnknownRunError,
     agents_of,
 )
-from toolgen.runtime.functions import function_toolset
-from toolgen.runtime.suspension_errors import ForeignAnswerError
-from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
+from toolgen.runtime.toolsets.functions import function_toolset
+from toolgen.runtime.waiting.errors import ForeignAnswerError
+from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 
 
 class Safe:

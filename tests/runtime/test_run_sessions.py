@@ -25,8 +25,8 @@ from toolgen.runtime.agents import (
     agents_of,
 )
 from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
-from toolgen.runtime.event_hub import Events
-from toolgen.runtime.events import Event, as_json, from_json
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.events.records import Event, as_json, from_json
 
 ADD = calling(("add", {"a": 1, "b": 1}))
 

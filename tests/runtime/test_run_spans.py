@@ -22,8 +22,8 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     agents_of,
 )
-from toolgen.runtime.functions import function_toolset
 from toolgen.runtime.telemetry import ToolSpans
+from toolgen.runtime.toolsets.functions import function_toolset
 
 
 def double(number: int) -> int:

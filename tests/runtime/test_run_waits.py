@@ -32,16 +32,16 @@ from toolgen.runtime.agents import (
     SessionBusyError,
     agents_of,
 )
-from toolgen.runtime.functions import func_tool, function_toolset
 from toolgen.runtime.specs import LongRunningSpec
-from toolgen.runtime.suspension import MemorySuspensionStore
-from toolgen.runtime.suspension_errors import (
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.errors import (
     BadAnswerError,
     ConflictingAnswerError,
     ForeignAnswerError,
     LateAnswerError,
     UnknownSuspensionError,
 )
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 
 def keeping(**more: Any) -> Mapping[str, Any]:

@@ -22,8 +22,8 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     ScriptStep,
 )
-from toolgen.runtime.functions import func_tool, function_toolset
-from toolgen.runtime.suspension import MemorySuspensionStore
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 ADD = ("add", {"a": 1, "b": 2})
 DID: list[str] = []

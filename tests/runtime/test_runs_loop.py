@@ -38,7 +38,6 @@ from toolgen.runtime import (
     ToolsetRegistration,
     filter_toolset,
 )
-from toolgen.runtime.agent_route import AgentRoute
 from toolgen.runtime.agents import (
     AssistantMessage,
     CallTools,
@@ -49,8 +48,9 @@ from toolgen.runtime.agents import (
     agents_of,
 )
 from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
-from toolgen.runtime.functions import func_tool, function_toolset
 from toolgen.runtime.specs import ArtifactSpec
+from toolgen.runtime.toolsets.agent_route import AgentRoute
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.type_codec import TypeCodec
 from toolgen.shapes.design.model import ToolModel
 

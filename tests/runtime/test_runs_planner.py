@@ -41,9 +41,9 @@ from toolgen.runtime.agents import (
     UserMessage,
     agents_of,
 )
-from toolgen.runtime.functions import function_toolset
-from toolgen.runtime.suspension_errors import ConflictingAnswerError
-from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
+from toolgen.runtime.toolsets.functions import function_toolset
+from toolgen.runtime.waiting.errors import ConflictingAnswerError
+from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 
 ADD = ("add", {"a": 1, "b": 2})
 _: Any = None

@@ -47,16 +47,16 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     agents_of,
 )
-from toolgen.runtime.approvals import Suspensions
-from toolgen.runtime.functions import func_tool, function_toolset
 from toolgen.runtime.specs import LongRunningSpec
-from toolgen.runtime.suspension import MemorySuspensionStore
-from toolgen.runtime.suspension_errors import (
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.approvals import Suspensions
+from toolgen.runtime.waiting.errors import (
     BadAnswerError,
     ConflictingAnswerError,
     LateAnswerError,
     SuspensionError,
 )
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 
 def asking(**more: Any) -> dict[str, Any]:

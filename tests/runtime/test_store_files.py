@@ -38,8 +38,8 @@ from toolgen.runtime.stores import (
     StoreReadOnlyError,
 )
 from toolgen.runtime.stores.sqlite_file import SqliteFile
-from toolgen.runtime.suspension import Suspension
-from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
+from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
+from toolgen.runtime.waiting.suspension import Suspension
 
 each_store = pytest.mark.parametrize("content", STORES)
 

@@ -32,9 +32,8 @@ from toolgen.runtime import (
     ToolError,
     ToolOutcome,
 )
-from toolgen.runtime.approvals import Suspensions
-from toolgen.runtime.suspension import MemorySuspensionStore, SuspensionStore
-from toolgen.runtime.suspension_errors import (
+from toolgen.runtime.waiting.approvals import Suspensions
+from toolgen.runtime.waiting.errors import (
     BadAnswerError,
     ChangedToolError,
     ConflictingAnswerError,
@@ -45,7 +44,8 @@ from toolgen.runtime.suspension_errors import (
     TamperedSuspensionError,
     UnknownSuspensionError,
 )
-from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
+from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore, SuspensionStore
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec(hint="List {site_id}?"), call_hint="Lists the devices of {site_id}.")

@@ -29,7 +29,7 @@ from toolgen.runtime import (
     ToolResult,
     Verdict,
 )
-from toolgen.runtime.bridge import Bridge, Wait
+from toolgen.runtime.call.bridge import Bridge, Wait
 from toolgen.runtime.capabilities import (
     ArtifactsCapability,
     ArtifactStore,
@@ -43,9 +43,9 @@ from toolgen.runtime.capabilities import (
     StateStore,
     StoredArtifact,
 )
-from toolgen.runtime.event_hub import Events
-from toolgen.runtime.functions import function_toolset
-from toolgen.runtime.suspension import MemorySuspensionStore
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.toolsets.functions import function_toolset
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 TOOL = "assistant.devices.list_devices"
 ANN = CallMeta(session_id="s", turn_id="t", tool_call_id="c", labels={"user": "ann"})

@@ -19,8 +19,8 @@ from tests.conftest import surroundings
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, nothing, spec
 from toolgen.runtime import Runtime, ToolError, ToolResult, ToolsetRegistration, in_thread
-from toolgen.runtime.deadlines import TimeLimitError
-from toolgen.runtime.thread_pool import NoThreadError, ThreadPool
+from toolgen.runtime.call.deadlines import TimeLimitError
+from toolgen.runtime.call.thread_pool import NoThreadError, ThreadPool
 
 
 class Held:
@@ -279,7 +279,7 @@ async def test_a_service_in_threads_has_threads_of_its_own(caplog: pytest.LogCap
 CALLING = """
 import asyncio, os, sys, threading
 from toolgen.runtime import Runtime
-from toolgen.runtime.functions import function_toolset
+from toolgen.runtime.toolsets.functions import function_toolset
 
 def blocks() -> str:
     "Block."

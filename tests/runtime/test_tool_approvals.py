@@ -30,11 +30,11 @@ from toolgen.runtime import (
     Verdict,
 )
 from toolgen.runtime.agents import ScriptedPlanner, agents_of
-from toolgen.runtime.event_hub import Events
-from toolgen.runtime.events import ToolAuthorization
-from toolgen.runtime.functions import func_tool, function_toolset
-from toolgen.runtime.suspension_errors import ConflictingAnswerError
-from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.events.records import ToolAuthorization
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.errors import ConflictingAnswerError
+from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 
 
 class Files:

@@ -18,7 +18,7 @@ from toolgen.runtime import (
     filter_toolset,
     prefixed,
 )
-from toolgen.runtime.functions import func_tool
+from toolgen.runtime.toolsets.functions import func_tool
 
 
 def greet(name: str) -> str:

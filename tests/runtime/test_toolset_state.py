@@ -31,7 +31,7 @@ from toolgen.runtime.capabilities import (
     StateStore,
 )
 from toolgen.runtime.capabilities.state import Scope
-from toolgen.runtime.functions import func_tool, function_toolset
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 ANN = CallMeta(session_id="s", turn_id="t", labels={"user": "ann"})
 

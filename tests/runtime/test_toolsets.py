@@ -27,10 +27,10 @@ from toolgen.runtime import (
     prefixed,
     with_confirmation,
 )
-from toolgen.runtime.event_hub import Events
-from toolgen.runtime.functions import func_tool, function_toolset
+from toolgen.runtime.events.hub import Events
 from toolgen.runtime.native import NativeTool
 from toolgen.runtime.testing import RecordingExecutor
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 
 def greet(name: str) -> str:

@@ -32,11 +32,11 @@ from toolgen.runtime import (
     ToolValidationError,
 )
 from toolgen.runtime.agents import FinalResponse, PlanInput, ScriptedPlanner, agents_of
-from toolgen.runtime.event_hub import Events
-from toolgen.runtime.events import as_json
-from toolgen.runtime.functions import func_tool, function_toolset
-from toolgen.runtime.suspension import MemorySuspensionStore
-from toolgen.runtime.truncation import document_within, error_within, refusal_within, text_within
+from toolgen.runtime.call.truncation import document_within, error_within, refusal_within, text_within
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.events.records import as_json
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 from toolgen.shapes.issues import FieldIssue
 
 TOOL = "assistant.devices.list_devices"

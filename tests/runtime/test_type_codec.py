@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from tests.cases.numbers.gen.lab.toolsets import numbers
 from toolgen.runtime import MalformedResultError
-from toolgen.runtime.functions import func_tool
+from toolgen.runtime.toolsets.functions import func_tool
 from toolgen.runtime.type_codec import TypeCodec
 
 

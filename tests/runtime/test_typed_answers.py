@@ -26,9 +26,9 @@ from toolgen.runtime import (
     Unfinished,
 )
 from toolgen.runtime.agents import ScriptedPlanner, agents_of
-from toolgen.runtime.functions import func_tool, function_toolset
-from toolgen.runtime.suspension_errors import BadAnswerError
-from toolgen.runtime.suspension_sqlite import SqliteSuspensionStore
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.errors import BadAnswerError
+from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 
 
 class Floor(Enum):

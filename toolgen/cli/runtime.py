@@ -20,7 +20,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.expr.rendering import shown
 from toolgen.runtime import CallMeta, Runtime, ToolSpec, UnknownToolError
-from toolgen.runtime.unimplemented import Unimplemented
+from toolgen.runtime.call.unimplemented import Unimplemented
 
 from .config import Project
 from .load import load_module

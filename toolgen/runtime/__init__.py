@@ -18,12 +18,16 @@ from toolgen.shapes.design.model import (
 from toolgen.shapes.foreign.model import Foreign, SchemaModel
 from toolgen.shapes.issues import FieldIssue
 
-from .bridge import CallEndedError
+from .call.bridge import CallEndedError
+from .call.entry import Interceptor
+from .call.hooks import Abort, Answer, Continue, Deny, Hook, Verdict
+from .call.methods import ToolMethod, tool_method
+from .call.policy import Allow, Ask, Decision, Policy
+from .call.trace import Trace, TraceStep
 from .calls import CallBuilder, CallMeta, SeenBounds, ToolCall
 from .codec import CheckedCodec, Codec, CodecModule, SchemaCodec
 from .content import AudioContent, Content, ImageContent, ResourceContent, TextContent
 from .context import ToolContext
-from .entry import Interceptor
 from .errors import (
     FormatError,
     MalformedResultError,
@@ -33,13 +37,9 @@ from .errors import (
     ToolValidationError,
     UnknownToolError,
 )
-from .hooks import Abort, Answer, Continue, Deny, Hook, Verdict
 from .lazy import LazyModule, lazy_attribute
-from .methods import ToolMethod, tool_method
 from .native import NativeTool
-from .policy import Allow, Ask, Decision, Policy
 from .presence import given
-from .registration import BoundTool, RawExecutor, ToolsetRegistration
 from .results import (
     Actions,
     Artifact,
@@ -58,13 +58,13 @@ from .results import (
     Unfinished,
 )
 from .runtime import Runtime
-from .snapshot import Snapshot
 from .specs import ArtifactSpec, BoundedSpec, ConfirmSpec, LongRunningSpec, ToolSpec
 from .sync_context import SyncToolContext
 from .threads import in_thread
-from .toolset_views import allow_tools, filter_toolset, prefixed, with_confirmation
-from .toolsets import DynamicToolset, OnError, ReadonlyContext, SnapshotError, StaticToolset
-from .trace import Trace, TraceStep
+from .toolsets.dynamic import DynamicToolset, OnError, ReadonlyContext, SnapshotError, StaticToolset
+from .toolsets.registration import BoundTool, RawExecutor, ToolsetRegistration
+from .toolsets.snapshot import Snapshot
+from .toolsets.views import allow_tools, filter_toolset, prefixed, with_confirmation
 from .values import Key, Values
 
 __all__ = [

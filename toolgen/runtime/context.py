@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from toolgen.contract.json_value import Json
 
 from .calls import CallMeta
-from .progress import check_told, progress_of
+from .events.progress import check_told, progress_of
 from .results import Actions
 from .values import Key, Values
 
 if TYPE_CHECKING:
-    from .bridge import Wait
+    from .call.bridge import Wait
     from .capabilities import Artifacts, State
-    from .resumption import Resumption
     from .specs import ToolSpec
+    from .waiting.resumption import Resumption
 
 T = TypeVar("T")
 

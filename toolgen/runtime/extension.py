@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Protocol
 
 from toolgen.contract.json_value import Json
 
+from .call.entry import Entry
+from .call.failures import Arguments, failed, failure_of
+from .call.host import Host
 from .calls import CallMeta
-from .entry import Entry
 from .errors import RegistrationError
-from .failures import Arguments, failed, failure_of
-from .host import Host
-from .registry import Registry
 from .results import Delegated, ToolResult
-from .suspension import Suspension
+from .toolsets.registry import Registry
+from .waiting.suspension import Suspension
 
 if TYPE_CHECKING:
     from .agents.engine import Engine
-    from .event_hub import Events
-    from .snapshot import Snapshot
+    from .events.hub import Events
+    from .toolsets.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

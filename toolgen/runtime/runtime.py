@@ -10,40 +10,40 @@ from typing import TYPE_CHECKING, Any, Self
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
-from .answering import Answering
-from .answers import cancellation
-from .batch import Batch
-from .boundary import contained
+from .call.batch import Batch
+from .call.boundary import contained
+from .call.dispatch import dispatch, escaped
+from .call.entry import Interceptor, Surroundings
+from .call.execution import Execution
+from .call.failures import Arguments, log
+from .call.hook_tools import HookTools
+from .call.hooks import Hook, checked_hook
+from .call.host import Host
+from .call.policy import Policy
+from .call.trace import Trace
 from .calls import NO_META, CallMeta, ToolCall
 from .context import ToolContext
-from .directory import Directory
-from .dispatch import dispatch, escaped
-from .entry import Interceptor, Surroundings
 from .errors import RegistrationError, UnknownToolError
-from .execution import Execution
+from .events.reports import Reports
 from .extension import Extension, Interior, NoExtension
-from .failures import Arguments, log
-from .hook_tools import HookTools
-from .hooks import Hook, checked_hook
-from .host import Host
-from .policy import Policy
-from .registration import ToolsetRegistration, checked
-from .registry import Registry
-from .reports import Reports
-from .resolution import Toolsets
 from .results import Suspended, ToolResult
-from .snapshot import Snapshot
 from .specs import ToolSpec
-from .toolsets import DynamicToolset, OnError, ReadonlyContext, StaticToolset
-from .trace import Trace
+from .toolsets.directory import Directory
+from .toolsets.dynamic import DynamicToolset, OnError, ReadonlyContext, StaticToolset
+from .toolsets.registration import ToolsetRegistration, checked
+from .toolsets.registry import Registry
+from .toolsets.resolution import Toolsets
+from .toolsets.snapshot import Snapshot
 from .values import Values
+from .waiting.answering import Answering
+from .waiting.answers import cancellation
 
 if TYPE_CHECKING:
     from .agents.engine import Engine
     from .capabilities import Capability
-    from .event_hub import Events
-    from .suspension import SuspensionStore
+    from .events.hub import Events
     from .telemetry import ToolSpans
+    from .waiting.suspension import SuspensionStore
 
 
 class Runtime:
@@ -402,6 +402,6 @@ class Runtime:
 def _reports(events: Events | None, limits: Limits) -> Reports:
     if events is None:
         return Reports()
-    from .event_reports import EventReports  # only a runtime that is watched needs the events
+    from .events.told import EventReports  # only a runtime that is watched needs the events
 
     return EventReports(events, limits.result_bytes)

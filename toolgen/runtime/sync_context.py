@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from toolgen.contract.json_value import Json
 
-from .bridge import Bridge
+from .call.bridge import Bridge
 from .calls import CallMeta
 from .context import ToolContext, in_thread_of
 from .results import Actions

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.contract.logs import logger
 
+from .call.failures import Arguments, as_document
 from .calls import CallMeta
-from .failures import Arguments, as_document
 from .results import ToolResult
 from .specs import ToolSpec
 

@@ -1,4 +1,4 @@
-"""Texts for people with names in braces, as `toolgen.runtime.hints` fills them."""
+"""Texts for people with names in braces, as `toolgen.runtime.call.hints` fills them."""
 
 from __future__ import annotations
 

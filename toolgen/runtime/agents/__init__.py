@@ -2,7 +2,7 @@
 
 from toolgen.contract.policy import History, RunPolicy
 
-from ..agent_route import AgentRoute
+from ..toolsets.agent_route import AgentRoute
 from .agents import Agents, agents_of
 from .client import AgentClient, RunHandle
 from .completions import CompletionError, CompletionSpec, complete, stream_completion

@@ -8,17 +8,17 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.names import FORMAT
 from toolgen.contract.policy import RunPolicy
 
+from ..call.entry import Entry
+from ..call.failures import Arguments, as_document, failed, failure_of
 from ..calls import CallMeta
-from ..entry import Entry
 from ..errors import FormatError, RegistrationError
-from ..events import Event
-from ..failures import Arguments, as_document, failed, failure_of
+from ..events.records import Event
 from ..results import Delegated, ToolResult
 from ..runtime import Runtime
-from ..snapshot import Snapshot
 from ..specs import ToolSpec
-from ..suspension import Suspension
-from ..suspension_errors import ConflictingAnswerError
+from ..toolsets.snapshot import Snapshot
+from ..waiting.errors import ConflictingAnswerError
+from ..waiting.suspension import Suspension
 from .calling import Calling
 from .client import AgentClient
 from .engine import Engine, RunState

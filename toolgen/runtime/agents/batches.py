@@ -10,11 +10,11 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..batch import Batch
+from ..call.batch import Batch
+from ..call.failures import log
+from ..call.host import Host
 from ..context import ToolContext
-from ..failures import log
-from ..host import Host
-from ..reports import Reports
+from ..events.reports import Reports
 from ..results import ToolResult
 from ..values import Values
 

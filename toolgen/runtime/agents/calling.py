@@ -11,23 +11,23 @@ from pydantic_core import to_json
 
 from toolgen.contract.portable import portable_text
 
-from ..answering import Answering, remembered
-from ..batch import Batch
-from ..bounds import remember
+from ..call.batch import Batch
+from ..call.bounds import remember
+from ..call.dispatch import dispatch, ended, escaped
+from ..call.entry import Entry
+from ..call.failures import failed, hidden, log
+from ..call.finishing import finish
+from ..call.host import Host
 from ..calls import CallMeta
 from ..context import ToolContext
-from ..directory import Directory
-from ..dispatch import dispatch, ended, escaped
-from ..entry import Entry
 from ..errors import MalformedResultError, ToolError, ToolValidationError
-from ..event_reports import EventReports
-from ..failures import failed, hidden, log
-from ..finishing import finish
-from ..host import Host
+from ..events.told import EventReports
 from ..results import RetryHint, RunLink, ToolResult
 from ..specs import ToolSpec
-from ..suspension_errors import SuspensionError
+from ..toolsets.directory import Directory
 from ..values import Values
+from ..waiting.answering import Answering, remembered
+from ..waiting.errors import SuspensionError
 from .batches import Batches
 from .documents import Done, RunDocument, RunFacts, StepCall
 from .engine import ActivityInfo

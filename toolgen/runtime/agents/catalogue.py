@@ -8,17 +8,17 @@ from typing import Any
 
 from toolgen.contract.policy import RunPolicy
 
-from ..agent_route import AgentRoute
+from ..call.entry import Entry, Surroundings
 from ..calls import CallMeta
-from ..directory import Directory
-from ..entry import Entry, Surroundings
 from ..errors import RegistrationError
-from ..ownership import Managers
-from ..registration import ToolsetRegistration
-from ..resolution import Toolsets
-from ..snapshot import Caller, Snapshot
 from ..specs import ToolSpec
-from ..toolsets import Listed, ReadonlyContext, native_of, on_error_of
+from ..toolsets.agent_route import AgentRoute
+from ..toolsets.directory import Directory
+from ..toolsets.dynamic import Listed, ReadonlyContext, native_of, on_error_of
+from ..toolsets.ownership import Managers
+from ..toolsets.registration import ToolsetRegistration
+from ..toolsets.resolution import Toolsets
+from ..toolsets.snapshot import Caller, Snapshot
 from .planner import Planner
 from .registration import AgentRegistration, AgentSpec, AgentTool
 

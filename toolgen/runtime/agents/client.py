@@ -8,7 +8,7 @@ from contextlib import aclosing
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
 
-from ..events import Event
+from ..events.records import Event
 from .output import Awaiting, RunOutput
 from .owner import Owner
 from .runs import Runs

@@ -12,7 +12,7 @@ from pydantic_core import to_json
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
-from ..boundary import Contained
+from ..call.boundary import Contained
 from ..codec import Codec
 from ..errors import ToolValidationError
 from .attempts import Attempts

@@ -8,8 +8,8 @@ from typing import Any
 
 from toolgen.contract.policy import History
 
-from ..boundary import Contained, name_of
-from ..failures import log
+from ..call.boundary import Contained, name_of
+from ..call.failures import log
 from ..results import ToolStatus
 from .catalogue import Agent
 from .documents import RunFacts

@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..call.entry import Entry
+from ..call.failures import failed
 from ..calls import CallMeta
-from ..entry import Entry
 from ..errors import ToolError
-from ..failures import failed
 from ..results import Delegated, RunLink, ToolResult
 from .calling import concluded
 from .documents import Parent, RunDocument, RunInput

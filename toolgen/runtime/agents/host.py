@@ -12,18 +12,18 @@ from typing import Any, Final
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
 
+from ..call.entry import Entry, Surroundings
+from ..call.failures import log
+from ..call.hooks import Hook
+from ..call.host import Host
 from ..calls import CallMeta
-from ..directory import Directory
-from ..entry import Entry, Surroundings
 from ..errors import RegistrationError
-from ..event_hub import Events
-from ..failures import log
-from ..hooks import Hook
-from ..host import Host
-from ..ownership import Managers
+from ..events.hub import Events
 from ..results import Delegated, Suspended, ToolResult
-from ..snapshot import Caller, Snapshot
 from ..specs import ToolSpec
+from ..toolsets.directory import Directory
+from ..toolsets.ownership import Managers
+from ..toolsets.snapshot import Caller, Snapshot
 from ..values import Values
 from .catalogue import Agent, agent_of, changed
 from .documents import LOOP, LOOP_VERSION, Child, Parent, RunFacts, RunInput, StepCall

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from toolgen.contract.json_value import Json
 
-from ..events import FORMAT, Event, from_json
+from ..events.records import FORMAT, Event, from_json
 from .documents import RunFacts
 
 

@@ -12,7 +12,7 @@ from pydantic_core import from_json
 
 from toolgen.contract.json_value import Json
 
-from ..events import (
+from ..events.records import (
     AssistantReply,
     AwaitClarification,
     RunCompleted,

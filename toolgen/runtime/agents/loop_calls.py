@@ -8,7 +8,7 @@ from pydantic_core import to_json, to_jsonable_python
 
 from toolgen.contract.json_value import Json
 
-from ..events import AgentRunStarted, ToolEnd, as_json
+from ..events.records import AgentRunStarted, ToolEnd, as_json
 from ..results import RetryHint
 from .documents import LOOP, Child, Done, Failure, RunDocument, RunFacts, RunInput, StepCall, StopReason
 from .engine import ActivityFailed, CallOptions, RunContext

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolgen.contract.json_value import Json
 
-from ..events import Event, RunPhase, RunStarted, ToolEnd, as_json
+from ..events.records import Event, RunPhase, RunStarted, ToolEnd, as_json
 from .documents import RunFacts, RunInput
 from .engine import RunContext
 

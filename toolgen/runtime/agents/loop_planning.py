@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 
-from ..events import PlanRetry, Usage
+from ..events.records import PlanRetry, Usage
 from .attempts import Attempts
 from .documents import PlanArgument, RetryStep, RunFacts, Spent, Step
 from .engine import ActivityFailed, CallOptions, RunContext

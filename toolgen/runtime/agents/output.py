@@ -9,7 +9,7 @@ from typing import Any, Literal
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
 
-from ..entry import Entry
+from ..call.entry import Entry
 from ..results import Artifact, Telemetry
 from .documents import StopReason
 from .engine import RunState, RunStatus

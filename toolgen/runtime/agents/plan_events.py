@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..call.truncation import text_within
 from ..calls import CallMeta
-from ..events import (
+from ..events.records import (
     AssistantReply,
     Event,
     PlannerThought,
@@ -14,8 +15,7 @@ from ..events import (
     ToolsetDropped,
     as_json,
 )
-from ..snapshot import Snapshot
-from ..truncation import text_within
+from ..toolsets.snapshot import Snapshot
 from .call_ids import CallIds
 from .documents import Spent
 from .engine import ActivityInfo

@@ -13,21 +13,21 @@ from pydantic_core import from_json, to_json
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import LONGEST_CHARACTER
 
-from ..answers import checked_schema
-from ..boundary import Contained, name_of
-from ..bounds import bounds_of
-from ..deadlines import limited
+from ..call.boundary import Contained, name_of
+from ..call.bounds import bounds_of
+from ..call.deadlines import limited
+from ..call.failures import log
+from ..call.hints import filled
+from ..call.hooks import Abort, Answer, Continue, Deny, Verdict, steps, told
+from ..call.hooks import Step as HookStep
+from ..call.truncation import document_within, text_within
 from ..errors import MalformedResultError, ToolValidationError
-from ..events import ToolStart, as_json
-from ..failures import log
-from ..hints import filled
-from ..hooks import Abort, Answer, Continue, Deny, Verdict, steps, told
-from ..hooks import Step as HookStep
+from ..events.records import ToolStart, as_json
 from ..native import NativeTool
 from ..results import RetryHint
-from ..snapshot import Snapshot
 from ..specs import ToolSpec
-from ..truncation import document_within, text_within
+from ..toolsets.snapshot import Snapshot
+from ..waiting.answers import checked_schema
 from .admission import is_allowed
 from .call_ids import CallIds
 from .catalogue import Agent

@@ -9,13 +9,13 @@ from pydantic_core import to_jsonable_python
 
 from toolgen.contract.json_value import Json
 
+from ..call.truncation import text_within
 from ..calls import NO_META, CallMeta
 from ..content import TextContent
 from ..errors import causes_of
-from ..events import Event, as_json
+from ..events.records import Event, as_json
 from ..results import Suspended, ToolResult
 from ..specs import ToolSpec
-from ..truncation import text_within
 from .documents import Done, StepCall
 from .engine import ActivityInfo
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from toolgen.contract.policy import RunPolicy
 
-from ..registration import ToolsetRegistration
 from ..specs import ConfirmSpec
-from ..toolsets import DynamicToolset, StaticToolset
+from ..toolsets.dynamic import DynamicToolset, StaticToolset
+from ..toolsets.registration import ToolsetRegistration
 from .planner import Planner
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import Any, Final, TypeVar
 
-from ..deadlines import GRACE_S, in_own_task
+from ..call.deadlines import GRACE_S, in_own_task
 
 _GRACE_S: Final = 2 * GRACE_S
 """For work to end after it was cancelled: longer than the tool in it has."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolgen.contract.json_value import Json
 
-from ..failures import log
+from ..call.failures import log
 from ..telemetry import ToolSpans
 from .documents import PlanArgument
 from .engine import ActivityInfo

@@ -14,15 +14,15 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
 
-from ..answers import answer_issues, refuse_excess, without_optional_nulls
+from ..call.entry import Entry
+from ..call.failures import log
 from ..calls import CallMeta
-from ..entry import Entry
 from ..errors import RegistrationError
-from ..events import Event
-from ..failures import log
+from ..events.records import Event
 from ..results import Delegated, ToolResult
-from ..suspension import Suspension
-from ..suspension_errors import BadAnswerError, LateAnswerError
+from ..waiting.answers import answer_issues, refuse_excess, without_optional_nulls
+from ..waiting.errors import BadAnswerError, LateAnswerError
+from ..waiting.suspension import Suspension
 from .direct import DirectCalls
 from .documents import Parent
 from .engine import RunState, RunStatus, UnknownRunError, unknown_run

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..answering import Answering
-from ..answers import cancellation
-from ..batch import Batch
-from ..entry import Entry
-from ..failures import log
-from ..reports import Reports
-from ..suspension_errors import SuspensionError
+from ..call.batch import Batch
+from ..call.entry import Entry
+from ..call.failures import log
+from ..events.reports import Reports
+from ..waiting.answering import Answering
+from ..waiting.answers import cancellation
+from ..waiting.errors import SuspensionError
 from .output import Awaiting
 
 if TYPE_CHECKING:

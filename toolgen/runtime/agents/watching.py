@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from ..failures import log
+from ..call.failures import log
 from ..results import Suspended
-from ..suspension import MemorySuspensionStore
+from ..waiting.suspension import MemorySuspensionStore
 from .engine import Engine, UnknownRunError
 
 if TYPE_CHECKING:
-    from ..approvals import Suspensions
+    from ..waiting.approvals import Suspensions
 
 EVERY_S: Final = 1.0
 """Between two looks at the store."""

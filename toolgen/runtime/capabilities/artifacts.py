@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from toolgen.contract.json_value import Json
 
-from ..bridge import Wait
+from ..call.bridge import Wait
 from ..calls import CallMeta
 from ..errors import ToolError
 from .capability import CallScope, Conflict

@@ -8,9 +8,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from toolgen.contract.json_value import Json
 
-from ..bridge import Wait
+from ..call.bridge import Wait
 from ..calls import CallMeta
-from ..reports import Report
+from ..events.reports import Report
 from ..specs import ToolSpec
 
 

@@ -14,7 +14,7 @@ from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from toolgen.contract.json_value import Json
 
-from ..bridge import Wait
+from ..call.bridge import Wait
 from ..calls import CallMeta
 from .capability import CallScope, Conflict
 

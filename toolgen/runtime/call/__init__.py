@@ -1,0 +1,1 @@
+"""One call, from its arguments to its one result."""

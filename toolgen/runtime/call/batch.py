@@ -1,0 +1,85 @@
+"""Calls that belong together: what they share, and what is settled when the last of them has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..context import ToolContext, actions_of, opened_by
+from ..results import ToolResult
+from ..values import Values
+from .boundary import Contained
+
+if TYPE_CHECKING:
+    from ..capabilities import Capability
+    from ..events.reports import Reports
+    from .bridge import Wait
+
+
+class Batch:
+    """The calls of one turn's step; a single call is a batch of its own."""
+
+    __slots__ = ("_capabilities", "_values", "touched")
+
+    def __init__(self, capabilities: Mapping[str, Capability], values: Values | None = None) -> None:
+        self._capabilities = capabilities
+        self.touched: list[ToolContext] = []
+        """Contexts of calls that used a capability, or asked something of their agent."""
+        self._values = values
+
+    @property
+    def values(self) -> Values:
+        """What its calls share."""
+        if self._values is None:
+            self._values = Values()
+        return self._values
+
+    def open(self, name: str, context: ToolContext) -> Any:
+        """Return the capability's object for a call.
+
+        Raises:
+            AttributeError: the host provides no such capability.
+        """
+        from ..capabilities import CallScope  # a host without capabilities never needs it
+
+        capability = self._capabilities.get(name)
+        if capability is None or context.spec is None:
+            known = ", ".join(self._capabilities) or "none"
+            raise AttributeError(
+                f"ctx has no {name!r}: this runtime provides {known}; give it the capability, and say "
+                f"Needs({name!r}) in the design, so that it is missed at registration"
+            )
+        scope = CallScope(meta=context.meta, tool=context.tool, spec=context.spec, report=context.report)
+        return capability.open(scope)
+
+    def in_thread(self, name: str, opened: Any, wait: Wait) -> Any:
+        """Return the capability's object as a synchronous executor sees it."""
+        from ..capabilities import ThreadCapability
+
+        capability = self._capabilities[name]
+        return capability.for_thread(opened, wait) if isinstance(capability, ThreadCapability) else opened
+
+    async def settle(self, results: Sequence[ToolResult], reports: Reports) -> tuple[ToolResult, ...]:
+        """Return the results with what their tools asked for; each capability sees its objects, in order.
+
+        Raises:
+            Exception: what a capability raises.
+        """
+        self.touched.sort(key=lambda context: context.place)
+        settled = list(results)
+        for context in self.touched:
+            if actions := actions_of(context):
+                settled[context.place] = replace(settled[context.place], actions=actions)
+        for name, capability in self._capabilities.items():
+            opened = [
+                (opened_by(context)[name], results[context.place].status == "ok")
+                for context in self.touched
+                if name in opened_by(context)
+            ]
+            if opened:
+                with Contained():
+                    conflicts = await capability.close(opened)
+                reports.conflicts(conflicts, self.touched[0].meta)
+        self.touched = []
+        return tuple(settled)

@@ -1,0 +1,152 @@
+"""How an executor's method runs: in the loop or in a thread, alone or with others, within its time."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Mapping
+from typing import Any, Final
+
+from toolgen.contract.logs import logger
+
+from ..errors import ToolError
+from ..results import RetryHint, RetryReason
+from ..sync_context import SyncToolContext
+from .bridge import Bridge
+from .deadlines import TimeLimitError, in_own_task
+from .entry import Entry
+from .thread_pool import NoThreadError, ThreadPool
+
+_FIRST_PAUSE_S: Final = 0.1
+"""Before the first retry; it doubles with each."""
+
+log = logger("toolgen.runtime")
+
+
+class Execution:
+    """Runs executors for one runtime: bounded threads, one queue of sequential tools, bounded retries."""
+
+    def __init__(
+        self,
+        *,
+        max_parallel: int,
+        max_threads: int,
+        max_stuck_threads: int,
+        max_retries: int,
+        timeout: float | None,
+    ) -> None:
+        self.timeout = timeout
+        """Seconds for a tool whose design says nothing."""
+        self._max_parallel = max_parallel
+        self._max_retries = max_retries
+        self._threads = ThreadPool(max_threads, max_stuck=max_stuck_threads)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._alone = asyncio.Lock()
+        self._places = asyncio.Semaphore(max_parallel)
+
+    def timeout_of(self, entry: Entry) -> float | None:
+        return self.timeout if entry.spec.timeout is None else entry.spec.timeout
+
+    @property
+    def stuck_threads(self) -> Mapping[str, int]:
+        """Threads whose calls are over and whose functions run on, by tool."""
+        return self._threads.stuck
+
+    async def run(self, entry: Entry, *arguments: Any) -> Any:
+        """Return what the executor returns.
+
+        Raises:
+            ToolError: its time is over, or there is no thread for it.
+            BaseException: what the executor raises.
+        """
+        self._bind()
+        if not entry.spec.is_sequential:
+            return await self._with_retries(entry, arguments)
+        async with self._alone:
+            return await self._with_retries(entry, arguments)
+
+    async def in_place(self, call: Awaitable[Any]) -> Any:
+        """Return what the call gives, when one of the places of parallel calls is free."""
+        self._bind()
+        try:
+            async with self._places:
+                return await call
+        finally:
+            if inspect.iscoroutine(call):
+                call.close()  # where no place became free in time
+
+    def close(self) -> None:
+        """End the threads; work that is in one goes on to its end, or to that of the process."""
+        self._threads.close()
+
+    def _bind(self) -> None:
+        """Make the locks anew in another event loop; they belong to one."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._loop = loop
+            self._alone = asyncio.Lock()
+            self._places = asyncio.Semaphore(self._max_parallel)
+
+    async def again(self, entry: Entry, error: ToolError, *arguments: Any) -> Any:
+        """Return what the executor returns after a first attempt that failed.
+
+        Raises:
+            ToolError: it must not be called again, or it failed as often as it may.
+        """
+        pause = _FIRST_PAUSE_S
+        for _ in range(self._max_retries if entry.may_be_retried else 0):
+            if not error.is_retryable:
+                break
+            hint = error.retry_hint
+            await asyncio.sleep(pause if hint is None or hint.retry_after is None else hint.retry_after)
+            pause *= 2
+            try:
+                return await self._once(entry, arguments)
+            except ToolError as another:
+                error = another
+        raise error
+
+    async def _with_retries(self, entry: Entry, arguments: tuple[Any, ...]) -> Any:
+        try:
+            return await self._once(entry, arguments)
+        except ToolError as error:
+            return await self.again(entry, error, *arguments)
+
+    async def _once(self, entry: Entry, arguments: tuple[Any, ...]) -> Any:
+        timeout = self.timeout_of(entry)
+        try:
+            if not entry.is_async:
+                return await self._in_thread(entry, timeout, *arguments)
+            if timeout is None:
+                return await entry.execute(*arguments)
+            return await in_own_task(entry.execute(*arguments), name=entry.spec.id, seconds=timeout)
+        except TimeLimitError:
+            raise _unfinished(entry, "timeout", f"gave no answer within {timeout:g} seconds") from None
+        except NoThreadError as error:
+            log.error("%s was not run: %s", entry.spec.id, error)
+            text = "cannot run now: earlier calls have not ended, and hold all its threads"
+            raise _unfinished(entry, "tool_unavailable", text) from None
+
+    async def _in_thread(self, entry: Entry, seconds: float | None, payload: Any, context: Any) -> Any:
+        """Return what a synchronous executor returns; where that is to be awaited, what it gives in turn."""
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        with Bridge() as bridge:
+            given = SyncToolContext(context, bridge) if entry.takes_sync_context else context
+            work = self._threads.run(entry.spec.id, entry.execute, payload, given, seconds=seconds)
+            returned = await work
+            if not inspect.isawaitable(returned):
+                return returned
+            if seconds is None:
+                return await returned
+            left = began + seconds - clock()
+            return await in_own_task(_awaited(returned), name=entry.spec.id, seconds=left)
+
+
+async def _awaited(returned: Awaitable[Any]) -> Any:
+    return await returned
+
+
+def _unfinished(entry: Entry, reason: RetryReason, text: str) -> ToolError:
+    message = f"{entry.spec.name} {text}"
+    return ToolError(message, retry_hint=RetryHint(reason=reason, tool=entry.spec.id, message=message))

@@ -1,0 +1,166 @@
+"""Calls that end in an error: what the model is told, what the host learns, what the log keeps."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any, Final, get_args
+
+from toolgen.contract.logs import logger
+from toolgen.shapes.issues import FieldIssue
+
+from ..calls import CallMeta
+from ..codec import document
+from ..errors import MalformedResultError, ToolError, ToolValidationError
+from ..results import RetryHint, RetryReason, ToolResult
+from ..specs import ToolSpec
+from .truncation import decoded_within, error_within, hint_within, refusal_within, text_within
+from .unimplemented import find_unimplemented, unavailable
+
+Arguments = bytes | str | Mapping[str, object]
+
+NO_ARGUMENTS: Final = b"{}"
+
+_REASONS: Final = get_args(RetryReason)
+_TEXT: Final = str | None
+_HINTED: Final[dict[str, Any]] = {
+    "tool": str, "restrict_to_tool": bool, "missing_fields": tuple, "issues": tuple, "more_issues": int,
+    "example_input": _TEXT, "prior_input": _TEXT, "clarifying_question": _TEXT, "message": _TEXT,
+    "retry_after": int | float | None,
+}  # fmt: skip
+"""The types of a hint's values."""
+
+log = logger("toolgen.runtime")
+
+
+def refused(
+    spec: ToolSpec[Any, Any], error: ToolValidationError, data: Arguments, meta: CallMeta, limit: int
+) -> ToolResult:
+    """Return the result of arguments that do not fit: the issues, the example, and how to repair.
+
+    The document that the model sees, and each text of the hint, has at most `limit` bytes.
+    """
+    issues = error.issues
+    missing = tuple([issue.path for issue in issues if issue.constraint == "missing_field"])
+    message = f"the arguments of {spec.name} do not fit"
+    hint = RetryHint(
+        reason="missing_fields" if len(missing) == len(issues) + error.more else "invalid_arguments",
+        tool=spec.id,
+        restrict_to_tool=True,
+        missing_fields=missing,
+        issues=issues,
+        more_issues=error.more,
+        example_input=spec.example,
+        prior_input=_text(data, limit),
+        clarifying_question=text_within(_question(spec, missing), limit) if missing else None,
+        message=message,
+    )
+    return ToolResult(
+        tool=spec.id,
+        status="error",
+        json=refusal_within(message, limit, error, spec.example),
+        tool_call_id=meta.tool_call_id,
+        error=ToolError(message, retry_hint=hint),
+        retry_hint=hint,
+    )
+
+
+def failed(tool: str, error: ToolError, meta: CallMeta, limit: int) -> ToolResult:
+    """Return the result of a failure that is already in words for the model, in at most `limit` bytes."""
+    return ToolResult(
+        tool=tool,
+        status="error",
+        json=error_within(str(error.message), limit),
+        tool_call_id=meta.tool_call_id,
+        error=error,
+        retry_hint=_hint(tool, error.retry_hint, limit),
+    )
+
+
+def _hint(tool: str, hint: object, limit: int) -> RetryHint | None:
+    """Return the hint of an error, its texts within the limit; None in the place of what is no hint."""
+    if hint is None or (isinstance(hint, RetryHint) and _is_whole(hint)):
+        return hint and hint_within(hint, limit)
+    log.warning("the retry hint of an error of %s is not what it says, and is left out", tool)
+    return None
+
+
+def _is_whole(hint: RetryHint) -> bool:
+    """Return whether each value of a hint is of its type; an executor may have put anything there."""
+    values = {name: getattr(hint, name) for name in _HINTED}
+    return (
+        hint.reason in _REASONS
+        and all(isinstance(values[name], kind) for name, kind in _HINTED.items())
+        and (
+            all(isinstance(path, str) for path in hint.missing_fields)
+            and all(isinstance(issue, FieldIssue) for issue in hint.issues)
+        )
+    )
+
+
+def denied(
+    spec: ToolSpec[Any, Any], message: str, meta: CallMeta, limit: int, *, code: str = "denied"
+) -> ToolResult:
+    """Return the result of a call that a person or a policy did not allow; the model sees why.
+
+    The code says by what: `denied`, `approval_unavailable`, `canceled`. The document has at most `limit`
+    bytes.
+    """
+    return ToolResult(
+        tool=spec.id,
+        status="denied",
+        json=error_within(message, limit, code=code),
+        tool_call_id=meta.tool_call_id,
+        error=ToolError(message),
+    )
+
+
+def hidden(spec: ToolSpec[Any, Any], error: BaseException, reason: RetryReason | None = None) -> ToolError:
+    """Log what went wrong and return what the model may know of it."""
+    correlation_id = uuid.uuid4().hex[:12]
+    log.error("tool %s failed [%s]", spec.id, correlation_id, exc_info=error)
+    message = f"{spec.name} failed; it is not the arguments (reference {correlation_id})"
+    hint = RetryHint(reason=reason, tool=spec.id, message=message) if reason else None
+    return ToolError(message, retry_hint=hint, correlation_id=correlation_id)
+
+
+def failure_of(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
+    """Return what the model may know of an exception; one that was not meant for it goes to the log."""
+    if isinstance(error, ToolError):
+        return error
+    if found := find_unimplemented(spec, error):
+        return unavailable(spec, found)
+    return hidden(spec, error, "malformed_response" if isinstance(error, MalformedResultError) else None)
+
+
+def _question(spec: ToolSpec[Any, Any], missing: tuple[str, ...]) -> str:
+    names = ", ".join(path.removeprefix("$.") for path in missing)
+    return f"To call {spec.name} I need {names}."
+
+
+def as_document(data: Arguments) -> bytes:
+    """Return the arguments as they came; no words at all are those of a tool without arguments.
+
+    Raises:
+        ToolValidationError: a mapping that is not JSON.
+    """
+    match data:
+        case bytes():
+            return data if data and not data.isspace() else NO_ARGUMENTS
+        case str():
+            return data.encode(errors="replace") if data and not data.isspace() else NO_ARGUMENTS
+        case _:
+            return document(data)
+
+
+def is_blank(data: Arguments) -> bool:
+    """Return whether the model sent no words at all, as some do for a tool without arguments."""
+    return isinstance(data, (bytes, str)) and (not data or data.isspace())
+
+
+def _text(data: Arguments, limit: int) -> str | None:
+    """Return the refused arguments as they came, or their beginning; None for a mapping that is not JSON."""
+    try:
+        return decoded_within(as_document(data), limit)
+    except ToolValidationError:
+        return None

@@ -1,0 +1,116 @@
+"""Whether a call may run: the host's policy, and the people whom the design wants asked."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.limits import UNLIMITED
+
+from ..calls import ToolCall
+from ..results import ToolResult
+from ..specs import ConfirmSpec, ToolSpec
+from .deadlines import limited
+from .entry import Entry
+from .failures import denied
+from .hints import filled, shortens
+from .hooks import Deny
+from .host import Host
+from .policy import Allow, Ask
+
+UNAVAILABLE: Final = "approval_unavailable"
+"""Code of a call that was denied because there is nobody to ask."""
+
+
+async def guard(
+    entry: Entry, call: ToolCall, host: Host, answers: tuple[Json, ...] = ()
+) -> ToolResult | None:
+    """Return the result of a call that must not run now; None when it may.
+
+    `answers` are those that were given to it before.
+
+    Raises:
+        Exception: what the policy, the preview or the store raises; the call has failed then.
+    """
+    spec, frozen = entry.spec, call.payload_json
+    arguments: Mapping[str, Json] = json.loads(frozen)
+    preview = await limited(host.stage_timeout, _preview(entry, frozen, arguments))
+    question = ""
+    must_ask = False
+    is_shortened = entry.preview is None and shortens(spec.call_hint, arguments)
+    if host.policy is not None:
+        # A copy: what was frozen stays as it is.
+        looked_at = replace(call, payload=spec.payload.decode(frozen, UNLIMITED))
+        decision = await limited(host.stage_timeout, host.policy.decide(looked_at, spec, preview))
+        match decision:
+            case Deny():
+                host.reports.authorized(spec.id, call.meta, "denied", "policy", decision.message)
+                return denied(spec, decision.message, call.meta, host.limit_of(spec))
+            case Ask():
+                must_ask, question = True, decision.question
+            case Allow():
+                pass
+            case _:
+                raise TypeError(
+                    f"the policy decided {type(decision).__name__}; it returns Allow, Ask or Deny"
+                )
+    if spec.confirm is not None and _applies(spec.confirm, arguments):
+        must_ask = True
+        if not question:
+            question = filled(spec.confirm.hint, arguments)
+            is_shortened = is_shortened or shortens(spec.confirm.hint, arguments)
+    if not must_ask:
+        return None
+    if host.suspensions is None or not host.is_interactive:
+        host.reports.authorized(spec.id, call.meta, "denied", "runtime", UNAVAILABLE)
+        message = f"{spec.name} has to be approved, and there is nobody to ask"
+        return denied(spec, message, call.meta, host.limit_of(spec), code=UNAVAILABLE)
+    suspended = await host.suspensions.open(
+        kind="confirmation",
+        spec=spec,
+        payload_json=frozen,
+        meta=call.meta,
+        question=question or f"Run {spec.title}?",
+        preview=preview,
+        is_shortened=is_shortened,
+        answer_schema=approval_schema(spec),
+        answers=answers,
+    )
+    host.reports.asked(suspended, call.meta)
+    return ToolResult(
+        tool=spec.id, status="suspended", tool_call_id=call.meta.tool_call_id, suspension=suspended
+    )
+
+
+def approval_schema(spec: ToolSpec[Any, Any]) -> dict[str, Json]:
+    """Return the JSON Schema of what a person answers to a confirmation."""
+    properties: dict[str, Json] = {"approved": {"type": "boolean"}, "message": {"type": "string"}}
+    schema: dict[str, Json] = {
+        "type": "object",
+        "properties": properties,
+        "required": ["approved"],
+        "additionalProperties": False,
+    }
+    if spec.confirm is not None and spec.confirm.payload is not None:
+        payload = spec.confirm.payload.schema
+        if "$defs" in payload:  # its references lead to the root
+            schema["$defs"] = payload.pop("$defs")
+        properties["payload"] = payload
+    return schema
+
+
+def _applies(confirm: ConfirmSpec, arguments: Mapping[str, Json]) -> bool:
+    """Return whether the design wants these arguments confirmed."""
+    return all(arguments.get(name) in values for name, values in confirm.when.items())
+
+
+async def _preview(entry: Entry, frozen: bytes, arguments: Mapping[str, Json]) -> str:
+    """Return what would happen: by the executor's own words about a copy, else by the design's hint."""
+    if entry.preview is None:
+        return filled(entry.spec.call_hint, arguments)
+    said = entry.preview(entry.spec.payload.decode(frozen, UNLIMITED))
+    return str(await said if inspect.isawaitable(said) else said)

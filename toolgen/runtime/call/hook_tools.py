@@ -1,0 +1,74 @@
+"""The tools that hooks name: a hook with a misspelt id would never run, so the runtime refuses to serve."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from ..errors import RegistrationError
+
+if TYPE_CHECKING:
+    from .hooks import Hook
+
+
+class HookTools:
+    """What the hooks of a runtime name, and what its toolsets have.
+
+    An id is that of a registered tool; or one that a dynamic toolset says it may list (`tool_ids`); or, where
+    it says nothing, one of its own, whose part before the tool is the name of the toolset.
+    """
+
+    def __init__(self, hooks: Iterable[Hook]) -> None:
+        self._hooks = {tool: type(hook).__name__ for hook in hooks for tool in sorted(hook.tools or ())}
+        """Class of the hook, by the id that it names."""
+        self._known: set[str] = set()
+        self._silent: set[str] = set()
+        """Names of dynamic toolsets that do not say what they may list."""
+        self.is_settled = not self._hooks
+        """Whether every id was found."""
+
+    def add(self, tools: Iterable[str]) -> None:
+        """Take that tools of these ids are there, or may be."""
+        self._known.update(tools)
+
+    def add_silent(self, toolset: str) -> None:
+        """Take that a dynamic toolset may list any tool of its own."""
+        self._silent.add(toolset)
+
+    def settle(self) -> None:
+        """Raise while a hook names what no tool can be.
+
+        Raises:
+            RegistrationError: as said.
+        """
+        if self.is_settled:
+            return
+        for tool, hook in self._hooks.items():
+            if tool not in self._known and _toolset(tool) not in self._silent:
+                raise RegistrationError(
+                    f"hook {hook} names {tool!r}, which is the id of no tool", hint=self._hint(tool)
+                )
+        self.is_settled = True
+
+    def missing(self, listed: Mapping[str, Collection[str]]) -> str:
+        """Return which hook names a tool that its toolset does not list in a request; "" where none does.
+
+        `listed` are the ids by toolset. Of a toolset that lists nothing, nothing runs without its hooks.
+        """
+        for tool, hook in self._hooks.items():
+            found = listed.get(_toolset(tool), ())
+            if found and tool not in self._known and tool not in found:
+                return f"hook {hook} names {tool!r}, which toolset {_toolset(tool)!r} does not list"
+        return ""
+
+    def _hint(self, tool: str) -> str:
+        known = sorted(self._known)
+        near = [one for one in known if one.endswith(f".{tool}")] or difflib.get_close_matches(tool, known, 1)
+        if near:
+            return f"did you mean {near[0]!r}?"
+        return "register the toolset before the runtime opens or serves its first call"
+
+
+def _toolset(tool: str) -> str:
+    return tool.rpartition(".")[0]

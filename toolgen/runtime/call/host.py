@@ -1,0 +1,41 @@
+"""What one runtime has for all its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits
+
+from ..events.reports import Reports
+from ..specs import ToolSpec
+from .execution import Execution
+from .policy import Policy
+
+if TYPE_CHECKING:
+    from ..capabilities import Capability
+    from ..telemetry import ToolSpans
+    from ..waiting.approvals import Suspensions
+
+
+@dataclass(slots=True, kw_only=True)
+class Host:
+    """Made by the `Runtime` of its arguments."""
+
+    execution: Execution
+    reports: Reports
+    capabilities: Mapping[str, Capability]
+    policy: Policy | None = None
+    spans: ToolSpans | None = None
+    suspensions: Suspensions | None = None
+    is_interactive: bool = True
+    """Whether there is somebody to ask."""
+    limits: Limits = DEFAULT_LIMITS
+    stage_timeout: float | None = None
+    """Seconds for one step of the host's own code."""
+
+    def limit_of(self, spec: ToolSpec[Any, Any]) -> int:
+        """Return the most bytes of a document that goes out for a tool."""
+        limit = spec.max_result_bytes
+        return self.limits.result_bytes if limit is None else limit

@@ -1,0 +1,69 @@
+"""The two forms of an executor's method: `async def` with a `ToolContext`, `def` with a `SyncToolContext`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from typing import Any, Final, TypeAlias, TypeVar
+
+from ..context import ToolContext
+from ..sync_context import SyncToolContext
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+ToolMethod: TypeAlias = Callable[[P, ToolContext], Awaitable[R]] | Callable[[P, SyncToolContext], R]
+"""Executes a tool with its payload and its context: an asynchronous function, or one for a thread."""
+
+Declared: TypeAlias = (
+    ToolMethod[P, R] | Callable[[Any, P, ToolContext], Awaitable[R]] | Callable[[Any, P, SyncToolContext], R]
+)
+"""A method of a protocol that either form implements: as an instance has it, and as a class defines it."""
+
+_CONTEXTS: Final = {one.__name__: one for one in (ToolContext, SyncToolContext)}
+
+
+def tool_method(method: Callable[[Any, P, ToolContext], Coroutine[Any, Any, R]]) -> Declared[P, R]:
+    """Declare an executor's method: implemented as it stands, or by `def` with a `SyncToolContext`."""
+    return method
+
+
+def is_async(function: object) -> bool:
+    """Return whether calls of the function give coroutines."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004  # an object whose calls are asynchronous
+    )
+
+
+def takes_sync_context(function: Callable[..., object]) -> bool:
+    """Return whether the function gets a `SyncToolContext`: not where it wraps an asynchronous one."""
+    return not is_async(function) and not is_async(inspect.unwrap(function))
+
+
+def context_problem(name: str, function: Callable[..., object]) -> str:
+    """Return what is wrong with the context that a method of this name says it takes; empty when nothing is.
+
+    A method that says nothing gets the right one.
+    """
+    said = set(_contexts(function))
+    if takes_sync_context(function) and said == {ToolContext}:
+        return (
+            f"{name} is not asynchronous, and its capabilities would be; "
+            "write `ctx: SyncToolContext`, or `async def`"
+        )
+    if is_async(function) and said == {SyncToolContext}:
+        return f"{name} is asynchronous, and a SyncToolContext waits; write `ctx: ToolContext`, or `def`"
+    return ""
+
+
+def _contexts(function: Callable[..., object]) -> Iterator[type]:
+    """Yield the contexts that the annotations of the parameters name."""
+    routine: Any = function if inspect.isroutine(function) else type(function).__call__
+    for parameter, annotation in getattr(routine, "__annotations__", {}).items():
+        if parameter == "return":
+            continue
+        if isinstance(annotation, str):
+            text, known = annotation.strip("\"'"), getattr(routine, "__globals__", {})
+            annotation = known.get(text) or _CONTEXTS.get(text.rpartition(".")[2])
+        if annotation in (ToolContext, SyncToolContext):
+            yield annotation

@@ -1,0 +1,38 @@
+"""The host's policy: which calls run, which are asked about, which are refused."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeAlias
+
+from toolgen.contract.record import record
+
+from ..calls import ToolCall
+from ..specs import ToolSpec
+from .hooks import Deny
+
+
+@record
+class Allow:
+    """The call may run; a `Confirm` of its design is asked all the same."""
+
+
+@record
+class Ask:
+    """A person must approve the call."""
+
+    question: str = ""
+    """In the place of the design's own."""
+
+
+Decision: TypeAlias = Allow | Ask | Deny
+
+
+class Policy(Protocol):
+    """Decides over every call, before a person is asked and before anything runs."""
+
+    async def decide(self, call: ToolCall, spec: ToolSpec[Any, Any], preview: str) -> Decision:
+        """Return the decision; `preview` says what would happen.
+
+        `call.payload` is a copy of the arguments: nothing that is done to it changes what runs.
+        """
+        ...

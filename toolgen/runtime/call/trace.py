@@ -1,0 +1,44 @@
+"""What happened in one call, step by step, for whoever hands a `Trace` to `Runtime.call`."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, Final, Literal, get_args
+
+from ..errors import ToolError
+
+Step = Literal["lookup", "decode", "inject", "execute", "encode", "check"]
+
+_STEPS: Final[tuple[Step, ...]] = get_args(Step)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceStep:
+    """One step of a call."""
+
+    name: Step
+    duration_s: float
+    value: Any
+    """What the step gave: the tool's id, the payload, the names of the injected fields, what the executor
+    returned, the JSON, the bounds; or the `ToolError` that ended the call here."""
+
+
+class Trace:
+    """The steps of one call, in order. Its clock starts when it is made."""
+
+    __slots__ = ("_since", "steps")
+
+    def __init__(self) -> None:
+        self.steps: list[TraceStep] = []
+        self._since = time.perf_counter()
+
+    def mark(self, name: Step, value: object) -> None:
+        """Add a step that ended now."""
+        now = time.perf_counter()
+        self.steps.append(TraceStep(name=name, duration_s=now - self._since, value=value))
+        self._since = time.perf_counter()
+
+    def fail(self, error: ToolError) -> None:
+        """Add the step in which the call ended: the first that is not there."""
+        self.mark(_STEPS[len(self.steps)], error)

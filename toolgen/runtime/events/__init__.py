@@ -1,0 +1,1 @@
+"""What those who watch are told, and where it goes."""

@@ -1,0 +1,380 @@
+"""What those who watch are told: one frozen record per kind of event, and the same as JSON.
+
+No event has a place for an injected value, a credential, the token of a suspension or the data of an
+artifact; a reader must never need them. `Any` is JSON: pydantic reads no recursive `Json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic_core import to_jsonable_python
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.record import record
+
+from ..results import Bounds, ToolStatus
+
+FORMAT: Final = 1
+"""Of the JSON. Within a format events and fields are added, never changed or removed."""
+
+
+# Twenty classes would repeat these six fields, so this is a base class, against the house style.
+@record
+class Head:
+    """When and where an event happened; filled by `Events.emit`."""
+
+    seq: int = 0
+    """From 1 without gaps, per run; 0 is in no log: of the subscription, or of a call that a tool made."""
+    time: float = 0.0
+    """Seconds since 1970."""
+    run_id: str = ""
+    session_id: str = ""
+    turn_id: str = ""
+    tool_call_id: str = ""
+    """All ids: "" where the call has none."""
+
+
+@record
+class RunStarted(Head):
+    """A run began; its first event."""
+
+    type: Literal["run_started"] = "run_started"
+    agent: str
+    parent_run_id: str = ""
+
+
+@record
+class RunPhase(Head):
+    """A run went on to its next phase."""
+
+    type: Literal["run_phase"] = "run_phase"
+    phase: Literal["prompted", "planning", "executing_tools", "synthesizing", "waiting"]
+
+
+@record
+class ToolStart(Head):
+    """A call's arguments are decoded, and it is on its way to the executor."""
+
+    type: Literal["tool_start"] = "tool_start"
+    tool: str
+    """Id of the tool, as in all events."""
+    name: str = ""
+    """The wire name."""
+    arguments: Any = None
+    """The model's own words, decoded; never with injected values."""
+    text: str = ""
+    """For people: the tool's call hint, filled."""
+    parent_tool_call_id: str = ""
+
+
+@record
+class ToolArgsDelta(Head):
+    """A piece of the arguments while the model writes them; best effort."""
+
+    type: Literal["tool_args_delta"] = "tool_args_delta"
+    name: str
+    """The wire name, as the model wrote it."""
+    delta: str
+
+
+@record
+class ToolUpdate(Head):
+    """How far the work of a call is; best effort."""
+
+    type: Literal["tool_update"] = "tool_update"
+    tool: str
+    fraction: float | None = None
+    """From 0 to 1; None when it is not known."""
+    message: str = ""
+    value: Any = None
+    """What the tool's progress codec encodes."""
+
+
+@record
+class ToolOutputDelta(Head):
+    """A piece of output before the result is there; best effort."""
+
+    type: Literal["tool_output_delta"] = "tool_output_delta"
+    tool: str
+    text: str
+
+
+@record
+class ArtifactRef:
+    """An artifact beside a result, by name; its data is in no event."""
+
+    kind: str
+    uri: str = ""
+    """Where the host keeps it; "" when it is only in the result."""
+
+
+@record
+class ToolEnd(Head):
+    """A call has its one result."""
+
+    type: Literal["tool_end"] = "tool_end"
+    tool: str
+    """As asked for when no tool has the name."""
+    status: ToolStatus
+    result: Any = None
+    """What the model saw; None while there is nothing to see."""
+    error: str = ""
+    """What the model was told went wrong."""
+    causes: tuple[str, ...] = ()
+    """What stands behind the error, the nearest first, also in the runs of other agents."""
+    correlation_id: str = ""
+    """Under which the log has the traceback."""
+    issue_count: int = 0
+    """How much was wrong with the arguments."""
+    bounds: Bounds | None = None
+    artifacts: tuple[ArtifactRef, ...] = ()
+    text: str = ""
+    """For people: the tool's result hint, filled, or what the executor said."""
+    is_final: bool = False
+    duration_s: float = 0.0
+    suspension_id: str = ""
+    """Names what the call waits for; answers nothing."""
+
+
+@record
+class AgentRunStarted(Head):
+    """A tool call became the run of another agent."""
+
+    type: Literal["agent_run_started"] = "agent_run_started"
+    tool: str
+    agent: str
+    child_run_id: str
+
+
+@record
+class AwaitClarification(Head):
+    """The planner has a question to the person."""
+
+    type: Literal["await_clarification"] = "await_clarification"
+    suspension_id: str
+    question: str
+    missing_fields: tuple[str, ...] = ()
+    kind: Literal["clarification", "questions", "confirmation", "external"] = "clarification"
+    answer_schema: Mapping[str, Any] | None = None
+    """JSON Schema; a text where there is none."""
+
+
+@record
+class AwaitConfirmation(Head):
+    """A person has to approve a call. The token that answers is in the result, for its client alone."""
+
+    type: Literal["await_confirmation"] = "await_confirmation"
+    suspension_id: str
+    tool: str
+    question: str
+    preview: str = ""
+    is_shortened: bool = False
+    """The question or the preview shows only a part of a value; the arguments have all of it."""
+    arguments: Any = None
+    """All that will run, as it was frozen."""
+    answer_schema: Mapping[str, Any]
+    """JSON Schema."""
+    expires_at: float
+    """Seconds since 1970."""
+
+
+@record
+class AwaitInput(Head):
+    """A call needs a person's answer or a credential. The token is in the result, as above."""
+
+    type: Literal["await_input"] = "await_input"
+    suspension_id: str
+    tool: str
+    kind: Literal["input", "credential"]
+    question: str
+    arguments: Any = None
+    """Of the call that asks, as they were frozen."""
+    answer_schema: Mapping[str, Any]
+    """JSON Schema."""
+    expires_at: float
+    """Seconds since 1970."""
+
+
+@record
+class ToolAuthorization(Head):
+    """Somebody decided whether a call may run."""
+
+    type: Literal["tool_authorization"] = "tool_authorization"
+    tool: str
+    decision: Literal["approved", "denied"]
+    by: Literal["policy", "person", "runtime"]
+    """`runtime`: there was nobody to ask, or the question was taken back."""
+    reason: str = ""
+    suspension_id: str = ""
+
+
+@record
+class PlannerThought(Head):
+    """What the planner says to itself; best effort."""
+
+    type: Literal["planner_thought"] = "planner_thought"
+    text: str
+
+
+@record
+class PlanRetry(Head):
+    """A planning begins again; what was told of it so far, text, thoughts and arguments, is void."""
+
+    type: Literal["plan_retry"] = "plan_retry"
+    attempt: int
+    """Which attempt at the planning failed, from 1."""
+    delay_s: float = 0.0
+    """Seconds until the next one; 0 where a model is asked again at once."""
+    reason: str
+
+
+@record
+class AssistantReply(Head):
+    """Text for the person; the whole of it unless it is partial."""
+
+    type: Literal["assistant_reply"] = "assistant_reply"
+    text: str
+    is_partial: bool = False
+    is_truncated: bool = False
+    """The model came to the limit of its tokens: the text just ends."""
+
+
+@record
+class Usage(Head):
+    """What one call of a model cost."""
+
+    type: Literal["usage"] = "usage"
+    model: str
+    input_tokens: int
+    output_tokens: int
+
+
+@record
+class StateConflict(Head):
+    """Calls of one step changed a key of the state in ways that its rule does not merge."""
+
+    type: Literal["state_conflict"] = "state_conflict"
+    scope: str
+    key: str
+    tool_call_ids: tuple[str, ...]
+    """Of the calls, in their order."""
+    kept: str = ""
+    """The call whose change stands; "" when none does."""
+
+
+@record
+class ArtifactSaved(Head):
+    """An artifact was stored."""
+
+    type: Literal["artifact_saved"] = "artifact_saved"
+    name: str
+    version: int
+    media_type: str = ""
+    size_bytes: int = 0
+
+
+@record
+class ToolsetDropped(Head):
+    """A toolset could not be listed and is left out of the request."""
+
+    type: Literal["toolset_dropped"] = "toolset_dropped"
+    toolset: str
+    reason: str
+
+
+@record
+class EventsDropped(Head):
+    """The reader was too slow: here events are missing. It is the subscription's own, with `seq` 0."""
+
+    type: Literal["events_dropped"] = "events_dropped"
+    count: int
+    """Here."""
+    total: int
+    """Since the subscription began."""
+
+
+@record
+class RunCompleted(Head):
+    """A run has ended."""
+
+    type: Literal["run_completed"] = "run_completed"
+    status: Literal["completed", "failed", "canceled"]
+    error: str = ""
+
+
+@record
+class RunStreamEnd(Head):
+    """The last event of a run."""
+
+    type: Literal["run_stream_end"] = "run_stream_end"
+
+
+Event: TypeAlias = (
+    RunStarted
+    | RunPhase
+    | ToolStart
+    | ToolArgsDelta
+    | ToolUpdate
+    | ToolOutputDelta
+    | ToolEnd
+    | AgentRunStarted
+    | AwaitClarification
+    | AwaitConfirmation
+    | AwaitInput
+    | ToolAuthorization
+    | PlannerThought
+    | PlanRetry
+    | AssistantReply
+    | Usage
+    | StateConflict
+    | ArtifactSaved
+    | ToolsetDropped
+    | EventsDropped
+    | RunCompleted
+    | RunStreamEnd
+)
+
+
+def as_json(event: Event) -> dict[str, Json]:
+    """Return the event as JSON, with its format; infinite numbers become null.
+
+    Raises:
+        ValueError: somebody put a value into the event that is not JSON.
+    """
+    facts: dict[str, Json] = to_jsonable_python(event, inf_nan_mode="null")
+    return {"format": FORMAT, **facts}
+
+
+def from_json(document: Mapping[str, Any]) -> Event:
+    """Return the event of a document by `as_json`; fields that this version does not know are left out.
+
+    Raises:
+        ValueError: it is of another format, of an unknown type, or does not fit its type.
+    """
+    found = document.get("format")
+    if found != FORMAT:
+        raise ValueError(f"the event is of format {found!r}; this version reads format {FORMAT}")
+    event: Event = _adapter().validate_python(document)
+    return event
+
+
+def event_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of `as_json`; the file events-1.schema.json holds the same."""
+    schema = _adapter().json_schema(mode="serialization")
+    for definition in schema["$defs"].values():
+        if "type" in definition["properties"]:
+            definition["properties"] = {"format": {"const": FORMAT}, **definition["properties"]}
+            definition["required"] = list(definition["properties"])
+    title = f"An event of the toolgen runtime, format {FORMAT}"
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
+
+
+@cache
+def _adapter() -> Any:
+    """Return pydantic's reader of events; made at the first use, for it takes milliseconds."""
+    from pydantic import Field, TypeAdapter
+
+    return TypeAdapter(Annotated[Event, Field(discriminator="type")])

@@ -1,0 +1,55 @@
+"""What the dispatcher tells those who watch. Here nobody does; `event_reports` has those who do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from ..calls import CallMeta
+from ..results import RunLink, Suspended, ToolResult
+from ..specs import ToolSpec
+
+Report = Callable[..., None]
+"""Takes a piece of text, how far the work is, or an artifact that was stored."""
+
+
+class Reports:
+    """Takes the steps of calls, and drops them."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody listens."""
+        return True
+
+    def of(self, spec: ToolSpec[Any, Any], meta: CallMeta) -> Report | None:
+        """Return what takes what one call tells on its way; None where nobody can listen."""
+        return None
+
+    def started(self, spec: ToolSpec[Any, Any], payload: Any, meta: CallMeta) -> None:
+        """Take that the arguments are read; the payload has no injected values yet."""
+
+    def ended(self, result: ToolResult, meta: CallMeta) -> None:
+        """Take the one result of a call."""
+
+    def delegated(self, spec: ToolSpec[Any, Any], link: RunLink, meta: CallMeta) -> None:
+        """Take that a call became the run of an agent."""
+
+    def asked(self, suspended: Suspended, meta: CallMeta) -> None:
+        """Take that a person is asked."""
+
+    def authorized(
+        self,
+        tool: str,
+        meta: CallMeta,
+        decision: Literal["approved", "denied"],
+        by: Literal["policy", "person", "runtime"],
+        reason: str = "",
+        suspension_id: str = "",
+    ) -> None:
+        """Take that somebody decided whether a call may run."""
+
+    def dropped(self, toolset: str, reason: str, meta: CallMeta) -> None:
+        """Take that a toolset is left out of a request."""
+
+    def conflicts(self, found: Sequence[Any], meta: CallMeta) -> None:
+        """Take what calls of one step did to the same state."""

@@ -1,0 +1,212 @@
+"""The steps of calls as events; nothing is built while nobody listens.
+
+Events show a call in the model's own words. Injected values, tokens and the data of artifacts have no place
+in them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from pydantic_core import to_json
+
+from toolgen.contract.json_value import Json
+
+from ..call.hints import filled
+from ..call.truncation import document_within, text_within
+from ..calls import NO_META, CallMeta
+from ..errors import causes_of
+from ..results import RunLink, Suspended, ToolResult
+from ..specs import ToolSpec
+from .records import (
+    AgentRunStarted,
+    ArtifactRef,
+    ArtifactSaved,
+    AwaitConfirmation,
+    AwaitInput,
+    Event,
+    StateConflict,
+    ToolAuthorization,
+    ToolEnd,
+    ToolOutputDelta,
+    ToolsetDropped,
+    ToolStart,
+    ToolUpdate,
+)
+from .reports import Report, Reports
+
+if TYPE_CHECKING:
+    from ..capabilities import ArtifactInfo
+
+
+class EventSink(Protocol):
+    """Takes events: the hub of a runtime, or the log of a run."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody listens."""
+        ...
+
+    def emit(self, event: Event, meta: CallMeta = NO_META) -> None: ...
+
+
+class EventReports(Reports):
+    """Turns the steps of calls into events."""
+
+    def __init__(self, events: EventSink, limit: int) -> None:
+        """Tell the events to a sink; each text and each value of them has at most `limit` bytes."""
+        self._events = events
+        self._limit = limit
+
+    @property
+    def is_idle(self) -> bool:
+        return self._events.is_idle
+
+    def of(self, spec: ToolSpec[Any, Any], meta: CallMeta) -> Report:
+        """Return what takes what one call tells on its way."""
+
+        def report(
+            text: str | None = None,
+            fraction: float | None = None,
+            message: str = "",
+            value: Any = None,
+            stored: ArtifactInfo | None = None,
+        ) -> None:
+            if stored is not None:
+                self._saved(stored, meta)
+            elif text is not None:
+                self._events.emit(ToolOutputDelta(tool=spec.id, text=self._text(text)), meta)
+            else:
+                shown, told = self._value(value), self._text(message)
+                update = ToolUpdate(tool=spec.id, fraction=fraction, message=told, value=shown)
+                self._events.emit(update, meta)
+
+        return report
+
+    def started(self, spec: ToolSpec[Any, Any], payload: Any, meta: CallMeta) -> None:
+        if self._events.is_idle:
+            return
+        document = spec.payload.encode(payload)
+        arguments: dict[str, Json] = json.loads(document)
+        text = filled(spec.call_hint, arguments)
+        if len(document) > self._limit:
+            arguments = json.loads(document_within(document, self._limit))
+        event = ToolStart(
+            tool=spec.id,
+            name=spec.name,
+            arguments=arguments,
+            text=self._text(text),
+            parent_tool_call_id=meta.parent_tool_call_id,
+        )
+        self._events.emit(event, meta)
+
+    def ended(self, result: ToolResult, meta: CallMeta) -> None:
+        if self._events.is_idle:
+            return
+        error, hint = result.error, result.retry_hint
+        event = ToolEnd(
+            tool=result.tool,
+            status=result.status,
+            result=json.loads(result.json) if result.json else None,
+            error=self._text(str(error)) if error else "",
+            causes=tuple(self._text(str(cause)) for cause in causes_of(error)),
+            correlation_id=(error.correlation_id or "") if error else "",
+            issue_count=len(hint.issues) + hint.more_issues if hint else 0,
+            bounds=result.bounds,
+            artifacts=tuple(ArtifactRef(kind=artifact.kind) for artifact in result.artifacts),
+            text=result.display,
+            is_final=result.is_final,
+            duration_s=result.telemetry.duration_s if result.telemetry else 0.0,
+            suspension_id=result.suspension.id if result.suspension else "",
+        )
+        self._events.emit(event, meta)
+
+    def delegated(self, spec: ToolSpec[Any, Any], link: RunLink, meta: CallMeta) -> None:
+        if not self._events.is_idle:
+            event = AgentRunStarted(tool=spec.id, agent=link.agent, child_run_id=link.run_id)
+            self._events.emit(event, meta)
+
+    def asked(self, suspended: Suspended, meta: CallMeta) -> None:
+        if self._events.is_idle or suspended.kind == "pending":
+            return
+        # The arguments are what a person decides on: they are whole, and within the limits of what comes in.
+        if suspended.kind == "confirmation":
+            question, preview = self._text(suspended.question), self._text(suspended.preview)
+            is_whole = (question, preview) == (suspended.question, suspended.preview)
+            confirmation = AwaitConfirmation(
+                suspension_id=suspended.id,
+                tool=suspended.tool,
+                question=question,
+                preview=preview,
+                is_shortened=suspended.is_shortened or not is_whole,
+                arguments=suspended.arguments,
+                answer_schema=suspended.answer_schema,
+                expires_at=suspended.expires_at,
+            )
+            self._events.emit(confirmation, meta)
+            return
+        awaited = AwaitInput(
+            suspension_id=suspended.id,
+            tool=suspended.tool,
+            kind=suspended.kind,
+            question=self._text(suspended.question),
+            arguments=suspended.arguments,
+            answer_schema=suspended.answer_schema,
+            expires_at=suspended.expires_at,
+        )
+        self._events.emit(awaited, meta)
+
+    def authorized(
+        self,
+        tool: str,
+        meta: CallMeta,
+        decision: Literal["approved", "denied"],
+        by: Literal["policy", "person", "runtime"],
+        reason: str = "",
+        suspension_id: str = "",
+    ) -> None:
+        if self._events.is_idle:
+            return
+        event = ToolAuthorization(
+            tool=tool, decision=decision, by=by, reason=self._text(reason), suspension_id=suspension_id
+        )
+        self._events.emit(event, meta)
+
+    def dropped(self, toolset: str, reason: str, meta: CallMeta) -> None:
+        if not self._events.is_idle:
+            self._events.emit(ToolsetDropped(toolset=toolset, reason=reason), meta)
+
+    def conflicts(self, found: Sequence[Any], meta: CallMeta) -> None:
+        for conflict in found:
+            event = StateConflict(
+                scope=conflict.scope,
+                key=conflict.key,
+                tool_call_ids=conflict.tool_call_ids,
+                kept=conflict.kept,
+            )
+            self._events.emit(event, meta)
+
+    def _text(self, text: str) -> str:
+        return text_within(text, self._limit)
+
+    def _value(self, value: Json) -> Json:
+        """Return a value, or the marker of one that is too long."""
+        if isinstance(value, str | dict | list):
+            document = to_json(value, inf_nan_mode="constants")
+            if len(document) > self._limit:
+                shown: Json = json.loads(document_within(document, self._limit))
+                return shown
+        return value
+
+    def _saved(self, stored: ArtifactInfo, meta: CallMeta) -> None:
+        if self._events.is_idle:
+            return
+        event = ArtifactSaved(
+            name=stored.name,
+            version=stored.version,
+            media_type=stored.media_type,
+            size_bytes=stored.size,
+        )
+        self._events.emit(event, meta)

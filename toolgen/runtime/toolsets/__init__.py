@@ -1,0 +1,1 @@
+"""What tools there are: registered, listed for each request, seen under other names."""

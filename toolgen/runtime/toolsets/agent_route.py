@@ -1,0 +1,36 @@
+"""A toolset that an agent implements: a call of it becomes a run of the agent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..call.hints import filled
+from ..context import ToolContext
+from ..results import Delegated
+from ..specs import ToolSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRoute:
+    """The agent that implements a toolset; stands in the place of an executor."""
+
+    agent: str
+    """Id."""
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    """By tool id, what the agent is told; `{field}` stands for an argument. Where a tool has none, it is the
+    canonical JSON of the payload."""
+
+    def method_of(self, spec: ToolSpec[Any, Any]) -> Callable[[Any, ToolContext], Awaitable[Delegated]]:
+        """Return what executes one tool: it says which run has to answer."""
+        prompt = self.prompts.get(spec.id)
+
+        async def delegate(payload: Any, ctx: ToolContext) -> Delegated:
+            document: bytes = spec.payload.encode(payload)
+            text = document.decode()
+            message = text if prompt is None else filled(prompt, json.loads(document), longest=None)
+            return Delegated(agent=self.agent, message=message)
+
+        return delegate

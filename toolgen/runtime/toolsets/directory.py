@@ -1,0 +1,92 @@
+"""Tools by id and by wire name, and what is said of a name that none has."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+from toolgen.shapes.naming import LONGEST_NAME
+
+from ..call.entry import Entry
+from ..call.failures import failed
+from ..call.truncation import text_within
+from ..calls import CallMeta
+from ..errors import RegistrationError, ToolError
+from ..results import RetryHint, ToolResult
+from ..specs import ToolSpec
+
+
+class Directory:
+    """Entries in the order in which they came."""
+
+    def __init__(self, entries: Iterable[Entry] = (), former: Iterable[str] = ()) -> None:
+        """Hold the entries; `former` are names that the same asker could call before.
+
+        Raises:
+            RegistrationError: two entries have one id.
+        """
+        self._by_id: dict[str, Entry] = {}
+        self._by_name: dict[str, list[Entry]] = {}
+        self._former = frozenset(former)
+        self.add(entries)
+
+    def add(self, entries: Iterable[Entry]) -> None:
+        """Add entries; all of them or, when an id is taken, none.
+
+        Raises:
+            RegistrationError: an id is taken; the message names both toolsets.
+        """
+        added = tuple(entries)
+        taken = dict(self._by_id)
+        for entry in added:
+            if other := taken.get(entry.spec.id):
+                raise RegistrationError(
+                    f"toolset {entry.toolset!r} brings {entry.spec.id!r}, "
+                    f"which the registered toolset {other.toolset!r} serves"
+                )
+            taken[entry.spec.id] = entry
+        self._by_id = taken
+        for entry in added:
+            self._by_name.setdefault(entry.spec.name, []).append(entry)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        return tuple(self._by_id.values())
+
+    @property
+    def specs(self) -> tuple[ToolSpec[Any, Any], ...]:
+        return tuple(entry.spec for entry in self._by_id.values())
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Ids and wire names: those of now, and the former ones."""
+        return self._former.union(self._by_id, self._by_name)
+
+    def by_id(self, tool: str) -> Entry | None:
+        return self._by_id.get(tool)
+
+    def find(self, tool: str) -> Entry | None:
+        """Return the tool of an id, or of a wire name that one tool has."""
+        if entry := self._by_id.get(tool):
+            return entry
+        found = self._by_name.get(tool, ())
+        return found[0] if len(found) == 1 else None
+
+    def no_such(self, tool: str) -> str:
+        """Return why `find` finds nothing, in words for the model, with up to three close names."""
+        if tool in self._by_name:
+            ids = ", ".join(entry.spec.id for entry in self._by_name[tool])
+            return f"more than one tool is called {tool!r}: {ids}; use the id"
+        asked = tool if len(tool) <= LONGEST_NAME else f"{tool[:LONGEST_NAME]}…"
+        if tool in self._former:
+            return f"the tool {asked!r} is no longer available"
+        near = difflib.get_close_matches(asked, [*self._by_name, *self._by_id], 3)
+        return f"there is no tool {asked!r}" + (f"; close names are {', '.join(near)}" if near else "")
+
+    def unknown(self, tool: str, meta: CallMeta, limit: int) -> ToolResult:
+        """Return the result of a call of a tool that `find` does not find, in at most `limit` bytes."""
+        message = self.no_such(tool)
+        asked = text_within(tool, limit)
+        hint = RetryHint(reason="tool_unavailable", tool=asked, message=message)
+        return failed(asked, ToolError(message, retry_hint=hint), meta, limit)

@@ -1,0 +1,248 @@
+"""Tools of typed Python functions, for prototypes: the same codecs, issues and entries as generated tools."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, TypedDict, Union, Unpack, get_args, get_origin
+
+from pydantic import Field, GetCoreSchemaHandler, create_model
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.names import Hint
+from toolgen.shapes.design.model import ToolModel
+from toolgen.shapes.fields import MISSING
+from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, class_name, field_name
+from toolgen.shapes.python.annotations import readable
+from toolgen.shapes.python.functions import Function, Parameter, read_function
+
+from ..call.methods import is_async, takes_sync_context
+from ..context import ToolContext
+from ..errors import RegistrationError
+from ..results import Delegated, Pending, ToolOutcome, Unfinished
+from ..specs import ConfirmSpec, LongRunningSpec, ToolSpec
+from ..sync_context import SyncToolContext
+from ..type_codec import TypeCodec
+from .dynamic import StaticToolset
+from .registration import BoundTool
+
+LOCAL: Final = "local.functions"
+"""The toolset of functions that are given none: its part of their ids."""
+
+
+_NO_RESULT: Final = (Unfinished, Delegated, Pending)
+"""What a function may return in the place of a result."""
+
+
+class FunctionPayload(ToolModel):
+    """The arguments of a function. Its codec makes it exact, with all that its parameters' types hold."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return handler(source)
+
+
+class ToolFacts(TypedDict, total=False):
+    """The facts of a `ToolSpec` that no function says of itself."""
+
+    title: str
+    annotations: Mapping[Hint, bool]
+    confirm: ConfirmSpec
+    long_running: LongRunningSpec
+    tags: tuple[str, ...]
+    meta: Mapping[str, Json]
+    example: str
+    timeout: float
+    is_sequential: bool
+    is_terminal: bool
+    is_bookkeeping: bool
+    instructions: str
+    reminder: str
+    call_hint: str
+    result_hint: str
+    needs: tuple[str, ...]
+    max_result_bytes: int
+
+
+def func_tool(
+    function: Callable[..., object],
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    toolset: str = LOCAL,
+    **facts: Unpack[ToolFacts],
+) -> BoundTool:
+    """Return the tool of a typed function, asynchronous or not; one that is not runs in a thread.
+
+    Its parameters are the tool's arguments, but for one that gets the context: of type `ToolContext`, or
+    `SyncToolContext` where the function is not asynchronous. The docstring (Google, NumPy or Sphinx style)
+    describes the tool, its arguments and its result.
+
+    Args:
+        function: A function, a method of an object, or an object that is called.
+        name: The function's own unless it is given.
+        description: Of the tool; that of the docstring unless it is given.
+        toolset: `service.toolset`, the start of the tool's id.
+        facts: What else a `ToolSpec` says.
+
+    Raises:
+        RegistrationError: an annotation is missing, or a type has no JSON Schema; everything that is wrong
+            stands in the message.
+    """
+    own = name or str(getattr(function, "__name__", ""))
+    context = SyncToolContext if takes_sync_context(function) else ToolContext
+    read = read_function(function, (ToolContext, SyncToolContext))
+    problems = [*_problems(function, own, read, context)]
+    payload = _codec(own, read.parameters, problems)
+    result = _result(own, read, problems)
+    if problems or payload is None or result is None:
+        lines = "".join(f"\n  {problem}" for problem in problems)
+        raise RegistrationError(f"function {own or function!r} cannot be a tool:{lines}")
+    spec: ToolSpec[Any, Any] = ToolSpec(
+        id=f"{toolset}.{own}",
+        description=description or read.said.description or f"{own.replace('_', ' ').capitalize()}.",
+        payload=payload.codec,
+        result=result,
+        **facts,
+    )
+    return BoundTool(spec=spec, execute=_executor(function, read, payload.attributes))
+
+
+def function_toolset(
+    name: str, functions: Sequence[Callable[..., object] | BoundTool], *, instructions: str = ""
+) -> StaticToolset:
+    """Return functions, and tools made of functions, as one toolset, called `service.toolset`.
+
+    Raises:
+        RegistrationError: as `func_tool`.
+    """
+    bound = tuple(one if isinstance(one, BoundTool) else func_tool(one, toolset=name) for one in functions)
+    return StaticToolset(name=name, bound=bound, instructions=instructions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Payload:
+    codec: TypeCodec[Any]
+    attributes: Mapping[str, str]
+    """Attribute of the payload's class, by parameter."""
+
+
+def _problems(
+    function: Callable[..., object], name: str, read: Function, context: type[ToolContext | SyncToolContext]
+) -> Iterator[str]:
+    if not TOOL_NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+        yield (
+            f"{name!r} is no name of a tool: up to {LONGEST_NAME} of a-z, 0-9 and _; "
+            'write func_tool(…, name="…")'
+        )
+    for misfit in read.misfits:
+        yield f"{misfit.message}; {misfit.hint}"
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        yield "it yields, and a tool has one result; return a list, or show pieces with ctx.stream(…)"
+    kind = get_origin(read.context_type) or read.context_type
+    if read.context and not (isinstance(kind, type) and issubclass(context, kind)):
+        shown = getattr(kind, "__name__", kind)
+        wanted = f"write {read.context}: {context.__name__}"
+        if kind in (ToolContext, SyncToolContext):
+            wanted += ", or def" if context is ToolContext else ", or async def"
+        yield f"the parameter {read.context!r} is a {shown}; {wanted}"
+    if read.result is MISSING and not (read.misfits and not read.parameters):
+        yield "its result has no annotation; write -> str, or -> None where there is none"
+
+
+def _codec(name: str, parameters: tuple[Parameter, ...], problems: list[str]) -> _Payload | None:
+    """Return the codec of the arguments; None, and why, when a type has no JSON Schema."""
+    attributes: dict[str, str] = {}
+    fields: dict[str, Any] = {}
+    for parameter in parameters:
+        attribute = field_name(parameter.name)
+        while attribute in fields:
+            attribute += "_"
+        attributes[parameter.name] = attribute
+        fields[attribute] = _field(parameter, attribute)
+    try:
+        title = class_name(name, "payload")
+        model = create_model(title, __base__=FunctionPayload, __module__=__name__, **fields)
+        return _Payload(codec=TypeCodec(model, title), attributes=attributes)
+    except Exception as error:  # a type of the author's may raise anything when pydantic asks it
+        known = len(problems)
+        for parameter in parameters:
+            try:
+                TypeCodec(parameter.annotation, parameter.name)
+            except Exception as one:
+                problems.append(f"the type of the parameter {parameter.name!r} has no exact JSON form: {one}")
+        if len(problems) == known:
+            problems.append(f"its parameters have no exact JSON form: {error}")
+        return None
+
+
+def _field(parameter: Parameter, attribute: str) -> tuple[Any, Any]:
+    """Return the annotation and the default of the payload's field."""
+    annotation, default = readable(parameter.annotation), parameter.default
+    given = [one for one in (*get_args(annotation), default) if isinstance(one, FieldInfo)]
+    facts: dict[str, Any] = {}
+    if parameter.description and not any(one.description for one in given):
+        facts["description"] = parameter.description
+    if attribute != parameter.name and not any(one.alias for one in given):
+        facts["alias"] = parameter.name
+    if facts:
+        annotation = Annotated[annotation, Field(**facts)]
+    return annotation, ... if default is MISSING else default
+
+
+def _result(name: str, read: Function, problems: list[str]) -> TypeCodec[Any] | None:
+    try:
+        return TypeCodec(
+            None if read.result is MISSING else _plain(read.result),
+            class_name(name or "function", "result"),
+            is_result=True,
+            description=read.said.result,
+        )
+    except Exception as error:  # as above
+        problems.append(f"the type of its result has no exact JSON form: {error}")
+        return None
+
+
+def _plain(annotation: Any) -> Any:
+    """Return the type of the result itself: `ToolReturn[Report]` and `ToolOutcome[Report]` give `Report`."""
+    if get_origin(annotation) is ToolOutcome:
+        return get_args(annotation)[0]
+    if get_origin(annotation) not in (Union, types.UnionType):
+        return annotation
+    parts = [(get_origin(part) or part, part) for part in get_args(annotation)]
+    if not any(kind in _NO_RESULT or kind is ToolOutcome for kind, _ in parts):
+        return annotation
+    kept = [_plain(part) for kind, part in parts if kind not in _NO_RESULT]
+    return Union[tuple(dict.fromkeys(kept))]  # noqa: UP007  # of parts that are known at run time
+
+
+def _executor(
+    function: Callable[..., Any], read: Function, attributes: Mapping[str, str]
+) -> Callable[..., Any]:
+    """Return what calls the function with the payload and the context; asynchronous as the function is."""
+    by_place = [attributes[one.name] for one in read.parameters if one.is_positional]
+    by_name = [(one.name, attributes[one.name]) for one in read.parameters if not one.is_positional]
+
+    def arguments(payload: Any, ctx: ToolContext | SyncToolContext) -> tuple[list[Any], dict[str, Any]]:
+        named = {name: getattr(payload, attribute) for name, attribute in by_name}
+        if read.context:
+            named[read.context] = ctx
+        return [getattr(payload, attribute) for attribute in by_place], named
+
+    async def execute(payload: Any, ctx: ToolContext) -> Any:
+        args, named = arguments(payload, ctx)
+        return await function(*args, **named)
+
+    def execute_in_thread(payload: Any, ctx: SyncToolContext) -> Any:
+        args, named = arguments(payload, ctx)
+        return function(*args, **named)
+
+    if is_async(function):
+        return execute
+    # What it wraps decides which context it gets.
+    return functools.update_wrapper(execute_in_thread, function, assigned=(), updated=())

@@ -1,0 +1,167 @@
+"""Toolsets as they are handed to the runtime, and what is checked before they serve a call."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from toolgen.contract.names import CALL_META_NAMES, FORMAT
+
+from ..call.entry import Entry, Interceptor, Surroundings, problems_of
+from ..call.methods import ToolMethod, context_problem, is_async
+from ..calls import ToolCall
+from ..context import ToolContext
+from ..errors import FormatError, RegistrationError
+from ..native import NativeTool
+from ..results import ToolResult, ToolReturn
+from ..specs import ToolSpec
+from .agent_route import AgentRoute
+
+RawExecutor: TypeAlias = Callable[[ToolCall, ToolContext], Awaitable[ToolResult]]
+"""Serves every tool of a toolset from the call as it came (Goa-AI's generic executor)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolsetRegistration:
+    """A toolset and who executes it. Made by the generated `registration`, or by hand."""
+
+    name: str
+    """`service.toolset`."""
+    specs: Sequence[ToolSpec[Any, Any]]
+    executor: object
+    """Has one method a tool; or is a `RawExecutor`, an async function or callable object; or is an
+    `AgentRoute`."""
+    format: int
+    instructions: str = ""
+    """What the model is told with the tools."""
+    native: Sequence[NativeTool] = ()
+    """Tools of it that the model's provider runs itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundTool:
+    """One tool and the function that executes it, with the payload and the context."""
+
+    spec: ToolSpec[Any, Any]
+    execute: ToolMethod[Any, ToolReturn[Any]] | RawExecutor
+    preview: Callable[[Any], str | Awaitable[str]] | None = None
+    is_raw: bool = False
+    """`execute` is a `RawExecutor`."""
+
+
+def checked(interceptor: Interceptor) -> Interceptor:
+    """Return the interceptor.
+
+    Raises:
+        RegistrationError: it is a class, it names no fields or those that the runtime fills, or it is not
+            asynchronous.
+    """
+    name = getattr(interceptor, "__name__", type(interceptor).__name__)
+    fills: object = getattr(interceptor, "fills", None)
+    if isinstance(interceptor, type):
+        raise RegistrationError(f"interceptor {name} is a class", hint=f"give an instance: {name}(…)")
+    if not isinstance(fills, (frozenset, set)) or not fills:
+        raise RegistrationError(
+            f"{name}.fills is {fills!r}, not a frozenset of field names",
+            hint='write fills = frozenset({"tenant"})',
+        )
+    if known := fills.intersection(CALL_META_NAMES):
+        raise RegistrationError(
+            f"{name}.fills names {', '.join(sorted(known))}, which the runtime fills from the CallMeta",
+            hint="set it in the CallMeta of the call",
+        )
+    if not is_async(getattr(interceptor, "intercept", None)):
+        raise RegistrationError(
+            f"{name}.intercept is not asynchronous",
+            hint="declare it with `async def intercept(self, call, payload)`",
+        )
+    return interceptor
+
+
+def entries(registration: ToolsetRegistration, around: Surroundings) -> tuple[Entry, ...]:
+    """Return one entry a tool of the toolset.
+
+    Raises:
+        FormatError: the toolset was generated for another format.
+        RegistrationError: a method is missing, a capability is, or nobody fills an injected field;
+            everything that is wrong with the toolset stands in the message.
+    """
+    problems: list[str] = []
+    tools = _bound(registration, problems)
+    problems += [problem for spec in registration.specs for problem in problems_of(spec, around)]
+    _refuse(registration.name, problems)
+    return _entries(registration.name, tools, around)
+
+
+def bound_tools(registration: ToolsetRegistration) -> tuple[BoundTool, ...]:
+    """Return the tools of the toolset, each with its method of the executor.
+
+    Raises:
+        FormatError: the toolset was generated for another format.
+        RegistrationError: methods are missing.
+    """
+    problems: list[str] = []
+    tools = _bound(registration, problems)
+    _refuse(registration.name, problems)
+    return tools
+
+
+def bound_entries(name: str, tools: Iterable[BoundTool], around: Surroundings) -> tuple[Entry, ...]:
+    """Return one entry a tool that brings its own function.
+
+    Raises:
+        RegistrationError: a capability is missing, or nobody fills an injected field.
+    """
+    tools = tuple(tools)
+    problems = [problem for tool in tools for problem in problems_of(tool.spec, around)]
+    problems += [problem for tool in tools if (problem := context_problem(tool.spec.name, tool.execute))]
+    _refuse(name, problems)
+    return _entries(name, tools, around)
+
+
+def _entries(name: str, tools: tuple[BoundTool, ...], around: Surroundings) -> tuple[Entry, ...]:
+    return tuple(
+        Entry(tool.spec, tool.execute, raw=tool.is_raw, toolset=name, around=around, preview=tool.preview)
+        for tool in tools
+    )
+
+
+def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[BoundTool, ...]:
+    """Return the tools whose method is there; the others become problems.
+
+    Raises:
+        FormatError: the toolset was generated for another format.
+    """
+    if registration.format != FORMAT:
+        raise FormatError(
+            f"toolset {registration.name!r} was generated in format {registration.format}, "
+            f"this runtime reads format {FORMAT}",
+            hint="run `toolgen gen` with the toolgen that is installed here",
+        )
+    executor = registration.executor
+    if isinstance(executor, type):
+        problems.append(f"{executor.__name__} is a class; give an instance of it")
+        return ()
+    raw = is_async(executor)
+    found: list[BoundTool] = []
+    for spec in registration.specs:
+        method: Any = executor if raw else getattr(executor, spec.method, None)
+        if isinstance(executor, AgentRoute):
+            method = executor.method_of(spec)
+        full_name = f"{type(executor).__name__}.{spec.method}"
+        if not callable(method):
+            problems.append(f"{full_name} is missing; add it")
+            continue
+        if not raw and (problem := context_problem(full_name, method)):
+            problems.append(problem)
+            continue
+        preview = None if raw else getattr(executor, f"preview_{spec.method}", None)
+        found.append(BoundTool(spec=spec, execute=method, preview=preview, is_raw=raw))
+    return tuple(found)
+
+
+def _refuse(name: str, problems: list[str]) -> None:
+    if problems:
+        lines = "".join(f"\n  {problem}" for problem in problems)
+        raise RegistrationError(f"toolset {name!r} cannot be registered:{lines}")

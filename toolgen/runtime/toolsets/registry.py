@@ -1,0 +1,101 @@
+"""The toolsets that a runtime serves: each comes whole, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from ..call.entry import Entry, Surroundings
+from ..errors import RegistrationError
+from .directory import Directory
+from .dynamic import Listed, StaticToolset, native_of
+from .registration import ToolsetRegistration, bound_entries, entries
+from .resolution import Toolsets
+
+Served: TypeAlias = ToolsetRegistration | StaticToolset
+Prepared: TypeAlias = tuple[Served, Listed]
+"""A toolset that fits, and what it lists."""
+
+
+class Registry:
+    """Takes up toolsets, and knows who executes them."""
+
+    def __init__(self, around: Surroundings, toolsets: Toolsets) -> None:
+        self.around = around
+        self.managers = toolsets.managers
+        self.directory = Directory()
+        self._toolsets = toolsets
+        self._served: dict[str, Served] = {}
+
+    def register(self, registration: Served) -> None:
+        """Take up a toolset; as `Runtime.register`."""
+        if registration.name in self._toolsets.names:
+            raise RegistrationError(f"toolset {registration.name!r} is registered already")
+        self.take([self._prepared(registration)])
+
+    def new(self, registrations: Iterable[Served], agent: str) -> list[Prepared]:
+        """Return those that are not taken up yet, of an agent that is to be registered.
+
+        Raises:
+            FormatError: as `register`.
+            RegistrationError: one does not fit, or has another executor than the toolset of its name has.
+        """
+        found: dict[str, Prepared] = {}
+        for one in registrations:
+            known = self._served.get(one.name)
+            if known is None and one.name in found:
+                known = found[one.name][0]
+            if known is None and one.name in self._toolsets.names:
+                raise RegistrationError(f"agent {agent!r} brings {one.name!r}, the name of a dynamic toolset")
+            if known is None:
+                found[one.name] = self._prepared(one)
+            elif _executor(known) != _executor(one):
+                raise RegistrationError(
+                    f"agent {agent!r} has another executor for toolset {one.name!r} than was registered "
+                    "before",
+                    hint="a toolset has one executor in a runtime; give the same one",
+                )
+        return list(found.values())
+
+    def together(self, prepared: Sequence[Prepared]) -> Directory:
+        """Return the tools as they are once these are taken up.
+
+        Raises:
+            RegistrationError: an id is taken.
+        """
+        return Directory((*self.directory.entries, *_entries(prepared)))
+
+    def take(self, prepared: Sequence[Prepared]) -> None:
+        """Take up toolsets that fit.
+
+        Raises:
+            RegistrationError: an id is taken; then none is taken up.
+        """
+        entries = _entries(prepared)
+        self.directory.add(entries)
+        self.around.hook_tools.add(entry.spec.id for entry in entries)
+        for registration, listed in prepared:
+            self._toolsets.add_static(listed)
+            self._served[registration.name] = registration
+
+    def _prepared(self, registration: Served) -> Prepared:
+        name = registration.name
+        if isinstance(registration, StaticToolset):
+            found = bound_entries(name, registration.bound, self.around)
+        else:
+            found = entries(registration, self.around)
+        listed = Listed(
+            toolset=name,
+            entries=found,
+            instructions=registration.instructions,
+            native=native_of(registration),
+        )
+        return registration, listed
+
+
+def _entries(prepared: Sequence[Prepared]) -> list[Entry]:
+    return [entry for _, listed in prepared for entry in listed.entries]
+
+
+def _executor(served: Served) -> object:
+    return served.bound if isinstance(served, StaticToolset) else served.executor

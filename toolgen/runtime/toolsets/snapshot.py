@@ -1,0 +1,112 @@
+"""The tools of one model request: what was advertised is what a call may name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, Protocol
+
+from toolgen.contract.json_value import Json
+
+from ..call.failures import Arguments
+from ..calls import NO_META, CallMeta, ToolCall
+from ..native import NativeTool
+from ..results import ToolResult
+from ..specs import ToolSpec
+from .directory import Directory
+from .dynamic import Listed, SnapshotError
+
+_LONG_RUNNING: Final = (
+    "{} may answer before its work is done; do not call it again for the same work, "
+    "the result comes by itself."
+)
+
+
+class Caller(Protocol):
+    """Serves the calls of a snapshot: the `Runtime`."""
+
+    async def call(
+        self, tool: str, arguments: Arguments, meta: CallMeta = NO_META, *, within: Snapshot | None = None
+    ) -> ToolResult: ...
+
+    async def call_all(
+        self, calls: Iterable[ToolCall], *, within: Snapshot | None = None
+    ) -> tuple[ToolResult, ...]: ...
+
+
+class Snapshot:
+    """What was advertised for one request; calls are dispatched against this list, whatever changed since."""
+
+    def __init__(self, caller: Caller, lists: Sequence[Listed], former: Iterable[str]) -> None:
+        """Hold the lists.
+
+        Raises:
+            SnapshotError: two tools have one id or one wire name.
+        """
+        self._caller = caller
+        _refuse_clashes(lists)
+        self.directory = Directory((entry for one in lists for entry in one.entries), former)
+        """The tools, and the names that earlier snapshots of the same run had."""
+        self.native: tuple[NativeTool, ...] = tuple(tool for one in lists for tool in one.native)
+        """Tools that the provider runs itself, as data."""
+        self.specs: tuple[ToolSpec[Any, Any], ...] = self.directory.specs
+        """Static toolsets as they were registered, then each dynamic one by wire name."""
+        self.failures: dict[str, str] = {one.toolset: one.failure for one in lists if one.failure}
+        """By toolset, why it is left out or stale."""
+        self.dropped = tuple(one.toolset for one in lists if one.failure and not one.entries)
+        """Toolsets that are left out."""
+        self.told = {one.toolset: one.told for one in lists if one.toolset in self.dropped}
+        """By toolset that is left out, why, in words that those who watch may read."""
+        self.instructions = "\n\n".join(_instructions(lists))
+        """What the model is told with the tools; the same list gives the same text."""
+
+    def declarations(self) -> list[dict[str, Json]]:
+        """Return the tools as a model is told of them: name, description, JSON Schema of the arguments."""
+        return [
+            {"name": spec.name, "description": spec.description, "parameters": spec.payload.schema}
+            for spec in self.specs
+        ]
+
+    async def call(self, tool: str, arguments: Arguments, meta: CallMeta = NO_META) -> ToolResult:
+        """Return the one result of a call, as `Runtime.call`."""
+        return await self._caller.call(tool, arguments, meta, within=self)
+
+    async def call_all(self, calls: Iterable[ToolCall]) -> tuple[ToolResult, ...]:
+        """Return the results of calls made at once, as `Runtime.call_all`."""
+        return await self._caller.call_all(calls, within=self)
+
+
+def _refuse_clashes(lists: Sequence[Listed]) -> None:
+    """Raise for the first id or wire name that two tools have; the message names both toolsets.
+
+    Raises:
+        SnapshotError: as said.
+    """
+    seen: dict[tuple[str, str], str] = {}
+    for one in lists:
+        for spec in (entry.spec for entry in one.entries):
+            for kind, key in (("id", spec.id), ("wire name", spec.name)):
+                if (first := seen.get((kind, key))) is not None:
+                    raise SnapshotError(
+                        f"two tools have the {kind} {key!r}: one of toolset {first!r}, "
+                        f"one of toolset {one.toolset!r}",
+                        hint="give one of the toolsets a prefix: prefixed(toolset, …)",
+                    )
+                seen[kind, key] = one.toolset
+
+
+def _instructions_of(spec: ToolSpec[Any, Any]) -> str:
+    if spec.long_running is None:
+        return spec.instructions
+    return f"{spec.instructions} {_LONG_RUNNING.format(spec.name)}".lstrip()
+
+
+def _instructions(lists: Sequence[Listed]) -> Iterator[str]:
+    for one in lists:
+        if (one.entries or one.native) and one.instructions:
+            yield one.instructions
+        for entry in one.entries:
+            if told := _instructions_of(entry.spec):
+                yield told
+    for one in lists:
+        if one.failure and not one.entries:
+            yield f"The tools of {one.toolset} are not available now."

@@ -1,0 +1,1 @@
+"""Calls that wait for a person or for work elsewhere."""

@@ -1,0 +1,276 @@
+"""Whether an answer to a suspended call fits."""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from fractions import Fraction
+from itertools import islice
+from typing import Any, Final
+
+from pydantic_core import SchemaValidator, core_schema, to_json
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.limits import Limits, excess_of
+from toolgen.shapes.issues import Constraint, FieldIssue, Keys, json_type, short
+from toolgen.shapes.lexical import FORM_NAMES
+from toolgen.shapes.patterns import PatternError, to_rust
+
+from ..call.bounds import bounds_of
+from ..codec import Codec
+from ..errors import MalformedResultError, ToolValidationError
+from ..specs import ToolSpec
+from .errors import BadAnswerError
+from .suspension import Suspension
+
+_TYPES: Final[dict[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+}
+"""JSON types of the fields of a question; the subset that MCP's elicitation has."""
+_KEYWORDS: Final = frozenset(
+    "type title description default enum enumNames const format pattern minLength maxLength minimum maximum "
+    "exclusiveMinimum exclusiveMaximum multipleOf properties required additionalProperties".split()
+)
+_FORMS: Final = {name: (form, example) for form, (name, example) in FORM_NAMES.items()}
+"""By the name of a format, how a text of it is written; other formats say nothing."""
+_BOUNDS: Final[dict[str, tuple[Callable[[Any, Any], bool], str]]] = {
+    "minimum": (operator.ge, "at least"),
+    "maximum": (operator.le, "at most"),
+    "exclusiveMinimum": (operator.gt, "more than"),
+    "exclusiveMaximum": (operator.lt, "less than"),
+    "multipleOf": (lambda value, step: Fraction(str(value)) % Fraction(str(step)) == 0, "a multiple of"),
+}
+_LENGTHS: Final = ("minLength", "maxLength")
+
+
+_LONGEST: Final = 200
+"""Characters of names that nobody asked for."""
+CANCELED: Final = "toolgen.canceled"
+"""The one key of the answer that takes a question back."""
+
+
+def cancellation(reason: str) -> Json:
+    """Return the answer that takes a question back, of whatever kind; `Runtime.cancel` gives it."""
+    return {CANCELED: reason}
+
+
+def cancel_reason(answer: Json) -> str | None:
+    """Return why a question is taken back; None for every other answer."""
+    reason = answer.get(CANCELED) if isinstance(answer, dict) and len(answer) == 1 else None
+    return reason if isinstance(reason, str) else None
+
+
+def without_nulls(suspension: Suspension, answer: Json) -> Json:
+    """Return the answer without its optional parts that are null: null means absent, as in arguments."""
+    match suspension.kind:
+        case "confirmation" | "credential":
+            return _given(answer, ("message", "payload"))
+        case "input":
+            return without_optional_nulls(suspension.answer_schema, answer)
+        case "pending":  # the codec of the result knows
+            return answer
+
+
+def without_optional_nulls(schema: Mapping[str, Any], answer: Json) -> Json:
+    """Return an answer to a question of this schema without the fields that are null and not required."""
+    required = schema.get("required", ())
+    return _given(answer, [name for name in schema.get("properties", ()) if name not in required])
+
+
+def _given(answer: Json, optional: Collection[str]) -> Json:
+    if not isinstance(answer, dict):
+        return answer
+    return {name: part for name, part in answer.items() if part is not None or name not in optional}
+
+
+def checked_answer(spec: ToolSpec[Any, Any], suspension: Suspension, answer: Json, limits: Limits) -> Json:
+    """Return the answer.
+
+    Raises:
+        BadAnswerError: it exceeds the limits, or does not fit what was asked; the suspension still waits.
+    """
+    refuse_excess(answer, limits)
+    if cancel_reason(answer) is not None:
+        return answer
+    match suspension.kind:
+        case "confirmation":
+            codec = spec.confirm.payload if spec.confirm else None
+            return _decision(answer, "approved", codec, limits)
+        case "credential":
+            return _decision(answer, "available", None, limits)
+        case "pending":
+            if not _is_failure(answer):
+                _bounded(spec, _decoded(spec.result, answer, limits))
+            return answer
+        case "input":
+            issues = answer_issues(suspension.answer_schema, answer, limits.issues)
+            if issues:
+                raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
+            return answer
+
+
+def refuse_excess(answer: Json, limits: Limits) -> None:
+    """Raise where an answer exceeds a limit.
+
+    Raises:
+        BadAnswerError: as said.
+    """
+    # Whether it is JSON is found out elsewhere.
+    text = json.dumps(answer, ensure_ascii=False, default=repr)
+    if (excess := excess_of(text, limits)) is not None:
+        raise BadAnswerError(f"the answer {excess.message}")
+
+
+def answer_issues(schema: Mapping[str, Any], answer: Json, most: int) -> tuple[FieldIssue, ...]:
+    """Return what is wrong with an answer to a question of this schema, the first issues of it."""
+    return tuple([one.shortened() for one in islice(_issues(schema, answer), most)]) if schema else ()
+
+
+def _is_failure(answer: Json) -> bool:
+    return isinstance(answer, dict) and set(answer) == {"error"} and isinstance(answer["error"], str)
+
+
+def _decision(answer: Json, key: str, codec: Codec[Any] | None, limits: Limits) -> Json:
+    known = {key, "message", *(["payload"] if codec else [])}
+    if not isinstance(answer, dict) or not isinstance(answer.get(key), bool):
+        raise BadAnswerError(f"the answer is an object with {key!r}, true or false")
+    if unknown := sorted(set(answer) - known):
+        told = short(", ".join(unknown), _LONGEST)
+        raise BadAnswerError(f"the answer has {told}, and may have {', '.join(sorted(known))}")
+    if not isinstance(answer.get("message", ""), str):
+        raise BadAnswerError("the message of the answer is a text")
+    if codec is not None and answer[key] and "payload" in answer:
+        _decoded(codec, answer["payload"], limits)
+    return answer
+
+
+def _decoded(codec: Codec[Any], value: Json, limits: Limits) -> Any:
+    try:
+        return codec.decode(to_json(value), limits)
+    except ToolValidationError as error:
+        raise BadAnswerError(f"the answer does not fit: {error}", error.issues) from None
+
+
+def _bounded(spec: ToolSpec[Any, Any], result: Any) -> None:
+    """Refuse a delivered result whose bounds do not hold, so that a better one may be delivered."""
+    try:
+        bounds_of(spec, result)
+    except MalformedResultError as error:
+        raise BadAnswerError(f"the answer does not fit: {error}") from None
+
+
+def checked_schema(schema: Any) -> Any:
+    """Return the schema of a question.
+
+    Raises:
+        MalformedResultError: it is not of the subset that every client can ask: one string, number or
+            boolean, or a flat object of them (MCP, elicitation).
+    """
+    known = isinstance(schema, Mapping) and set(schema) <= _KEYWORDS
+    properties = schema.get("properties", {}) if known else {}
+    if known and schema.get("type", "object") == "object" and isinstance(properties, Mapping):
+        good = isinstance(schema.get("additionalProperties", False), bool)
+        good = good and _are_texts(schema.get("required", ())) and all(map(_is_scalar, properties.values()))
+    else:
+        good = _is_scalar(schema)
+    if not good:
+        raise MalformedResultError(
+            "the schema of a question is one string, number or boolean, or a flat object of them"
+        )
+    return schema
+
+
+def _is_scalar(schema: Any) -> bool:
+    """Return whether it asks for one string, number or boolean, in words that are checked here."""
+    if not isinstance(schema, Mapping) or not set(schema) <= _KEYWORDS:
+        return False
+    try:
+        to_rust(schema.get("pattern", ""))
+    except (PatternError, TypeError):
+        return False
+    kind = schema.get("type")
+    return isinstance(kind, str) and kind in _TYPES and _are_limits(schema)
+
+
+def _are_texts(names: object) -> bool:
+    return isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
+
+
+def _are_limits(schema: Mapping[str, Any]) -> bool:
+    """Return whether an answer can be compared with what its schema says of it."""
+    lengths = [schema[keyword] for keyword in _LENGTHS if keyword in schema]
+    bounds = [schema[keyword] for keyword in _BOUNDS if keyword in schema]
+    return (
+        all(type(length) is int for length in lengths)
+        and all(type(bound) in (int, float) and math.isfinite(bound) for bound in bounds)
+        and schema.get("multipleOf", 1) > 0
+        and isinstance(schema.get("enum", ()), list | tuple)
+        and isinstance(schema.get("format", ""), str)
+    )
+
+
+def _issues(schema: Any, value: Json, keys: Keys = ()) -> Iterator[FieldIssue]:
+    """Yield what is wrong with an answer to a question."""
+    if schema.get("type", "object") != "object":
+        if (found := _fault(schema, value)) is not None:
+            yield FieldIssue(keys=keys, constraint=found[0], message=found[1])
+        return
+    if not isinstance(value, dict):
+        message = f"must be an object, not {json_type(value)}"
+        yield FieldIssue(keys=keys, constraint="invalid_type", message=message)
+        return
+    properties = schema.get("properties", {})
+    for name in schema.get("required", ()):
+        if name not in value:
+            yield FieldIssue(
+                keys=(*keys, name), constraint="missing_field", message="is required and was left out"
+            )
+    for name, part in value.items():
+        at = (*keys, name)
+        if name in properties:
+            yield from _issues(properties[name], part, at)
+        else:
+            message, allowed = "is not a field here", tuple(properties)
+            yield FieldIssue(keys=at, constraint="unknown_field", message=message, allowed=allowed)
+
+
+def _fault(schema: Any, value: Any) -> tuple[Constraint, str] | None:
+    """Return what is wrong with one value."""
+    kind = schema["type"]
+    is_whole = isinstance(value, float) and value.is_integer()
+    is_of_type = isinstance(value, _TYPES[kind]) or (kind == "integer" and is_whole)
+    if not is_of_type or (isinstance(value, bool) and kind != "boolean"):
+        return "invalid_type", f"must be of type {kind}, not {json_type(value)}"
+    allowed = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    if allowed is not None and value not in allowed:
+        return "invalid_enum_value", f"must be one of {', '.join(map(str, allowed))}"
+    if isinstance(value, str):
+        return _text_fault(schema, value)
+    for keyword, (holds, words) in _BOUNDS.items():
+        if kind != "boolean" and keyword in schema and not holds(value, schema[keyword]):
+            return "invalid_range", f"must be {words} {schema[keyword]}"
+    return None
+
+
+def _text_fault(schema: Any, text: str) -> tuple[Constraint, str] | None:
+    """Return what is wrong with a text."""
+    if len(text) < schema.get("minLength", 0):
+        return "invalid_length", f"must have at least {schema['minLength']} characters"
+    if len(text) > schema.get("maxLength", len(text)):
+        return "invalid_length", f"must have at most {schema['maxLength']} characters"
+    form, example = _FORMS.get(schema.get("format"), ("", ""))
+    if form and not _matches(form, text):
+        return "invalid_format", f"must be written as {schema['format']}, such as {example}"
+    if "pattern" in schema and not _matches(to_rust(schema["pattern"]), text):
+        return "invalid_pattern", f"must match {schema['pattern']}"
+    return None
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """Return whether a pattern of Rust's dialect is found in the text, in linear time."""
+    return SchemaValidator(core_schema.str_schema(pattern=pattern)).isinstance_python(text)

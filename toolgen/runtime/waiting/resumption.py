@@ -1,0 +1,88 @@
+"""What was answered to a call that goes on: read by the guard, which asks once, and by the executor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic_core import to_json
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.limits import UNLIMITED
+from toolgen.contract.record import record
+
+from ..call.failures import log
+from ..errors import ToolValidationError
+
+if TYPE_CHECKING:
+    from ..codec import Codec
+    from ..specs import ToolSpec
+    from .suspension import Suspension
+
+T = TypeVar("T")
+
+
+@record
+class Resumption:
+    """What a call that was suspended goes on with."""
+
+    answers: tuple[Json, ...]
+    """Documents by `answer_document`: everything that was answered to this call, the newest last."""
+
+    @property
+    def answer(self) -> Json:
+        """The newest answer, as it was given."""
+        newest: Json = _facts(self.answers[-1])["answer"]
+        return newest
+
+    @property
+    def is_approved(self) -> bool:
+        """Whether a person has approved what the design or the policy wanted approved."""
+        return any(one["kind"] == "confirmation" and not one.get("by_tool") for one in self._all())
+
+    def approved(self, question: str) -> bool:
+        """Return whether a person has approved this very question of the tool itself."""
+        return any(one.get("by_tool") and one["question"] == question for one in self._all())
+
+    def answered(self, type_: type[T], question: str | None, spec: ToolSpec[Any, Any] | None) -> T | None:
+        """Return the newest answer to a question of this type, with defaults; None where there is none."""
+        for one in reversed(self._all()):
+            if question is not None and one.get("question") != question:
+                continue
+            codec: Codec[T] | None
+            if one["kind"] == "confirmation":
+                confirm = spec.confirm if spec is not None else None
+                codec = confirm.payload if confirm is not None else None
+                if codec is not None and codec.type is type_:
+                    return _decoded(codec, one["answer"].get("payload") or {})
+            elif one["kind"] == "input":
+                from .questions import question_codec, question_schema  # only a typed question needs them
+
+                if one.get("schema") == question_schema(type_):
+                    return _decoded(question_codec(type_), one["answer"])
+        return None
+
+    def _all(self) -> list[dict[str, Any]]:
+        return [_facts(one) for one in self.answers]
+
+
+def answer_document(suspension: Suspension, answer: Json) -> Json:
+    """Return what is kept of an answer that was taken."""
+    facts: dict[str, Json] = {"kind": suspension.kind, "answer": answer, "question": suspension.question}
+    if suspension.kind == "input":
+        facts["schema"] = dict(suspension.answer_schema)
+    if suspension.is_asked_by_tool:
+        facts["by_tool"] = True
+    return facts
+
+
+def _facts(document: Json) -> dict[str, Any]:
+    return document if isinstance(document, dict) else {"kind": "", "answer": document}
+
+
+def _decoded(codec: Codec[T], answer: Json) -> T | None:
+    """Return the typed answer; None where its type says more than the schema that was asked did."""
+    try:
+        return codec.decode(to_json(answer), UNLIMITED)  # it was within the limits when it was given
+    except ToolValidationError as error:
+        log.warning("an answer does not fit %s, the tool may ask again: %s", codec.name, error)
+        return None

@@ -1,0 +1,138 @@
+"""Results that are not there yet: a question to a person, a missing credential, work elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, assert_never
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.portable import portable_text
+
+from ..call.failures import denied
+from ..call.guard import UNAVAILABLE, approval_schema
+from ..call.host import Host
+from ..call.truncation import document_within
+from ..context import ToolContext
+from ..errors import MalformedResultError
+from ..results import Pending, ToolResult, Unfinished
+from ..specs import ToolSpec
+from .answers import checked_schema
+
+_CREDENTIAL: Final[dict[str, Json]] = {
+    "type": "object",
+    "properties": {"available": {"type": "boolean"}, "message": {"type": "string"}},
+    "required": ["available"],
+    "additionalProperties": False,
+}
+
+
+async def suspend(
+    spec: ToolSpec[Any, Any],
+    unfinished: Unfinished | Pending[Any],
+    frozen: bytes,
+    context: ToolContext,
+    host: Host,
+    answers: tuple[Json, ...],
+) -> ToolResult:
+    """Return the result of a call whose executor has none yet.
+
+    Raises:
+        MalformedResultError: the design does not say that the tool may answer later, or its handle, its
+            acknowledgement or the schema of its question does not fit.
+        RuntimeError: the work is pending, and the runtime keeps no suspensions.
+    """
+    asked = None if isinstance(unfinished, Pending) else unfinished
+    document = _acknowledged(spec, unfinished) if isinstance(unfinished, Pending) else b""
+    if host.suspensions is None and asked is None:
+        raise RuntimeError(
+            f"{spec.id} is pending, and this Runtime keeps no suspensions: Runtime(suspensions=…)"
+        )
+    if host.suspensions is None or (not host.is_interactive and asked is not None):
+        message = f"{spec.name} has to ask a person, and there is nobody to ask"
+        return denied(spec, message, context.meta, host.limit_of(spec), code=UNAVAILABLE)
+
+    suspended = await host.suspensions.open(
+        kind="pending" if asked is None else asked.kind,
+        spec=spec,
+        payload_json=frozen,
+        meta=context.meta,
+        question="" if asked is None else portable_text(asked.question),
+        answer_schema=_schema(spec, unfinished),
+        handle=unfinished.handle if isinstance(unfinished, Pending) else "",
+        request=None if asked is None else asked.request,
+        answers=answers,
+        is_asked_by_tool=asked is not None and asked.kind == "confirmation",
+    )
+    host.reports.asked(suspended, context.meta)
+    return ToolResult(
+        tool=spec.id,
+        status="pending" if document else "suspended",
+        json=document_within(document, host.limit_of(spec)),
+        tool_call_id=context.meta.tool_call_id,
+        suspension=suspended,
+    )
+
+
+def _acknowledged(spec: ToolSpec[Any, Any], pending: Pending[Any]) -> bytes:
+    """Return what the model gets at once; nothing where the design declares none, and the model waits.
+
+    Raises:
+        MalformedResultError: the tool's design does not say `LongRunning`, the handle is no text, or the
+            acknowledgement is not the one that is declared.
+    """
+    if spec.long_running is None:
+        raise MalformedResultError(f"{spec.name} is pending, and its design does not say LongRunning")
+    handle: object = pending.handle
+    if not isinstance(handle, str) or not handle:
+        raise MalformedResultError(
+            f"{spec.name} is pending under {_shown(handle)}, and a handle is a text that is not empty: "
+            "ToolOutcome.pending(handle, ack)"
+        )
+    codec = spec.long_running.ack
+    if codec is None and pending.ack is not None:
+        raise MalformedResultError(f"{spec.name} acknowledges, and its LongRunning has no ack")
+    if codec is None:
+        return b""
+    if pending.ack is None:
+        raise MalformedResultError(
+            f"{spec.name} is pending without its acknowledgement: its design declares "
+            f"LongRunning(ack={codec.name}), so return ToolOutcome.pending(handle, {codec.name}(…))"
+        )
+    try:
+        return codec.encode(pending.ack)
+    except MalformedResultError as error:
+        raise MalformedResultError(f"the acknowledgement of {spec.name} does not fit: {error}") from error
+
+
+def _shown(handle: object) -> str:
+    return "an empty text" if handle == "" else f"a {type(handle).__name__}"
+
+
+def _schema(spec: ToolSpec[Any, Any], unfinished: Unfinished | Pending[Any]) -> Any:
+    if isinstance(unfinished, Pending):
+        return spec.result.schema
+    match unfinished.kind:
+        case "credential":
+            return _CREDENTIAL
+        case "confirmation":
+            return approval_schema(spec)
+        case "input":
+            return _question_schema(unfinished.schema)
+        case _:
+            assert_never(unfinished.kind)
+
+
+def _question_schema(answer: type[Any] | Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return the JSON Schema of an answer.
+
+    Raises:
+        MalformedResultError: no client can ask for it.
+    """
+    if answer is None:
+        return {"type": "string"}
+    if isinstance(answer, Mapping):
+        checked: Mapping[str, Any] = checked_schema(answer)
+        return checked
+    from .questions import question_schema  # only a typed question needs the codecs of types
+
+    return question_schema(answer)
