@@ -12,9 +12,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from toolgen.engines import InProcessEngine
-from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolCall
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AgentRegistration,
     AgentSpec,
     AgentTool,
@@ -24,6 +22,8 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     agents_of,
 )
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolCall
 from toolgen.runtime.toolsets.functions import func_tool
 
 ROUNDS: Final = 3

@@ -15,8 +15,8 @@ from examples.home.conversation import conversation
 from gen.assistant import completions
 from gen.assistant.agents import chat, diagnostics
 from toolgen.adapters.llm import LLMPlanner
+from toolgen.agents import FinalResult, ScriptedPlanner, agents_of
 from toolgen.contract.json_value import Json
-from toolgen.runtime.agents import FinalResult, ScriptedPlanner, agents_of
 
 
 async def test_a_person_approves_and_a_child_answers(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gen.assistant.agents import chat, diagnostics
+from toolgen.agents import Planner
 from toolgen.runtime import Runtime
-from toolgen.runtime.agents import Planner
 from toolgen.runtime.capabilities import SqliteStateStore, StateCapability
 from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 

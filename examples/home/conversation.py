@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Final
 
 from gen.assistant.agents import chat
+from toolgen.agents import Awaiting, RunHandle, RunOutput, agents_of
 from toolgen.runtime import Runtime
-from toolgen.runtime.agents import Awaiting, RunHandle, RunOutput, agents_of
 from toolgen.runtime.events.records import Event
 
 from .scripts import LAMP, LIGHTS

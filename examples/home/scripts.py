@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     CallTools,
     FinalResult,
     PlanInput,

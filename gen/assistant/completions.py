@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from typing import Annotated
 
 from pydantic import Field
+from toolgen.agents import CompletionSpec, Planner, complete, stream_completion
 from toolgen.runtime import CodecModule, ToolModel
-from toolgen.runtime.agents import CompletionSpec, Planner, complete, stream_completion
 
 
 class SiteReportResult(ToolModel):

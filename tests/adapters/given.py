@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gen.assistant.toolsets import devices
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AssistantMessage,
     Message,
     PlanInput,

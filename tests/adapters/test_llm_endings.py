@@ -19,8 +19,7 @@ from tests.adapters.wire import Called, Place, Said, sse, stream_until
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.adapters.llm.endings import ending
 from toolgen.adapters.llm.failures import ProviderError
-from toolgen.runtime import Runtime
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AgentRegistration,
     Agents,
     AgentSpec,
@@ -33,6 +32,7 @@ from toolgen.runtime.agents import (
     RunOutput,
     agents_of,
 )
+from toolgen.runtime import Runtime
 from toolgen.runtime.toolsets.functions import function_toolset
 
 TEXT = "I remove the files under /tmp/x now, and tell you when they are gone."

@@ -17,15 +17,15 @@ from pydantic_ai.usage import RequestUsage
 from tests.adapters.given import Reports, answer, called, given
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.adapters.llm.failures import ProviderError
-from toolgen.contract.errors import ToolgenError
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     CallTools,
     FinalResponse,
     FinalResult,
     NonRetryableError,
     Planner,
 )
-from toolgen.runtime.agents.planner import Summarizer
+from toolgen.agents.planner.planner import Summarizer
+from toolgen.contract.errors import ToolgenError
 
 SCHEMA = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
 

@@ -24,10 +24,10 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from tests.adapters.given import TOOLS, given
 from tests.adapters.provider import KEY, Provider
 from toolgen.adapters.llm import LLMPlanner
+from toolgen.agents import AgentRegistration, AgentSpec, AgentTool, agents_of
 from toolgen.contract.json_value import Json
 from toolgen.runtime import NativeTool, RegistrationError, Runtime, ToolContext
-from toolgen.runtime.agents import AgentRegistration, AgentSpec, AgentTool, agents_of
-from toolgen.runtime.agents.engine import NonRetryableError
+from toolgen.runtime.engine import NonRetryableError
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 

@@ -13,7 +13,7 @@ from tests.adapters.provider import KEY, Dropped, Provider, Refused
 from tests.adapters.wire import Called, Said
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.adapters.llm.failures import ProviderError
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     CallTools,
     FinalResponse,
     FinalResult,
@@ -189,7 +189,7 @@ async def test_a_final_result_beside_calls_waits_for_them(model: Model, provider
 async def test_a_final_result_is_answered_when_the_conversation_goes_on(
     model: Model, provider: Provider
 ) -> None:
-    from toolgen.runtime.agents.planner import said
+    from toolgen.agents.planner.planner import said
 
     provider.answers(Said(calls=(Called("final_result", '{"count": 3}', "call_f"),)), Said(text="Yes."))
     planner = LLMPlanner(model)

@@ -14,9 +14,7 @@ from tests.adapters.wire import Called, Said
 from tests.engines.clock import ManualClock
 from tests.runtime.tools import Listing, spec
 from toolgen.adapters.llm import LLMPlanner
-from toolgen.engines import InProcessEngine
-from toolgen.runtime import Runtime, ToolsetRegistration
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AgentRegistration,
     Agents,
     AgentSpec,
@@ -26,6 +24,8 @@ from toolgen.runtime.agents import (
     RunPolicy,
     agents_of,
 )
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import Runtime, ToolsetRegistration
 
 AGENT = "assistant.home"
 LIST = "assistant.devices.list_devices"

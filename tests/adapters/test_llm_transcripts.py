@@ -29,9 +29,7 @@ from tests.adapters.provider import Provider
 from tests.adapters.wire import Called, Said
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.adapters.llm.blocks import shown
-from toolgen.contract.json_value import Json
-from toolgen.runtime import Runtime
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AgentRegistration,
     Agents,
     AgentSpec,
@@ -51,8 +49,10 @@ from toolgen.runtime.agents import (
     UserMessage,
     agents_of,
 )
-from toolgen.runtime.agents.portable import portable_arguments, portable_json
-from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
+from toolgen.agents.planner.portable import portable_arguments, portable_json
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.contract.json_value import Json
+from toolgen.runtime import Runtime
 from toolgen.runtime.toolsets.functions import function_toolset
 
 DEEP = '{"name": ' * 400 + "1" + "}" * 400

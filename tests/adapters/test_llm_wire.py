@@ -12,8 +12,7 @@ from tests.adapters.given import FOUND, TOOLS, answer, called, given
 from tests.adapters.provider import Provider
 from tests.adapters.wire import Called, Said
 from toolgen.adapters.llm import LLMPlanner
-from toolgen.runtime import ImageContent, NativeTool, ResourceContent, RetryHint, TextContent
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AssistantMessage,
     CallTools,
     FinalResponse,
@@ -22,6 +21,7 @@ from toolgen.runtime.agents import (
     ToolMessage,
     UserMessage,
 )
+from toolgen.runtime import ImageContent, NativeTool, ResourceContent, RetryHint, TextContent
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

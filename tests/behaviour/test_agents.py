@@ -20,9 +20,7 @@ from tests.cases.agents.gen.assistant.toolsets.notes import NotePayload, NoteRes
 from tests.cases.agents.gen.garage.agents import keeper
 from tests.cases.agents.gen.garage.toolsets import devices as garage_devices
 from tests.golden import CASES, design
-from toolgen.cli.stubs import toolsets
-from toolgen.runtime import Runtime, ToolContext
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AgentRoute,
     CallTools,
     FinalResult,
@@ -30,6 +28,8 @@ from toolgen.runtime.agents import (
     RunOutput,
     ScriptedPlanner,
 )
+from toolgen.cli.stubs import toolsets
+from toolgen.runtime import Runtime, ToolContext
 
 ROOT = Path(__file__).resolve().parents[2]
 GEN = CASES / "agents/gen"

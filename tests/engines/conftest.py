@@ -9,7 +9,7 @@ import pytest
 
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.agents.engine import Engine, LastEvents, OnEvent
+from toolgen.runtime.engine import Engine, LastEvents, OnEvent
 
 from .toys import Toys
 

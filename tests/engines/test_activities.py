@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from toolgen.runtime.agents.engine import (
+from toolgen.runtime.engine import (
     CallOptions,
     Engine,
     EngineError,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.agents.engine import Engine
+from toolgen.runtime.engine import Engine
 
 from .conftest import StartEngine
 from .toys import Toys, call, play

@@ -8,7 +8,7 @@ import contextvars
 import pytest
 
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.agents.engine import (
+from toolgen.runtime.engine import (
     ActivityInfo,
     Engine,
     EngineError,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from toolgen.runtime.agents.engine import Engine
+from toolgen.runtime.engine import Engine
 
 from .toys import Toys, call, play
 

@@ -8,9 +8,9 @@ from contextlib import suppress
 from random import Random
 from typing import Any, Final
 
+from toolgen.agents import Awaiting, RunHandle, RunOutput, agents_of
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import Runtime
-from toolgen.runtime.agents import Awaiting, RunHandle, RunOutput, agents_of
 
 _MOST_ANSWERS: Final = 40
 """Of one run; then it is canceled."""

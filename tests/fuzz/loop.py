@@ -19,9 +19,7 @@ from tests.runtime.agent_tools import exported
 from tests.runtime.raising import leaving_nothing
 from tests.runtime.run_tools import agent, check_log
 from tests.virtual_time import VirtualTimeLoop, now
-from toolgen.engines import InProcessEngine
-from toolgen.runtime import Runtime
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     Agents,
     AssistantMessage,
     History,
@@ -32,8 +30,10 @@ from toolgen.runtime.agents import (
     ToolMessage,
     agents_of,
 )
-from toolgen.runtime.agents.messages import messages_as_json
-from toolgen.runtime.agents.sessions_memory import MemorySessionStore
+from toolgen.agents.planner.messages import messages_as_json
+from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import Runtime
 from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
 from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 

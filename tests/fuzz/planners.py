@@ -12,7 +12,7 @@ from typing import Any, Final
 from tests.fuzz.documents import mangled
 from tests.runtime.agent_tools import is_paired
 from tests.runtime.raising import STANDARD, made
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     Await,
     CallTools,
     FinalResponse,
@@ -23,7 +23,7 @@ from toolgen.runtime.agents import (
     PlannerError,
     PlannerUnavailableError,
 )
-from toolgen.runtime.agents.messages import messages_as_json
+from toolgen.agents.planner.messages import messages_as_json
 
 from .tools import FOREVER_S, SECRET, TEXTS
 

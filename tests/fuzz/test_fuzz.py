@@ -9,9 +9,9 @@ from random import Random
 
 import pytest
 
+from toolgen.agents import Message, ToolMessage
+from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.runtime import CodecModule, SchemaModel
-from toolgen.runtime.agents import Message, ToolMessage
-from toolgen.runtime.agents.sessions_memory import MemorySessionStore
 
 from . import loop
 from .decode import Decode

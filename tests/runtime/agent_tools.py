@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gen.assistant.toolsets import devices
+from toolgen.agents import AssistantMessage, PlanInput, RunHandle, ToolMessage
 from toolgen.runtime import ToolContext, ToolOutcome, ToolsetRegistration, Unfinished
-from toolgen.runtime.agents import AssistantMessage, PlanInput, RunHandle, ToolMessage
 from toolgen.runtime.events.records import RunPhase
 from toolgen.runtime.toolsets.agent_route import AgentRoute
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset

@@ -11,18 +11,7 @@ from typing import Any
 
 from gen.assistant.toolsets import maintenance
 from tests.virtual_time import now
-from toolgen.contract.json_value import Json
-from toolgen.engines import InProcessEngine
-from toolgen.runtime import (
-    Runtime,
-    StaticToolset,
-    ToolCall,
-    ToolContext,
-    ToolOutcome,
-    ToolsetRegistration,
-    Unfinished,
-)
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AgentRegistration,
     Agents,
     AgentSpec,
@@ -38,6 +27,17 @@ from toolgen.runtime.agents import (
     SessionStore,
     ToolMessage,
     agents_of,
+)
+from toolgen.contract.json_value import Json
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import (
+    Runtime,
+    StaticToolset,
+    ToolCall,
+    ToolContext,
+    ToolOutcome,
+    ToolsetRegistration,
+    Unfinished,
 )
 from toolgen.runtime.events.records import Event
 from toolgen.runtime.toolsets.dynamic import DynamicToolset

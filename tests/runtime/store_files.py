@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.runtime.capabilities import SqliteArtifactStore, SqliteStateStore
 from toolgen.runtime.stores.sqlite_file import SqliteFile
 from toolgen.runtime.stores.sqlite_format import SqliteFormat

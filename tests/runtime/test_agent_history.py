@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from toolgen.agents.planner.history import visible
+from toolgen.agents.planner.messages import AssistantMessage, Message, UserMessage
+from toolgen.agents.sessions.sessions import Said, Summary, Turn
 from toolgen.contract.policy import History
-from toolgen.runtime.agents.history import visible
-from toolgen.runtime.agents.messages import AssistantMessage, Message, UserMessage
-from toolgen.runtime.agents.sessions import Said, Summary, Turn
 
 
 def run(number: int, turn: str = "") -> Said:

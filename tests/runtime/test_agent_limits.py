@@ -12,8 +12,7 @@ import pytest
 from tests.runtime.agent_tools import Bench, exported, is_paired, parked, until
 from tests.runtime.run_tools import TOOLS, agent, answers, calling, first_answer, ran, running
 from tests.virtual_time import in_virtual_time, now
-from toolgen.runtime import Runtime, StaticToolset
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     Await,
     FinalResponse,
     FinalResult,
@@ -25,11 +24,12 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     ScriptStep,
     agents_of,
-    loop,
-    loop_planning,
-    releasing,
 )
-from toolgen.runtime.agents.progress import Progress
+from toolgen.agents.activities import releasing
+from toolgen.agents.loop import loop
+from toolgen.agents.loop import planning as loop_planning
+from toolgen.agents.loop.progress import Progress
+from toolgen.runtime import Runtime, StaticToolset
 from toolgen.runtime.native import NativeTool
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.suspension import MemorySuspensionStore

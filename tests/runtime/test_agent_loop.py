@@ -20,8 +20,7 @@ from tests.runtime.run_tools import (
     running,
     texts,
 )
-from toolgen.runtime import StaticToolset, ToolContext, ToolError, ToolOutcome, ToolsetRegistration
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AssistantMessage,
     CallTools,
     PlanInput,
@@ -32,6 +31,7 @@ from toolgen.runtime.agents import (
     ToolMessage,
     agents_of,
 )
+from toolgen.runtime import StaticToolset, ToolContext, ToolError, ToolOutcome, ToolsetRegistration
 from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
 from toolgen.runtime.events.records import StateConflict, ToolEnd, as_json
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset

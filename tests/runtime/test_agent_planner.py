@@ -12,8 +12,7 @@ import pytest
 
 from tests.runtime.agent_tools import Bench, is_paired, until
 from tests.runtime.run_tools import agent, calling, ran, running, texts
-from toolgen.runtime import Abort, Answer, Continue, Deny, Hook, Runtime, ToolError, Verdict
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     Await,
     CallTools,
     CompletionError,
@@ -35,6 +34,7 @@ from toolgen.runtime.agents import (
     complete,
     stream_completion,
 )
+from toolgen.runtime import Abort, Answer, Continue, Deny, Hook, Runtime, ToolError, Verdict
 from toolgen.runtime.toolsets.functions import func_tool
 
 ADD = ("add", {"a": 1, "b": 1})

@@ -8,16 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.runtime.run_tools import TOOLS, add, agent, calling, first_answer, running
-from toolgen.runtime import (
-    BoundTool,
-    FormatError,
-    ReadonlyContext,
-    RegistrationError,
-    Runtime,
-    StaticToolset,
-    ToolsetRegistration,
-)
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AgentRegistration,
     AgentSpec,
     AgentTool,
@@ -26,6 +17,15 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     ToolMessage,
     agents_of,
+)
+from toolgen.runtime import (
+    BoundTool,
+    FormatError,
+    ReadonlyContext,
+    RegistrationError,
+    Runtime,
+    StaticToolset,
+    ToolsetRegistration,
 )
 from toolgen.runtime.toolsets.agent_route import AgentRoute
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset

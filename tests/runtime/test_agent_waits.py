@@ -10,6 +10,21 @@ import pytest
 from tests.runtime.agent_tools import Bench, exported, is_paired, parked, until
 from tests.runtime.run_tools import agent, answers, calling, check_log, first_answer, ran, running, texts
 from tests.virtual_time import in_virtual_time
+from toolgen.agents import (
+    AgentRegistration,
+    AgentSpec,
+    AgentTool,
+    Await,
+    Awaiting,
+    FinalResponse,
+    PlanInput,
+    PlanResult,
+    RunHandle,
+    RunPolicy,
+    ScriptedPlanner,
+    ScriptStep,
+    agents_of,
+)
 from toolgen.runtime import (
     Ask,
     CallMeta,
@@ -25,21 +40,6 @@ from toolgen.runtime import (
     ToolOutcome,
     Unfinished,
     Verdict,
-)
-from toolgen.runtime.agents import (
-    AgentRegistration,
-    AgentSpec,
-    AgentTool,
-    Await,
-    Awaiting,
-    FinalResponse,
-    PlanInput,
-    PlanResult,
-    RunHandle,
-    RunPolicy,
-    ScriptedPlanner,
-    ScriptStep,
-    agents_of,
 )
 from toolgen.runtime.capabilities import CallScope, Conflict
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset

@@ -11,6 +11,7 @@ import pytest
 from gen.assistant.toolsets import devices
 from tests.runtime.run_tools import agent, calling, first_answer, running
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime
+from toolgen.agents import RunOutput, ScriptedPlanner, agents_of
 from toolgen.runtime import (
     CallMeta,
     ConfirmSpec,
@@ -21,7 +22,6 @@ from toolgen.runtime import (
     ToolOutcome,
     Unfinished,
 )
-from toolgen.runtime.agents import RunOutput, ScriptedPlanner, agents_of
 from toolgen.runtime.call.hints import filled, shortens
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import AwaitConfirmation, AwaitInput, Event

@@ -11,8 +11,7 @@ import pytest
 from tests.runtime.raising import NO_ERRORS, leaving_nothing, made
 from tests.runtime.run_tools import answers, calling, first_answer, ran
 from tests.runtime.tools import META, SITE, Listing, runtime
-from toolgen.runtime import Answer, Hook, Runtime, SnapshotError, filter_toolset, in_thread
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     CompletionSpec,
     FinalResponse,
     PlanInput,
@@ -20,6 +19,7 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     complete,
 )
+from toolgen.runtime import Answer, Hook, Runtime, SnapshotError, filter_toolset, in_thread
 from toolgen.runtime.call.boundary import StrayExceptionError
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset

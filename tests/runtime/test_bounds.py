@@ -11,6 +11,8 @@ import pytest
 from tests.cases.bounded.gen.store.service import CarriedResult, PagedResult
 from tests.cases.bounded.gen.store.toolsets import rows
 from tests.runtime.run_tools import agent, calling, running
+from toolgen.agents import FinalResult, ScriptedPlanner, UserMessage, agents_of
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     Allow,
@@ -28,8 +30,6 @@ from toolgen.runtime import (
     ToolSpec,
     Values,
 )
-from toolgen.runtime.agents import FinalResult, ScriptedPlanner, UserMessage, agents_of
-from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
 from toolgen.runtime.specs import LongRunningSpec
 from toolgen.runtime.toolsets.agent_route import AgentRoute
 from toolgen.runtime.waiting.errors import BadAnswerError

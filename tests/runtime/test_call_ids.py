@@ -8,9 +8,7 @@ import pytest
 
 from tests.runtime.agent_tools import exported
 from tests.runtime.run_tools import TOOLS, agent, calling, running
-from toolgen.contract.policy import History, RunPolicy
-from toolgen.runtime import CallMeta, Runtime
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AssistantMessage,
     CallTools,
     FinalResponse,
@@ -24,7 +22,9 @@ from toolgen.runtime.agents import (
     ToolMessage,
     agents_of,
 )
-from toolgen.runtime.agents.call_ids import CallIds
+from toolgen.agents.activities.call_ids import CallIds
+from toolgen.contract.policy import History, RunPolicy
+from toolgen.runtime import CallMeta, Runtime
 from toolgen.runtime.events.records import Event
 
 ADD = ("add", {"a": 1, "b": 2})

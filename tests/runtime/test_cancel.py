@@ -12,8 +12,7 @@ import pytest
 
 from gen.assistant.toolsets import devices
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec
-from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, StaticToolset, ToolOutcome
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AgentRegistration,
     AgentSpec,
     AgentTool,
@@ -22,6 +21,7 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     agents_of,
 )
+from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, StaticToolset, ToolOutcome
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.toolsets.functions import func_tool
 from toolgen.runtime.waiting.approvals import Suspensions

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from tests.runtime.run_tools import agent, calling, running
+from toolgen.agents import HandOver, RunOutput, ScriptedPlanner, SessionStore, agents_of
+from toolgen.agents.activities.hand_overs import giver
+from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.agents.sessions.sessions import Turn
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.runtime import Runtime
-from toolgen.runtime.agents import HandOver, RunOutput, ScriptedPlanner, SessionStore, agents_of
-from toolgen.runtime.agents.hand_overs import giver
-from toolgen.runtime.agents.sessions import Turn
-from toolgen.runtime.agents.sessions_memory import MemorySessionStore
-from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
 
 
 def turns(*runs: tuple[str, str]) -> list[Turn]:

@@ -10,6 +10,7 @@ import pytest
 from tests.runtime.run_tools import agent, calling, running
 from tests.runtime.test_hooks import Says, named
 from tests.runtime.tools import META, SITE, Listing, runtime
+from toolgen.agents import FinalResponse, ScriptedPlanner, agents_of
 from toolgen.runtime import (
     BoundTool,
     CallMeta,
@@ -21,7 +22,6 @@ from toolgen.runtime import (
     ToolCall,
     filter_toolset,
 )
-from toolgen.runtime.agents import FinalResponse, ScriptedPlanner, agents_of
 
 TOOL = "assistant.devices.list_devices"
 

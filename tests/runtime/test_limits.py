@@ -14,6 +14,8 @@ from typing_extensions import TypedDict
 from tests.runtime.run_tools import agent as agent_of
 from tests.runtime.run_tools import answers, calling, ran, running, texts
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec
+from toolgen.agents import Await, FinalResult, RunHandle, ScriptedPlanner, complete
+from toolgen.agents.planner.completions import CompletionError, CompletionSpec
 from toolgen.runtime import (
     Allow,
     CodecModule,
@@ -30,8 +32,6 @@ from toolgen.runtime import (
     ToolsetRegistration,
     ToolValidationError,
 )
-from toolgen.runtime.agents import Await, FinalResult, RunHandle, ScriptedPlanner, complete
-from toolgen.runtime.agents.completions import CompletionError, CompletionSpec
 from toolgen.runtime.toolsets.agent_route import AgentRoute
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.errors import BadAnswerError

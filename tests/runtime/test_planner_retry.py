@@ -13,9 +13,7 @@ import pytest
 from gen.assistant import completions
 from tests.engines.clock import ManualClock
 from tests.runtime.run_tools import agent, check_log, texts
-from toolgen.engines import InProcessEngine
-from toolgen.runtime import Runtime
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     Agents,
     FinalResponse,
     FinalResult,
@@ -31,6 +29,8 @@ from toolgen.runtime.agents import (
     agents_of,
     complete,
 )
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import Runtime
 
 LONGEST = PlannerRetry(random=lambda: 1.0)
 """Every pause is as long as it may be."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from tests.runtime.raising import leaving_nothing
-from toolgen.runtime import Runtime, ToolContext, ToolOutcome, Unfinished
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AgentRegistration,
     AgentSpec,
     AgentTool,
@@ -17,6 +16,7 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     agents_of,
 )
+from toolgen.runtime import Runtime, ToolContext, ToolOutcome, Unfinished
 from toolgen.runtime.events.records import Event, RunCompleted, ToolEnd
 from toolgen.runtime.toolsets.functions import function_toolset
 from toolgen.runtime.waiting.suspension import MemorySuspensionStore

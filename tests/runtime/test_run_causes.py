@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from toolgen.runtime import Runtime, ToolsetRegistration
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AgentRegistration,
     AgentSpec,
     AgentTool,
@@ -13,6 +12,7 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     agents_of,
 )
+from toolgen.runtime import Runtime, ToolsetRegistration
 from toolgen.runtime.events.records import ToolEnd
 from toolgen.runtime.toolsets.agent_route import AgentRoute
 from toolgen.runtime.toolsets.functions import func_tool

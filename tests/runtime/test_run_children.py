@@ -10,6 +10,14 @@ from typing import Any
 import pytest
 
 from tests.runtime.run_tools import TOOLS, agent, answers, calling, check_log, first_answer, running, texts
+from toolgen.agents import (
+    FinalResult,
+    HandOver,
+    PlanInput,
+    RunPolicy,
+    ScriptedPlanner,
+    agents_of,
+)
 from toolgen.runtime import (
     Answer,
     CallMeta,
@@ -20,14 +28,6 @@ from toolgen.runtime import (
     ToolResult,
     ToolsetRegistration,
     Verdict,
-)
-from toolgen.runtime.agents import (
-    FinalResult,
-    HandOver,
-    PlanInput,
-    RunPolicy,
-    ScriptedPlanner,
-    agents_of,
 )
 from toolgen.runtime.events.records import AgentRunStarted
 from toolgen.runtime.toolsets.agent_route import AgentRoute

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolgen.runtime import BoundTool, Runtime, StaticToolset, with_confirmation
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AgentRegistration,
     AgentSpec,
     CallTools,
@@ -17,8 +16,9 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     ToolMessage,
     agents_of,
-    watching,
 )
+from toolgen.agents.activities import watching
+from toolgen.runtime import BoundTool, Runtime, StaticToolset, with_confirmation
 from toolgen.runtime.toolsets.functions import function_toolset
 from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 

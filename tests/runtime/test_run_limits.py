@@ -9,8 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.runtime.run_tools import TOOLS, Ran, agent, answers, calling, first_answer, ran, running, texts
-from toolgen.runtime import Abort, Answer, Deny, Hook, StaticToolset, ToolError, Verdict
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     CallTools,
     FinalResponse,
     FinalResult,
@@ -22,6 +21,7 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     agents_of,
 )
+from toolgen.runtime import Abort, Answer, Deny, Hook, StaticToolset, ToolError, Verdict
 from toolgen.runtime.toolsets.functions import func_tool
 
 ADD = ("add", {"a": 1, "b": 2})

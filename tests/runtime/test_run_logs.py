@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from tests.runtime.agent_tools import exported
 from tests.runtime.run_tools import agent, calling, running
-from toolgen.engines import InProcessEngine
-from toolgen.runtime import Runtime
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     Await,
     FinalResult,
     PlanInput,
@@ -16,6 +14,8 @@ from toolgen.runtime.agents import (
     ScriptStep,
     agents_of,
 )
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import Runtime
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import RunStarted
 

@@ -13,8 +13,7 @@ import pytest
 
 from tests.runtime.agent_tools import exported
 from tests.runtime.run_tools import agent, calling, first_answer, running
-from toolgen.runtime import Runtime, ToolContext, ToolOutcome, Unfinished
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     Await,
     Awaiting,
     FinalResult,
@@ -25,6 +24,7 @@ from toolgen.runtime.agents import (
     UnknownRunError,
     agents_of,
 )
+from toolgen.runtime import Runtime, ToolContext, ToolOutcome, Unfinished
 from toolgen.runtime.toolsets.functions import function_toolset
 from toolgen.runtime.waiting.errors import ForeignAnswerError
 from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore

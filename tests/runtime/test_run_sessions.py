@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.runtime.run_tools import agent, calling, first_answer, running, texts
-from toolgen.engines import InProcessEngine
-from toolgen.runtime import Runtime
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     EndedSessionError,
     FinalResponse,
     History,
@@ -24,7 +22,9 @@ from toolgen.runtime.agents import (
     UnknownRunError,
     agents_of,
 )
-from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import Runtime
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import Event, as_json, from_json
 

@@ -7,8 +7,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
-from toolgen.runtime import Runtime
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AgentRegistration,
     Agents,
     AgentSpec,
@@ -22,6 +21,7 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     agents_of,
 )
+from toolgen.runtime import Runtime
 from toolgen.runtime.telemetry import ToolSpans
 from toolgen.runtime.toolsets.functions import function_toolset
 

@@ -9,17 +9,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.run_tools import agent, answers, calling, first_answer, ran, running, texts
-from toolgen.contract.json_value import Json
-from toolgen.runtime import (
-    Pending,
-    Runtime,
-    StaticToolset,
-    ToolContext,
-    ToolOutcome,
-    Unfinished,
-    with_confirmation,
-)
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AgentRegistration,
     AgentSpec,
     Await,
@@ -31,6 +21,16 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     SessionBusyError,
     agents_of,
+)
+from toolgen.contract.json_value import Json
+from toolgen.runtime import (
+    Pending,
+    Runtime,
+    StaticToolset,
+    ToolContext,
+    ToolOutcome,
+    Unfinished,
+    with_confirmation,
 )
 from toolgen.runtime.specs import LongRunningSpec
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.run_tools import TOOLS, answers, calling, first_answer, ran
-from toolgen.runtime import Runtime, StaticToolset, ToolContext, ToolError
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     Await,
     FinalResponse,
     FinalResult,
@@ -22,6 +21,7 @@ from toolgen.runtime.agents import (
     ScriptedPlanner,
     ScriptStep,
 )
+from toolgen.runtime import Runtime, StaticToolset, ToolContext, ToolError
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 

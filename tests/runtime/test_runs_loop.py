@@ -24,6 +24,15 @@ from tests.runtime.run_tools import (
     running,
     texts,
 )
+from toolgen.agents import (
+    AssistantMessage,
+    CallTools,
+    FinalResult,
+    PlanInput,
+    PlannedCall,
+    ScriptedPlanner,
+    agents_of,
+)
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     BoundTool,
@@ -37,15 +46,6 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolsetRegistration,
     filter_toolset,
-)
-from toolgen.runtime.agents import (
-    AssistantMessage,
-    CallTools,
-    FinalResult,
-    PlanInput,
-    PlannedCall,
-    ScriptedPlanner,
-    agents_of,
 )
 from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
 from toolgen.runtime.specs import ArtifactSpec

@@ -24,8 +24,7 @@ from tests.runtime.run_tools import (
     running,
     texts,
 )
-from toolgen.runtime import Abort, Answer, Continue, Deny, Hook, Runtime, ToolError, Verdict
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     Await,
     CallTools,
     FinalResponse,
@@ -41,6 +40,7 @@ from toolgen.runtime.agents import (
     UserMessage,
     agents_of,
 )
+from toolgen.runtime import Abort, Answer, Continue, Deny, Hook, Runtime, ToolError, Verdict
 from toolgen.runtime.toolsets.functions import function_toolset
 from toolgen.runtime.waiting.errors import ConflictingAnswerError
 from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore

@@ -22,6 +22,16 @@ from tests.runtime.run_tools import (
     texts,
 )
 from tests.virtual_time import in_virtual_time
+from toolgen.agents import (
+    Await,
+    Awaiting,
+    InterruptsNotAllowedError,
+    PlanInput,
+    RunHandle,
+    RunPolicy,
+    ScriptedPlanner,
+    agents_of,
+)
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     Ask,
@@ -36,16 +46,6 @@ from toolgen.runtime import (
     ToolSpec,
     Unfinished,
     Verdict,
-)
-from toolgen.runtime.agents import (
-    Await,
-    Awaiting,
-    InterruptsNotAllowedError,
-    PlanInput,
-    RunHandle,
-    RunPolicy,
-    ScriptedPlanner,
-    agents_of,
 )
 from toolgen.runtime.specs import LongRunningSpec
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AssistantMessage,
     EndedSessionError,
     Message,
@@ -27,9 +27,9 @@ from toolgen.runtime.agents import (
     UnknownSessionError,
     UserMessage,
 )
-from toolgen.runtime.agents.kept_messages import messages_as_text
-from toolgen.runtime.agents.sessions_memory import MemorySessionStore
-from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
+from toolgen.agents.sessions.kept_messages import messages_as_text
+from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
 
 HELLO = UserMessage(text="hello")
 NATIVE: dict[str, Any] = {

@@ -16,8 +16,8 @@ import pytest
 
 from tests.conftest import surroundings
 from tests.runtime.test_sessions import HELLO, ODD, turn
-from toolgen.runtime.agents import SessionError, Summary
-from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
+from toolgen.agents import SessionError, Summary
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
 
 
 def of_file(path: Path) -> SqliteSessionStore:
@@ -83,7 +83,7 @@ def test_processes_share_a_file(tmp_path: Path) -> None:
         import asyncio, sys
         from pathlib import Path
         from tests.runtime.test_sessions_file import *
-        from toolgen.runtime.agents import UserMessage
+        from toolgen.agents import UserMessage
 
         async def main(path, name):
             store = of_file(Path(path))
@@ -132,6 +132,6 @@ def test_a_process_that_died_in_the_middle_leaves_the_step_before(tmp_path: Path
 
 
 def test_the_package_of_agents_loads_no_database() -> None:
-    code = "import sys, json, toolgen.runtime.agents; print(json.dumps('sqlite3' in sys.modules))"
+    code = "import sys, json, toolgen.agents; print(json.dumps('sqlite3' in sys.modules))"
     printed = subprocess.check_output([sys.executable, "-c", code], env=surroundings())
     assert json.loads(printed) is False

@@ -24,7 +24,7 @@ from tests.conftest import surroundings
 from tests.runtime.store_files import NOTES, STORES, adding, notes, texts
 from tests.runtime.test_sessions import HELLO, turn
 from tests.runtime.tools import META
-from toolgen.runtime.agents.sessions_sqlite import SqliteSessionStore
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.runtime.capabilities import Change, SqliteArtifactStore, SqliteStateStore
 from toolgen.runtime.stores import (
     ForeignFileError,
@@ -102,7 +102,7 @@ def test_turns_open_no_connections(tmp_path: Path) -> None:
     code = """
     from tests.runtime.run_tools import agent, calling, function_toolset, running
     from toolgen.runtime import ToolContext
-    from toolgen.runtime.agents import ScriptedPlanner, agents_of
+    from toolgen.agents import ScriptedPlanner, agents_of
     from toolgen.runtime.capabilities import StateCapability
 
     opened = []

@@ -12,6 +12,7 @@ import pytest
 from tests.runtime.run_tools import agent, answers, calling, running
 from tests.runtime.test_typed_answers import Size
 from tests.runtime.tools import META, waiting
+from toolgen.agents import ScriptedPlanner, agents_of
 from toolgen.runtime import (
     Allow,
     Ask,
@@ -29,7 +30,6 @@ from toolgen.runtime import (
     Unfinished,
     Verdict,
 )
-from toolgen.runtime.agents import ScriptedPlanner, agents_of
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import ToolAuthorization
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset

@@ -12,6 +12,7 @@ import pytest
 
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.run_tools import calling, first_answer, ran
+from toolgen.agents import ScriptedPlanner
 from toolgen.runtime import (
     BoundTool,
     CallMeta,
@@ -22,7 +23,6 @@ from toolgen.runtime import (
     ToolContext,
     filter_toolset,
 )
-from toolgen.runtime.agents import ScriptedPlanner
 from toolgen.runtime.capabilities import (
     Change,
     MemoryStateStore,

@@ -6,7 +6,7 @@ import pytest
 
 from tests.runtime.agent_tools import exported
 from tests.runtime.run_tools import TOOLS, agent, answers, calling, ran, running
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     FinalResponse,
     FinalResult,
     HandOver,

@@ -15,6 +15,7 @@ from gen.assistant.toolsets import devices
 from tests.runtime.run_tools import agent as agent_of
 from tests.runtime.run_tools import answers, calling, running
 from tests.runtime.tools import META, SITE, Listing, lists_much, much, nothing, runtime, spec
+from toolgen.agents import FinalResponse, PlanInput, ScriptedPlanner, agents_of
 from toolgen.runtime import (
     Abort,
     ConfirmSpec,
@@ -31,7 +32,6 @@ from toolgen.runtime import (
     ToolResult,
     ToolValidationError,
 )
-from toolgen.runtime.agents import FinalResponse, PlanInput, ScriptedPlanner, agents_of
 from toolgen.runtime.call.truncation import document_within, error_within, refusal_within, text_within
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import as_json

@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field
 from tests.cases.behaviour.gen.home.toolsets import devices
 from tests.runtime.run_tools import agent, answers, calling, running
 from tests.runtime.tools import META, waiting
+from toolgen.agents import ScriptedPlanner, agents_of
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     BoundTool,
@@ -25,7 +26,6 @@ from toolgen.runtime import (
     ToolOutcome,
     Unfinished,
 )
-from toolgen.runtime.agents import ScriptedPlanner, agents_of
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.errors import BadAnswerError
 from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore

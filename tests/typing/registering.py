@@ -4,8 +4,8 @@ from tests.cases.agents.gen.assistant.agents import chat, diagnostics
 from tests.cases.agents.gen.assistant.completions import DAILY_REPORT, complete_daily_report
 from tests.cases.agents.gen.assistant.toolsets import devices, notes
 from tests.cases.agents.gen.garage.toolsets import devices as garage
+from toolgen.agents import AgentClient, ScriptedPlanner
 from toolgen.runtime import Codec, RawExecutor, Runtime, ToolContext
-from toolgen.runtime.agents import AgentClient, ScriptedPlanner
 
 
 class Devices(devices.DevicesExecutor):

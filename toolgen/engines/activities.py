@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.runtime.agents.engine import (
+from toolgen.runtime.engine import (
     Activity,
     ActivityInfo,
     CallOptions,

@@ -8,7 +8,7 @@ from inspect import CORO_CREATED, getcoroutinestate
 from typing import Final, Protocol
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.agents.engine import (
+from toolgen.runtime.engine import (
     ActivityFailed,
     CallOptions,
     DuplicateOperationError,

@@ -7,7 +7,7 @@ from typing import Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.runtime.agents.engine import OnEvent
+from toolgen.runtime.engine import OnEvent
 
 from .journal import Journal
 from .run import Run

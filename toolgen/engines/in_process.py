@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.agents.engine import (
+from toolgen.runtime.engine import (
     Activity,
     EngineCaps,
     EngineError,

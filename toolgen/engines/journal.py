@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Literal, Protocol
 
-from toolgen.runtime.agents.engine import ActivityFailed
+from toolgen.runtime.engine import ActivityFailed
 
 from .payloads import NULL
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pydantic_core import from_json, to_json
 
-from toolgen.runtime.agents.engine import EngineError, PayloadTooLargeError
+from toolgen.runtime.engine import EngineError, PayloadTooLargeError
 
 NULL: Final = b"null"
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.runtime.agents.engine import (
+from toolgen.runtime.engine import (
     Activity,
     ActivityFailed,
     EngineError,

@@ -17,7 +17,7 @@ from .toolsets.registry import Registry
 from .waiting.suspension import Suspension
 
 if TYPE_CHECKING:
-    from .agents.engine import Engine
+    from .engine import Engine
     from .events.hub import Events
     from .toolsets.snapshot import Snapshot
 

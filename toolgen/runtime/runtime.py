@@ -39,8 +39,8 @@ from .waiting.answering import Answering
 from .waiting.answers import cancellation
 
 if TYPE_CHECKING:
-    from .agents.engine import Engine
     from .capabilities import Capability
+    from .engine import Engine
     from .events.hub import Events
     from .telemetry import ToolSpans
     from .waiting.suspension import SuspensionStore

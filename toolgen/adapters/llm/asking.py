@@ -19,8 +19,8 @@ from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 
+from toolgen.agents import PlanReports
 from toolgen.contract.errors import ToolgenError
-from toolgen.runtime.agents import PlanReports
 
 from .endings import Closings, Ending, ending, observed, watched
 from .failures import broke_off, failure

@@ -24,7 +24,7 @@ from pydantic_ai.exceptions import (
     UserError,
 )
 
-from toolgen.runtime.agents import PlannerError, PlannerUnavailableError
+from toolgen.agents import PlannerError, PlannerUnavailableError
 
 _SECRET: Final = re.compile(
     r"Bearer\s+\S+|\b(?:sk|pk|rk|gsk|xai|key|AIza)[-_][\w*.-]{6,}|(?<=key)(?:\s+provided)?\s*[:=]\s*\S+",

@@ -13,8 +13,8 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings, ToolOrOutput
 from pydantic_ai.tools import ToolDefinition
 
+from toolgen.agents import PlanInput
 from toolgen.contract.json_value import Json
-from toolgen.runtime.agents import PlanInput
 
 from .natives import natives
 

@@ -13,8 +13,8 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.native_tools import NATIVE_TOOL_TYPES, AbstractNativeTool
 from pydantic_ai.tools import ToolDefinition
 
+from toolgen.agents import PlannerError
 from toolgen.runtime import NativeTool, RegistrationError, ToolSpec
-from toolgen.runtime.agents import PlannerError
 
 from .failures import clean
 from .verbatim import VerbatimTool, carrier

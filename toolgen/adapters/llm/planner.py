@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from toolgen.agents import History, Message, PlanInput, PlanResult
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import NativeTool, ToolSpec
-from toolgen.runtime.agents import History, Message, PlanInput, PlanResult
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

@@ -9,8 +9,7 @@ from typing import Final
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, UserPromptPart
 from pydantic_core import from_json
 
-from toolgen.contract.json_value import Json
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     CallTools,
     FinalResponse,
     FinalResult,
@@ -21,6 +20,7 @@ from toolgen.runtime.agents import (
     PlanResult,
     ToolMessage,
 )
+from toolgen.contract.json_value import Json
 
 from .asking import Answer, Asking
 from .endings import Ending

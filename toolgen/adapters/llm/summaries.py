@@ -8,7 +8,7 @@ from typing import Final
 from pydantic_ai.messages import InstructionPart, ModelRequest, UserPromptPart
 from pydantic_ai.models import ModelRequestParameters
 
-from toolgen.runtime.agents import AssistantMessage, Message, PlanInput, ToolMessage, UserMessage
+from toolgen.agents import AssistantMessage, Message, PlanInput, ToolMessage, UserMessage
 
 from .asking import Asking
 from .failures import ProviderError

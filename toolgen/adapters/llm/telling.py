@@ -18,7 +18,7 @@ from pydantic_ai.messages import (
     ToolCallPartDelta,
 )
 
-from toolgen.runtime.agents import PlanReports
+from toolgen.agents import PlanReports
 
 from .sendable import arguments_text
 

@@ -22,9 +22,9 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model
 
+from toolgen.agents import AssistantMessage, Message, ToolMessage, UserMessage
+from toolgen.agents.planner.portable import portable_text
 from toolgen.contract.json_value import Json
-from toolgen.runtime.agents import AssistantMessage, Message, ToolMessage, UserMessage
-from toolgen.runtime.agents.portable import portable_text
 
 from .blocks import readable, shown
 from .sendable import sendable, sendable_name

@@ -19,7 +19,7 @@ from ..text import docstring, quote, strings
 from ..uses import own_confirmation, toolsets_of
 from .specs import confirmed
 
-_AGENTS: Final = f"{RUNTIME}.agents"
+_AGENTS: Final = "toolgen.agents"
 _PARAMETERS: Final = ("runtime", "planner", "dynamic", "agents_of")
 _FUNCTIONS: Final = ("register", "client", "agents_of")
 

@@ -18,7 +18,7 @@ from ..text import docstring, quote
 from .classes import AliasView, ClassPrinter, ClassView, Role
 from .codecs import arguments
 
-_AGENTS = f"{RUNTIME}.agents"
+_AGENTS = "toolgen.agents"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from toolgen.runtime import DynamicToolset, RawExecutor, Runtime
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AgentClient,
     AgentRegistration,
     AgentSpec,
@@ -17,6 +16,7 @@ from toolgen.runtime.agents import (
     RunPolicy,
     agents_of,
 )
+from toolgen.runtime import DynamicToolset, RawExecutor, Runtime
 
 from ...toolsets import devices as devices_toolset
 from ...toolsets import documents as documents_toolset

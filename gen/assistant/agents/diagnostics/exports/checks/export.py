@@ -2,8 +2,8 @@
 # Design: examples.home.design
 """How assistant.diagnostics serves the tools of assistant.checks."""
 
+from toolgen.agents import AgentRoute
 from toolgen.runtime import ToolsetRegistration
-from toolgen.runtime.agents import AgentRoute
 
 from . import specs
 

@@ -7,14 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from toolgen.runtime import (
-    ConfirmSpec,
-    DynamicToolset,
-    RawExecutor,
-    Runtime,
-    StaticToolset,
-)
-from toolgen.runtime.agents import (
+from toolgen.agents import (
     AgentClient,
     AgentRegistration,
     AgentSpec,
@@ -23,6 +16,13 @@ from toolgen.runtime.agents import (
     Planner,
     RunPolicy,
     agents_of,
+)
+from toolgen.runtime import (
+    ConfirmSpec,
+    DynamicToolset,
+    RawExecutor,
+    Runtime,
+    StaticToolset,
 )
 
 from ....garage.toolsets import devices as garage_devices_toolset

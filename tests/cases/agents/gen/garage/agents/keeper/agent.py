@@ -7,14 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from toolgen.agents import AgentClient, AgentRegistration, AgentSpec, Planner, agents_of
 from toolgen.runtime import DynamicToolset, Runtime
-from toolgen.runtime.agents import (
-    AgentClient,
-    AgentRegistration,
-    AgentSpec,
-    Planner,
-    agents_of,
-)
 
 AGENT_ID: Final = "Garage.keeper"
 

@@ -1,0 +1,115 @@
+"""Agents: what plans, what runs, and what is kept of it."""
+
+from toolgen.contract.policy import History, RunPolicy
+from toolgen.runtime.engine import (
+    ActivityFailed,
+    ActivityInfo,
+    CallOptions,
+    Engine,
+    EngineCaps,
+    EngineError,
+    NonRetryableError,
+    RunContext,
+    RunStatus,
+    Signal,
+    UnknownRunError,
+)
+from toolgen.runtime.toolsets.agent_route import AgentRoute
+
+from .activities.planning import PlannerError
+from .agents import Agents, agents_of
+from .client import AgentClient, RunHandle
+from .output import Awaiting, RunArtifact, RunOutput
+from .planner.completions import CompletionError, CompletionSpec, complete, stream_completion
+from .planner.messages import (
+    AssistantMessage,
+    Message,
+    PlannedCall,
+    ToolAnswer,
+    ToolMessage,
+    UserMessage,
+)
+from .planner.planner import (
+    Await,
+    CallTools,
+    FinalResponse,
+    FinalResult,
+    HandOver,
+    PlanInput,
+    Planner,
+    PlanReports,
+    PlanResult,
+)
+from .planner.retrying import PlannerRetry, PlannerUnavailableError
+from .planner.scripted import ScriptedPlanner, ScriptStep
+from .registration import AgentRegistration, AgentSpec, AgentTool
+from .runs import InterruptsNotAllowedError, SessionBusyError
+from .sessions.sessions import (
+    EndedSessionError,
+    Session,
+    SessionError,
+    SessionStore,
+    Summary,
+    Turn,
+    UnknownSessionError,
+)
+
+__all__ = [
+    "ActivityFailed",
+    "ActivityInfo",
+    "AgentClient",
+    "AgentRegistration",
+    "AgentRoute",
+    "AgentSpec",
+    "AgentTool",
+    "Agents",
+    "AssistantMessage",
+    "Await",
+    "Awaiting",
+    "CallOptions",
+    "CallTools",
+    "CompletionError",
+    "CompletionSpec",
+    "EndedSessionError",
+    "Engine",
+    "EngineCaps",
+    "EngineError",
+    "FinalResponse",
+    "FinalResult",
+    "HandOver",
+    "History",
+    "InterruptsNotAllowedError",
+    "Message",
+    "NonRetryableError",
+    "PlanInput",
+    "PlanReports",
+    "PlanResult",
+    "PlannedCall",
+    "Planner",
+    "PlannerError",
+    "PlannerRetry",
+    "PlannerUnavailableError",
+    "RunArtifact",
+    "RunContext",
+    "RunHandle",
+    "RunOutput",
+    "RunPolicy",
+    "RunStatus",
+    "ScriptStep",
+    "ScriptedPlanner",
+    "Session",
+    "SessionBusyError",
+    "SessionError",
+    "SessionStore",
+    "Signal",
+    "Summary",
+    "ToolAnswer",
+    "ToolMessage",
+    "Turn",
+    "UnknownRunError",
+    "UnknownSessionError",
+    "UserMessage",
+    "agents_of",
+    "complete",
+    "stream_completion",
+]

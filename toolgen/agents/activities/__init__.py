@@ -1,0 +1,1 @@
+"""What a run does to the world: plans, calls, and keeps what was said."""

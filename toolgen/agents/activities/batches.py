@@ -1,0 +1,94 @@
+"""Calls of one batch that run in this process: they share values, and are settled together.
+
+A call that changed shared state ends when its siblings have ended, so that what they did to the same state
+is merged in the order of the calls. The others end at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from toolgen.runtime.call.batch import Batch
+from toolgen.runtime.call.failures import log
+from toolgen.runtime.call.host import Host
+from toolgen.runtime.context import ToolContext
+from toolgen.runtime.events.reports import Reports
+from toolgen.runtime.results import ToolResult
+from toolgen.runtime.values import Values
+
+
+class Siblings:
+    """The calls of one batch."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self.running: dict[int, Reports] = {}
+        """What is told of the calls without a result, by their place."""
+        self.is_closed = False
+        """The last of them has ended; whoever comes later is no sibling."""
+        self._results: dict[int, ToolResult] = {}
+        self._reports: dict[int, Reports] = {}
+        self._settled = asyncio.Event()
+        self._late: asyncio.Task[None] | None = None
+
+    async def result(self, context: ToolContext, result: ToolResult) -> ToolResult:
+        """Return the result, with what the tool asked of its agent."""
+        place = context.place
+        waits = any(touched is context for touched in self.batch.touched)
+        self._results[place], self._reports[place] = result, self.running.pop(place)
+        if not self.running:
+            self.is_closed = True
+            await self._settle()
+        if waits:
+            try:
+                await self._settled.wait()
+            except asyncio.CancelledError:
+                self._results.pop(place)  # its time is over, so that what it did is not kept
+                raise
+        return self._results[place]
+
+    def leave(self, place: int) -> None:
+        """Take that a call is over; one that was cancelled has no result, and its siblings still end."""
+        if self.running.pop(place, None) is not None and not self.running:
+            self.is_closed = True
+            self._late = asyncio.get_running_loop().create_task(self._settle())
+
+    async def _settle(self) -> None:
+        """Merge what the calls with a result did; those without are gone, and left nothing."""
+        batch, found = self.batch, self._results
+        batch.touched = [context for context in batch.touched if context.place in found]
+        try:
+            if batch.touched:
+                # The first that changed something still waits, so that its events are still taken.
+                reports = self._reports[min(context.place for context in batch.touched)]
+                some = next(iter(found.values()))
+                results = [found.get(place, some) for place in range(max(found) + 1)]
+                settled = await batch.settle(results, reports)
+                self._results = {place: settled[place] for place in found}
+        except Exception:
+            log.exception("a capability did not keep what %d calls did", len(found))
+        finally:
+            self._settled.set()
+
+
+class Batches:
+    """The batches that run now."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, Siblings] = {}
+
+    @contextmanager
+    def enter(self, key: str, place: int, host: Host, values: Values) -> Iterator[Siblings]:
+        """Be the call at a place of a batch."""
+        siblings = self._running.get(key)
+        if siblings is None or siblings.is_closed:
+            siblings = self._running[key] = Siblings(Batch(host.capabilities, values))
+        siblings.running[place] = host.reports
+        try:
+            yield siblings
+        finally:
+            siblings.leave(place)
+            if siblings.is_closed and self._running.get(key) is siblings:
+                del self._running[key]

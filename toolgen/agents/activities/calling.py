@@ -1,0 +1,320 @@
+"""The activities of calls: `tool`, `answer` of what was suspended, `conclude` of what another agent did."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final, NotRequired, TypedDict
+
+from pydantic_core import to_json
+
+from toolgen.contract.portable import portable_text
+from toolgen.runtime.call.batch import Batch
+from toolgen.runtime.call.bounds import remember
+from toolgen.runtime.call.dispatch import dispatch, ended, escaped
+from toolgen.runtime.call.entry import Entry
+from toolgen.runtime.call.failures import failed, hidden, log
+from toolgen.runtime.call.finishing import finish
+from toolgen.runtime.call.host import Host
+from toolgen.runtime.calls import CallMeta
+from toolgen.runtime.context import ToolContext
+from toolgen.runtime.engine import ActivityInfo
+from toolgen.runtime.errors import MalformedResultError, ToolError, ToolValidationError
+from toolgen.runtime.events.told import EventReports
+from toolgen.runtime.results import RetryHint, RunLink, ToolResult
+from toolgen.runtime.specs import ToolSpec
+from toolgen.runtime.toolsets.directory import Directory
+from toolgen.runtime.values import Values
+from toolgen.runtime.waiting.answering import Answering, remembered
+from toolgen.runtime.waiting.errors import SuspensionError
+
+from ..host import AgentHost
+from ..loop.documents import Done, RunDocument, RunFacts, StepCall
+from ..output import telemetry_of
+from .batches import Batches
+from .recorded import CallEvents, recorded
+from .releasing import released
+
+_ASKS_ELSEWHERE: Final = "was answered in another process, and asks again there; nobody here can answer"
+
+
+class CallArgument(TypedDict):
+    """The argument of `tool`."""
+
+    facts: RunFacts
+    call: StepCall
+    step: int
+    place: int
+
+
+class AnswerArgument(TypedDict):
+    """The argument of `answer`."""
+
+    facts: RunFacts
+    call: StepCall
+    token: str
+    answer: dict[str, Any]
+
+
+class ConcludeArgument(TypedDict):
+    """The argument of `conclude`."""
+
+    facts: RunFacts
+    call: StepCall
+    agent: str
+    output: RunDocument
+    began: NotRequired[float]
+    """When the other run did, in seconds since 1970."""
+
+
+class Calling:
+    """Executes the calls of the runs of one host, by the dispatcher that serves every other call."""
+
+    def __init__(self, host: AgentHost) -> None:
+        self._host = host
+        self._batches = Batches()
+
+    async def tool(self, info: ActivityInfo, argument: CallArgument) -> Done:
+        """Return the result of a call."""
+        facts, call = argument["facts"], argument["call"]
+        meta = self._host.meta(info.run_id, facts, call["id"])
+        events, host = self._around(info)
+        directory = await self._directory(info.run_id, facts)
+        entry = self._entry(directory, call, facts)
+        if entry is None:
+            return self._recorded(_unknown(directory, call, meta, host), call, events)
+        values = self._host.values_of(info.run_id)
+        place = argument["place"]
+        with self._batches.enter(f"{info.run_id} {argument['step']}", place, host, values) as batch:
+            context = ToolContext(meta, entry.spec.id, entry.spec, batch.batch)
+            context.place = place
+
+            async def work() -> Any:
+                return await host.execution.in_place(dispatch(entry, call["arguments"], context, host))
+
+            result: ToolResult
+            try:
+                result = await released(work())
+            except Exception as error:
+                result = escaped(entry, error, meta, host)
+            result = await batch.result(context, result)
+        return self._done(result, call, entry, facts, info.run_id, events)
+
+    async def answer(self, info: ActivityInfo, argument: AnswerArgument) -> Done:
+        """Return the result of a suspended call after its answer."""
+        facts, call = argument["facts"], argument["call"]
+        meta = self._host.meta(info.run_id, facts, call["id"])
+        events, host = self._around(info)
+        directory = await self._directory(info.run_id, facts)
+        entry = self._entry(directory, call, facts)
+        if entry is None:
+            result = _unknown(directory, call, meta, host)
+            self._host.delivered(argument["answer"]["id"], result)
+            return self._recorded(result, call, events)
+        try:
+            result = await self._delivered(info.run_id, entry, argument, meta, host)
+        except asyncio.CancelledError:  # the time of the run is over; whoever answered is told now
+            late = failed(entry.spec.id, ToolError("the call was cancelled"), meta, host.limit_of(entry.spec))
+            self._host.delivered(argument["answer"]["id"], late)
+            raise
+        self._host.delivered(argument["answer"]["id"], _outside(result, info.run_id, call))
+        return self._done(result, call, entry, facts, info.run_id, events)
+
+    async def _delivered(
+        self, run_id: str, entry: Entry, argument: AnswerArgument, meta: CallMeta, host: Host
+    ) -> ToolResult:
+        """Return what came of an answer: here, or where another process took it."""
+        token, answer, limit = argument["token"], argument["answer"], host.limit_of(entry.spec)
+        batch = Batch(host.capabilities, self._host.values_of(run_id))
+        try:
+            if "outcome" in answer and host.suspensions is not None:
+                result = remembered(await host.suspensions.seen(token), answer["outcome"])
+                if result.status == "suspended":  # only who was answered there has the new token
+                    error = ToolError(f"{entry.spec.name} {_ASKS_ELSEWHERE}")
+                    result = failed(entry.spec.id, error, meta, limit)
+                host.reports.ended(result, meta)
+                return result
+            found = {entry.spec.id: entry}.get
+            work = Answering(host, None).deliver(token, answer["answer"], None, batch, found)
+            result = await released(work)
+        except Exception as raised:  # whoever answered waits for a result
+            is_known = isinstance(raised, SuspensionError)
+            failure = ToolError(str(raised)) if is_known else hidden(entry.spec, raised)
+            result = failed(entry.spec.id, failure, meta, limit)
+            host.reports.ended(result, meta)
+            return result
+        return await _settled(batch, result, host)
+
+    async def conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> Done:
+        """Return the result of a call that another agent's run answered."""
+        facts, call = argument["facts"], argument["call"]
+        meta = self._host.meta(info.run_id, facts, call["id"])
+        events, host = self._around(info)
+        directory = await self._directory(info.run_id, facts)
+        entry = self._entry(directory, call, facts)
+        if entry is None:
+            return self._recorded(_unknown(directory, call, meta, host), call, events)
+        output, now = argument["output"], self._host.clock()
+        took = max(0.0, now - argument.get("began", now) - output["waited_s"])
+        link = _link(info.run_id, call, argument["agent"])
+        values = self._host.values_of(info.run_id)
+        result = await concluded(entry, call["arguments"], output, link, meta, host, values, duration_s=took)
+        done = self._done(result, call, entry, facts, info.run_id, events)
+        done["usage"] = argument["output"]["usage"]
+        done["pending"] = argument["output"]["pending"]
+        done["artifacts"] = [*argument["output"]["artifacts"], *done.get("artifacts", [])]
+        return done
+
+    def _done(
+        self,
+        result: ToolResult,
+        call: StepCall,
+        entry: Entry,
+        facts: RunFacts,
+        run_id: str,
+        events: CallEvents,
+    ) -> Done:
+        """Return what the loop gets, with what the tool wants of its agent."""
+        host = self._host
+        if result.delegated is not None and facts["depth"] + 1 >= host.most_depth:
+            message = f"{call['name']} was not run: agents call one another too deeply"
+            meta = host.meta(run_id, facts, call["id"])
+            limit = host.tools.limit_of(entry.spec)
+            result = failed(entry.spec.id, ToolError(message), meta, limit)
+            self._reports(events).ended(result, meta)
+        done = self._recorded(result, call, events, entry.spec)
+        if result.suspension is not None and result.status == "suspended":
+            host.watch(run_id, result.suspension)
+        if result.delegated is not None:
+            done["child"] = host.child(result.delegated, call, run_id, facts)
+        actions = result.actions if result.status in ("ok", "pending") else None
+        if actions is not None and actions.transfer_to:
+            target = portable_text(str(actions.transfer_to))  # an executor may say anything
+            if target in host.transfers(host.agent(facts["agent"]), facts):
+                done["transfer"] = host.taking_over(target, "", run_id, facts)
+            else:
+                done["problem"] = f"the conversation cannot go to {target}"
+        if actions is not None and actions.is_escalated:
+            done["is_escalated"] = True
+        if not host.is_interactive:
+            done["is_unattended"] = True
+        return done
+
+    def _around(self, info: ActivityInfo) -> tuple[CallEvents, Host]:
+        events = CallEvents(info, self._host.clock)
+        return events, replace(self._host.tools, reports=self._reports(events))
+
+    def _reports(self, events: CallEvents) -> EventReports:
+        """Return what the dispatcher tells of a call."""
+        return EventReports(events, self._host.tools.limits.result_bytes)
+
+    def _recorded(
+        self,
+        result: ToolResult,
+        call: StepCall,
+        events: CallEvents,
+        spec: ToolSpec[Any, Any] | None = None,
+    ) -> Done:
+        """Return what the loop gets of a result; of a tool that is not there without a spec."""
+        return recorded(result, call, spec, events, self._host.tools.limits.result_bytes)
+
+    async def _directory(self, run_id: str, facts: RunFacts) -> Directory:
+        """Return the tools that were advertised to the run last."""
+        return (await self._host.advertised(run_id, facts)).directory
+
+    def _entry(self, directory: Directory, call: StepCall, facts: RunFacts) -> Entry | None:
+        entry = directory.find(call["name"])
+        return None if entry is None else self._host.within_time(entry, facts["policy"]["tool_timeout"])
+
+
+def _unknown(directory: Directory, call: StepCall, meta: CallMeta, host: Host) -> ToolResult:
+    """Return the result of a call whose tool is not there, or not any more."""
+    result = directory.unknown(call["name"], meta, host.limits.result_bytes)
+    host.reports.ended(result, meta)
+    return result
+
+
+async def concluded(
+    entry: Entry,
+    arguments: str,
+    output: RunDocument,
+    link: RunLink,
+    meta: CallMeta,
+    host: Host,
+    values: Values | None = None,
+    *,
+    duration_s: float = 0.0,
+) -> ToolResult:
+    """Return the result of a call that the run of an agent answered; hooks see it as every other."""
+    spec, limit = entry.spec, host.limit_of(entry.spec)
+    failure = output["failure"]
+    if failure is not None:
+        cause = _chain([failure["message"], *failure["causes"]])
+        result = failed(spec.id, _agent_error(spec.name, failure["kind"], cause, spec.id), meta, limit)
+    else:
+        try:
+            value = spec.result.decode(to_json(output["result"]), host.limits)
+            result = finish(spec, value, meta)
+        except (ToolValidationError, MalformedResultError) as error:
+            if output["stop"] == "escalated":  # what a tool said on the way is no answer
+                told = ToolError(f"{output['agent']} gave the call back. {output['text']}".strip())
+            else:
+                told = hidden(spec, error, "malformed_response")
+            result = failed(spec.id, told, meta, limit)
+    usage: Sequence[Any] = output["usage"]
+    result = replace(
+        result,
+        run_link=link,
+        children_count=1 + output["children"],
+        telemetry=replace(telemetry_of(usage), duration_s=duration_s),
+    )
+    batch = Batch(host.capabilities, values)
+    context = ToolContext(meta, spec.id, spec, batch)
+    if host.policy is not None:
+        remember(result, context.values)
+    seen = await ended(entry, arguments, result, context, host)
+    seen = await _settled(batch, seen, host)
+    return replace(seen, run_link=link, children_count=result.children_count, telemetry=result.telemetry)
+
+
+def _link(run_id: str, call: StepCall, agent: str) -> RunLink:
+    """Return the run that answers a call of a run."""
+    return RunLink(
+        run_id=f"{run_id}/child:{call['id']}",
+        agent=agent,
+        parent_run_id=run_id,
+        parent_tool_call_id=call["id"],
+    )
+
+
+def _outside(result: ToolResult, run_id: str, call: StepCall) -> ToolResult:
+    """Return what whoever answered gets; of a call that another agent answers now, the run."""
+    if result.delegated is None:
+        return result
+    return replace(result, delegated=None, run_link=_link(run_id, call, result.delegated.agent))
+
+
+async def _settled(batch: Batch, result: ToolResult, host: Host) -> ToolResult:
+    """Return the result of the one call of a batch, with what it asked for."""
+    if not batch.touched:
+        return result
+    try:
+        return (await batch.settle((result,), host.reports))[0]
+    except Exception:
+        log.exception("a capability did not keep what the call %s did", result.tool_call_id)
+        return result
+
+
+def _chain(messages: Sequence[str]) -> ToolError:
+    """Return the first as an error, each of the others as the cause of the one before."""
+    first, *rest = messages
+    return ToolError(first, cause=_chain(rest) if rest else None)
+
+
+def _agent_error(name: str, kind: str, cause: ToolError, tool: str) -> ToolError:
+    """Return the error of a call whose agent failed; what went wrong there is its cause."""
+    message = f"{name} failed: {cause.message}"
+    reason: Any = {"malformed_response": "malformed_response", "timeout": "timeout"}.get(kind)
+    hint = RetryHint(reason=reason, tool=tool, message=message) if reason else None
+    return ToolError(message, cause=cause, retry_hint=hint)

@@ -1,0 +1,32 @@
+"""Who handed the conversation of a session to whom, read off its runs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..loop.documents import TRANSFER
+from ..sessions.sessions import Turn
+
+
+def giver(turns: Iterable[Turn]) -> str | None:
+    """Return the agent that the newest one has the conversation from; None where it began with it.
+
+    The turns are in the order in which their runs began. A run that took the conversation over has the id
+    of the run before it, with the key of the hand-over. Where a run goes on whose agent had handed the
+    conversation over, that agent has it back.
+    """
+    agents: dict[str, str] = {}
+    below: list[str] = []
+    has_it = ""
+    for turn in turns:
+        agents[turn.run_id] = turn.agent
+        before, _, op = turn.run_id.rpartition("/")
+        is_taken = op.startswith(TRANSFER) and before in agents
+        goes_on = agents[before] if is_taken else turn.agent
+        while below and has_it != goes_on:
+            has_it = below.pop()
+        has_it = goes_on
+        if is_taken:
+            below.append(has_it)
+            has_it = turn.agent
+    return below[-1] if below else None

@@ -1,0 +1,81 @@
+"""What a planner tells while it works: pieces of text go to the log at once, the costs to the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from toolgen.runtime.call.truncation import text_within
+from toolgen.runtime.calls import CallMeta
+from toolgen.runtime.engine import ActivityInfo
+from toolgen.runtime.events.records import (
+    AssistantReply,
+    Event,
+    PlannerThought,
+    PlanRetry,
+    ToolArgsDelta,
+    ToolsetDropped,
+    as_json,
+)
+from toolgen.runtime.toolsets.snapshot import Snapshot
+
+from ..loop.documents import Spent
+from ..planner.portable import portable_text
+from .call_ids import CallIds
+
+
+class PlanEvents:
+    """The `PlanReports` of one attempt at a planning."""
+
+    def __init__(
+        self,
+        info: ActivityInfo,
+        meta: CallMeta,
+        clock: Callable[[], float],
+        ids: CallIds,
+        limit: int,
+        attempt: int = 1,
+    ) -> None:
+        """Take what is told; a text has at most `limit` bytes."""
+        self._limit = limit
+        self._emit = info.emit
+        self._attempt = attempt
+        self._meta = meta
+        self._clock = clock
+        self.ids = ids
+        self.spent: list[Spent] = []
+        """What was told to `usage`; the loop tells it once."""
+
+    def text(self, delta: str) -> None:
+        self._tell(AssistantReply(text=self._shown(delta), is_partial=True))
+
+    def thought(self, text: str) -> None:
+        self._tell(PlannerThought(text=self._shown(text)))
+
+    def arguments(self, call_id: str, name: str, delta: str) -> None:
+        self._tell(ToolArgsDelta(name=self._shown(name), delta=self._shown(delta)), self.ids.of(call_id))
+
+    def usage(self, model: str, input_tokens: int, output_tokens: int) -> None:
+        self.spent.append({"model": model, "input_tokens": input_tokens, "output_tokens": output_tokens})
+
+    def restarted(self, reason: str) -> None:
+        self._tell(PlanRetry(attempt=self._attempt, reason=self._shown(reason)))
+
+    def dropped(self, snapshot: Snapshot) -> None:
+        """Take which toolsets the planner does without."""
+        for name in snapshot.dropped:
+            self._tell(ToolsetDropped(toolset=name, reason=snapshot.told[name]))
+
+    def _shown(self, text: str) -> str:
+        return text_within(portable_text(text), self._limit)
+
+    def _tell(self, event: Event, tool_call_id: str = "") -> None:
+        meta = self._meta
+        document = as_json(event)
+        document |= {
+            "time": self._clock(),
+            "run_id": meta.run_id,
+            "session_id": meta.session_id,
+            "turn_id": meta.turn_id,
+            "tool_call_id": tool_call_id,
+        }
+        self._emit(document)

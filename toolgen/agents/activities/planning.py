@@ -1,0 +1,389 @@
+"""The activity `plan`: the conversation and the tools go to the planner, and what it wants comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from pydantic_core import from_json, to_json
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.limits import LONGEST_CHARACTER
+from toolgen.runtime.call.boundary import Contained, name_of
+from toolgen.runtime.call.bounds import bounds_of
+from toolgen.runtime.call.deadlines import limited
+from toolgen.runtime.call.failures import log
+from toolgen.runtime.call.hints import filled
+from toolgen.runtime.call.hooks import Abort, Answer, Continue, Deny, Verdict, steps, told
+from toolgen.runtime.call.hooks import Step as HookStep
+from toolgen.runtime.call.truncation import document_within, text_within
+from toolgen.runtime.engine import ActivityInfo, NonRetryableError
+from toolgen.runtime.errors import MalformedResultError, ToolValidationError
+from toolgen.runtime.events.records import ToolStart, as_json
+from toolgen.runtime.native import NativeTool
+from toolgen.runtime.results import RetryHint
+from toolgen.runtime.specs import ToolSpec
+from toolgen.runtime.toolsets.snapshot import Snapshot
+from toolgen.runtime.waiting.answers import checked_schema
+
+from ..catalogue import Agent
+from ..host import AgentHost
+from ..loop.admission import is_allowed
+from ..loop.documents import PlanArgument, RetryStep, RunFacts, Step, StepCall
+from ..planner.messages import AssistantMessage, PlannedCall, messages_from_json
+from ..planner.planner import (
+    Await,
+    CallTools,
+    FinalResponse,
+    FinalResult,
+    HandOver,
+    PlanInput,
+    PlanResult,
+    said,
+)
+from ..planner.portable import portable_arguments, portable_json, portable_text
+from .call_ids import CallIds
+from .conversation import conversation
+from .plan_events import PlanEvents
+from .plan_shape import faults, whole
+from .recording import place_of
+from .releasing import released
+
+
+class PlannerError(NonRetryableError):
+    """A planner cannot plan, and would not the next time either; the message says why."""
+
+
+class LatePlanError(NonRetryableError):
+    """The time of the run is over."""
+
+
+class Planning:
+    """Plans for the runs of one host."""
+
+    def __init__(self, host: AgentHost) -> None:
+        self._host = host
+
+    async def plan(self, info: ActivityInfo, argument: PlanArgument) -> Step | RetryStep:
+        """Return what the planner wants, and keep what was said; else what is to follow its failure.
+
+        Raises:
+            PlannerError: the planner refused, called `sys.exit`, or returned something else.
+            NonRetryableError: the agent is not registered, or the time of the run is over.
+        """
+        attempt = argument.get("attempt", 1)
+        events = self._events(info, argument)
+        limit = asyncio.timeout(argument.get("time_left"))
+        try:
+            async with limit:
+                return await self._planned(info, argument, events)
+        except Exception as error:
+            if limit.expired():
+                raise LatePlanError("no answer within the time of the run") from error
+            if isinstance(error, NonRetryableError):
+                raise
+            if name_of(error) == "SystemExit":
+                raise PlannerError(_reason(error, info, attempt)) from error
+            return {
+                "kind": "retry",
+                "reason": _reason(error, info, attempt),
+                "retry": self._host.planner_retry.after(error, attempt),
+                "usage": events.spent,
+            }
+
+    def _events(self, info: ActivityInfo, argument: PlanArgument) -> PlanEvents:
+        host, facts = self._host, argument["facts"]
+        parent = facts["parent"]
+        ids = CallIds(info.run_id, argument["step"], is_alone=bool(parent and parent["tool"]))
+        limit, attempt = host.tools.limits.result_bytes, argument.get("attempt", 1)
+        return PlanEvents(info, host.meta(info.run_id, facts), host.clock, ids, limit, attempt)
+
+    async def _planned(self, info: ActivityInfo, argument: PlanArgument, events: PlanEvents) -> Step:
+        host, facts = self._host, argument["facts"]
+        agent = host.agent(facts["agent"])
+        snapshot = await host.snapshot(agent, host.meta(info.run_id, facts))
+        new = messages_from_json(argument["new"])
+        events.dropped(snapshot)
+        given = PlanInput(
+            agent=agent.spec.id,
+            description=agent.spec.description,
+            run_id=info.run_id,
+            session_id=facts["session_id"],
+            turn_id=facts["turn_id"],
+            labels=facts["labels"],
+            step=argument["step"],
+            messages=(),
+            tools=_advertised(snapshot, argument),
+            native=_native(snapshot, argument),
+            instructions=snapshot.instructions,
+            retry_hints=_hints(argument["hints"]),
+            restrict_to_tool=argument["restrict_to_tool"],
+            transfers=host.transfers(agent, facts),
+            result_schema=_result_schema(host, facts),
+            closing=argument["closing"],
+            reports=events,
+        )
+        place = place_of(argument["step"])
+        await host.sessions.write(info.run_id, place, new)  # an attempt that failed left no more
+        heard = await conversation(host.sessions, agent, facts, given, host.clock())
+        events.ids.take(heard.call_ids)
+        given = replace(given, messages=heard.messages)
+        result = await released(self._asked(agent, given))
+        step = self._step(result, given, snapshot, facts, events.ids)
+        step["usage"] = events.spent
+        kept = _portable(said(_as_taken(result, step)))
+        await host.sessions.write(info.run_id, place, [*new, kept])
+        return step
+
+    async def _asked(self, agent: Agent, given: PlanInput) -> PlanResult:
+        """Return what the planner wants, or what a hook has in its place.
+
+        Raises:
+            PlannerError: a hook refused, or the planner did.
+        """
+        for step in steps(self._host.hooks, "before_model"):
+            match await self._told(step, given):
+                case Continue(payload=payload):
+                    given = payload if isinstance(payload, PlanInput) else given
+                case Answer(result=answer):
+                    return _checked(answer)
+                case verdict:
+                    raise PlannerError(_refusal(verdict))
+        try:
+            plan = agent.planner.plan_start if given.step == 0 else agent.planner.plan_resume
+            with Contained():
+                result = _checked(await plan(given))
+        except Exception as error:
+            return await self._recovered(given, error)
+        for step in steps(self._host.hooks, "after_model"):
+            match await self._told(step, given, result):
+                case Continue():
+                    pass
+                case Answer(result=answer):
+                    result = _checked(answer)
+                case verdict:
+                    raise PlannerError(_refusal(verdict))
+        return result
+
+    async def _recovered(self, given: PlanInput, error: Exception) -> PlanResult:
+        """Return what a hook has in the place of a failure.
+
+        Raises:
+            PlannerError: a hook refused.
+            Exception: the failure, where no hook has anything.
+        """
+        for step in steps(self._host.hooks, "on_model_error"):
+            match await self._told(step, given, error):
+                case Continue():
+                    pass
+                case Answer(result=answer):
+                    return _checked(answer)
+                case verdict:
+                    raise PlannerError(_refusal(verdict)) from error
+        raise error
+
+    async def _told(self, step: HookStep, *arguments: Any) -> Verdict:
+        """Return what a hook says, within its time; after a mistake of it no model is asked again.
+
+        Raises:
+            PlannerError: it raised, took too long or said nothing; the log has why.
+        """
+        try:
+            with Contained():
+                return await limited(self._host.tools.stage_timeout, told(step, *arguments))
+        except Exception as error:
+            reference = uuid.uuid4().hex[:12]
+            log.error("a hook around a model failed [%s]", reference, exc_info=error)
+            raise PlannerError(f"a hook around it failed (reference {reference})") from error
+
+    def _step(
+        self, result: PlanResult, given: PlanInput, snapshot: Snapshot, facts: RunFacts, ids: CallIds
+    ) -> Step:
+        if given.closing and not isinstance(result, FinalResponse | FinalResult):
+            return _problem("the run ends now; only a final answer is taken")
+        match result:
+            case CallTools():
+                return _calls(result, snapshot, facts, ids, self._host.tools.limits.result_bytes)
+            case FinalResponse():
+                return self._spoken(result, given, facts)
+            case FinalResult():
+                return self._final(result.text, result, given, facts)
+            case Await():
+                return self._await(result)
+            case HandOver():
+                return self._hand_over(result, given, facts)
+
+    def _spoken(self, result: FinalResponse, given: PlanInput, facts: RunFacts) -> Step:
+        if result.is_truncated and self._host.returned_by(facts) is not None:
+            why = "the final result was cut off at the limit of the answer; make it shorter"
+            return _problem(why, is_malformed=True)
+        step = self._final(result.text, None, given, facts)
+        if result.is_truncated and step["kind"] == "final":
+            step["is_truncated"] = True
+        return step
+
+    def _final(self, text: str, typed: FinalResult | None, given: PlanInput, facts: RunFacts) -> Step:
+        spec = self._host.returned_by(facts)
+        if spec is None:
+            if typed is None:
+                shown = text_within(text, self._host.tools.limits.result_bytes)
+                return {"kind": "final", "text": shown, "result": None, "usage": []}
+            shown = text or to_json(typed.result).decode()
+            return {"kind": "final", "text": shown, "result": typed.result, "usage": []}
+        document = text.encode(errors="replace") if typed is None else to_json(typed.result)
+        try:
+            value = spec.result.decode(document, self._host.tools.limits)
+            bounds_of(spec, value)
+        except (ToolValidationError, MalformedResultError) as error:
+            wanted = "answer with JSON that fits the schema of the final result"
+            return _problem(f"the final result does not fit: {error}; {wanted}", is_malformed=True)
+        canonical = from_json(spec.result.encode(value))
+        return {"kind": "final", "text": "", "result": canonical, "usage": []}
+
+    def _await(self, result: Await) -> Step:
+        if not self._host.is_interactive:
+            return _problem("there is nobody to ask; go on without an answer")
+        if result.schema is not None:
+            try:
+                checked_schema(result.schema)
+            except MalformedResultError as error:
+                raise PlannerError(str(error)) from error
+        return {
+            "kind": "await",
+            "await_kind": result.kind,
+            "question": result.question,
+            "schema": None if result.schema is None else dict(result.schema),
+            "missing_fields": list(result.missing_fields),
+            "restrict_to_tool": result.restrict_to_tool,
+            "usage": [],
+        }
+
+    def _hand_over(self, result: HandOver, given: PlanInput, facts: RunFacts) -> Step:
+        if result.agent not in given.transfers:
+            known = ", ".join(given.transfers) or "no agent"
+            return _problem(f"{result.agent} cannot take over; {known} can")
+        child = self._host.taking_over(result.agent, result.message, given.run_id, facts)
+        return {"kind": "hand_over", "agent": result.agent, "input": child["input"], "usage": []}
+
+
+def _reason(error: Exception, info: ActivityInfo, attempt: int) -> str:
+    """Return what a run is told of a planner's failure, and log it."""
+    if getattr(error, "is_told", False):
+        told = portable_text(str(error))
+        log.warning("run %s: attempt %d at %s failed: %s", info.run_id, attempt, info.op, told)
+        return told
+    # What a planner raises by mistake may hold anything; only the log has it.
+    log.error("run %s: attempt %d at %s failed", info.run_id, attempt, info.op, exc_info=error)
+    return f"it raised {name_of(error)}, which the log has"
+
+
+def _advertised(snapshot: Snapshot, argument: PlanArgument) -> tuple[ToolSpec[Any, Any], ...]:
+    if argument["closing"]:
+        return ()
+    facts, only = argument["facts"], argument["restrict_to_tool"]
+    return tuple(
+        spec for spec in snapshot.specs if is_allowed(spec.tags, facts) and (not only or spec.name == only)
+    )
+
+
+def _native(snapshot: Snapshot, argument: PlanArgument) -> tuple[NativeTool, ...]:
+    """Return the tools of the provider, where every tool without tags may be called."""
+    is_free = not argument["closing"] and not argument["restrict_to_tool"]
+    return snapshot.native if is_free and is_allowed((), argument["facts"]) else ()
+
+
+def _calls(result: CallTools, snapshot: Snapshot, facts: RunFacts, ids: CallIds, limit: int) -> Step:
+    if not result.calls:
+        return _problem("there are no calls; call a tool or give the final answer")
+    parent = facts["parent"]["tool_call_id"] if facts["parent"] else ""
+    named = zip(result.calls, ids.all(call.id for call in result.calls), strict=True)
+    calls = [_call(call, id_, snapshot, parent, limit) for call, id_ in named]
+    return {"kind": "calls", "text": result.text, "calls": calls, "usage": []}
+
+
+def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit: int) -> StepCall:
+    """Return a call as the loop takes it; each text and value of its event has at most `limit` bytes."""
+    entry = snapshot.directory.find(call.name)
+    arguments = call.arguments if call.arguments.strip() else "{}"
+    shown = _shown(arguments)
+    text = filled(entry.spec.call_hint, shown) if entry and isinstance(shown, dict) else ""
+    if shown is not None and len(arguments) > limit // LONGEST_CHARACTER:
+        shown = from_json(document_within(arguments.encode(errors="replace"), limit))
+    start = ToolStart(
+        tool=entry.spec.id if entry else text_within(call.name, limit),
+        name=text_within(call.name, limit),
+        arguments=shown,
+        text=text_within(text, limit),
+        parent_tool_call_id=parent_id,
+    )
+    return {
+        "id": id_,
+        "name": call.name,
+        "arguments": arguments,
+        "tool": entry.spec.id if entry else call.name,
+        "tags": list(entry.spec.tags) if entry else [],
+        "is_bookkeeping": entry.spec.is_bookkeeping if entry else False,
+        "start": as_json(start),
+    }
+
+
+def _shown(arguments: str) -> Any:
+    """Return the arguments as an event shows them; None for what is no JSON, or has no such number."""
+    try:
+        shown = from_json(arguments, allow_inf_nan=False)
+        return shown if from_json(to_json(shown, inf_nan_mode="null")) == shown else None
+    except ValueError:
+        return None
+
+
+def _as_taken(result: PlanResult, step: Step) -> PlanResult:
+    """Return the calls under the ids that the run gave them; without those that it does not take."""
+    if not isinstance(result, CallTools):
+        return result
+    if step["kind"] != "calls":
+        return CallTools(calls=(), text=result.text)
+    named = tuple(
+        PlannedCall(name=call["name"], arguments=call["arguments"], id=call["id"]) for call in step["calls"]
+    )
+    return CallTools(calls=named, text=result.text, native=result.native)
+
+
+def _portable(message: AssistantMessage) -> AssistantMessage:
+    """Return what a planner said as the conversation keeps it, which every provider may be sent later."""
+    calls = tuple(replace(call, arguments=portable_arguments(call.arguments)) for call in message.calls)
+    return replace(message, calls=calls, native=portable_json(message.native))
+
+
+def _hints(documents: Iterable[Any]) -> tuple[RetryHint, ...]:
+    """Return the hints as they were, the issues apart: the planner sees those in the results."""
+    return tuple(
+        RetryHint(**{**document, "missing_fields": tuple(document["missing_fields"]), "issues": ()})
+        for document in documents
+    )
+
+
+def _result_schema(host: AgentHost, facts: RunFacts) -> dict[str, Json] | None:
+    spec = host.returned_by(facts)
+    return None if spec is None else spec.result.schema
+
+
+def _problem(text: str, *, is_malformed: bool = False) -> Step:
+    return {"kind": "problem", "problem": text, "is_malformed": is_malformed, "usage": []}
+
+
+def _refusal(verdict: Deny | Abort) -> str:
+    return verdict.message if isinstance(verdict, Deny) else verdict.error.message
+
+
+def _checked(result: PlanResult) -> PlanResult:
+    """Return what a planner returned; it may be anything.
+
+    Raises:
+        PlannerError: it is none of the five, or not what it says.
+    """
+    if wrong := "; ".join(faults(result)):
+        raise PlannerError(f"the planner returned {type(result).__name__}; {wrong}")
+    return whole(result)

@@ -1,0 +1,43 @@
+"""The activities `record` and `give_back`: what no planning does to the conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime.engine import ActivityInfo
+
+from ..host import AgentHost
+from ..planner.messages import messages_from_json
+from .hand_overs import giver
+
+
+def place_of(step: int) -> int:
+    """Return where a planning stands in what is kept of a run; before it is room for a record."""
+    return 2 * step + 1
+
+
+def record(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
+    """Return the activity for the runs of a host."""
+
+    async def write(info: ActivityInfo, argument: Any) -> Json:
+        messages = messages_from_json(argument["new"])
+        await host.sessions.write(info.run_id, place_of(argument["step"]) - 1, messages)
+        return None
+
+    return write
+
+
+def give_back(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
+    """Return the activity that gives the conversation to the agent that a run's agent has it from."""
+
+    async def give(info: ActivityInfo, argument: Any) -> Json:
+        session_id = argument["facts"]["session_id"]
+        said = await host.sessions.transcript(session_id)
+        agent = giver(one.turn for one in said)
+        if agent is not None:
+            await host.sessions.hand_over(session_id, agent)
+        return agent
+
+    return give

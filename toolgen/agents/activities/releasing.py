@@ -1,0 +1,23 @@
+"""Work of others that is over when its time is, whatever it makes of its cancellation."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Any, Final, TypeVar
+
+from toolgen.runtime.call.deadlines import GRACE_S, in_own_task
+
+_GRACE_S: Final = 2 * GRACE_S
+"""For work to end after it was cancelled: longer than the tool in it has."""
+
+T = TypeVar("T")
+
+
+async def released(work: Coroutine[Any, Any, T]) -> T:
+    """Return what the work gives; work that ignores its cancellation runs on, and nobody waits for it.
+
+    Raises:
+        asyncio.CancelledError: the caller's own task is being cancelled.
+        Exception: what the work raises, as `boundary.contained`.
+    """
+    return await in_own_task(work, name=getattr(work, "__qualname__", "work"), grace_s=_GRACE_S)

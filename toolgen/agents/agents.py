@@ -1,0 +1,250 @@
+"""The agents that stand on a runtime."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.names import FORMAT
+from toolgen.contract.policy import RunPolicy
+from toolgen.engines import InProcessEngine
+from toolgen.runtime.call.entry import Entry
+from toolgen.runtime.call.failures import Arguments, as_document, failed, failure_of
+from toolgen.runtime.calls import CallMeta
+from toolgen.runtime.engine import RunState
+from toolgen.runtime.errors import FormatError, RegistrationError
+from toolgen.runtime.events.records import Event
+from toolgen.runtime.results import Delegated, ToolResult
+from toolgen.runtime.runtime import Runtime
+from toolgen.runtime.specs import ToolSpec
+from toolgen.runtime.toolsets.snapshot import Snapshot
+from toolgen.runtime.waiting.errors import ConflictingAnswerError
+from toolgen.runtime.waiting.suspension import Suspension
+
+from .activities.calling import Calling
+from .activities.planning import Planning
+from .activities.recording import give_back, record
+from .client import AgentClient
+from .host import AgentHost
+from .output import RunOutput, without_tokens
+from .planner.retrying import PlannerRetry
+from .registration import AgentRegistration
+from .runs import Runs
+from .sessions.memory import MemorySessionStore
+from .sessions.sessions import SessionStore
+
+
+def agents_of(runtime: Runtime) -> Agents:
+    """Return the agents of a runtime, made with their defaults when they are first asked for.
+
+    Raises:
+        RegistrationError: something else stands on the runtime.
+    """
+    found = runtime.extension
+    return found if isinstance(found, Agents) else Agents(runtime)
+
+
+class Agents:
+    """What a runtime does with agents. One for a runtime."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        *,
+        sessions: SessionStore | None = None,
+        planner_retry: PlannerRetry | None = None,
+    ) -> None:
+        """Put agents on a runtime.
+
+        Args:
+            runtime: Its engine executes the runs; where it has none, one in memory does.
+            sessions: Keeps the conversations; by default in memory.
+            planner_retry: How a planner is asked again that cannot plan now; by default for five minutes.
+
+        Raises:
+            RegistrationError: the runtime has agents already.
+        """
+        inside = runtime.extend(self)
+        self._registry = inside.registry
+        self._host = host = AgentHost(
+            runtime,
+            inside.host,
+            inside.registry.directory,
+            inside.registry.around,
+            engine=inside.engine or InProcessEngine(),
+            sessions=sessions or MemorySessionStore(),
+            hub=inside.events,
+            deliver=self._answer,
+            planner_retry=planner_retry or PlannerRetry(),
+        )
+        planning, calling = Planning(host), Calling(host)
+        host.serve(
+            {
+                "plan": planning.plan,
+                "tool": calling.tool,
+                "answer": calling.answer,
+                "conclude": calling.conclude,
+                "record": record(host),
+                "give_back": give_back(host),
+            }
+        )
+        self._runs = Runs(host)
+
+    @property
+    def sessions(self) -> SessionStore:
+        """The conversations."""
+        return self._host.sessions
+
+    @property
+    def runs(self) -> Runs:
+        return self._runs
+
+    def register(self, registration: AgentRegistration) -> None:
+        """Take up an agent, and those of its toolsets that are not there; all of it or nothing.
+
+        Raises:
+            FormatError: it was generated in another format.
+            RegistrationError: it does not fit, or another agent gave a toolset another executor.
+        """
+        if registration.format != FORMAT:
+            raise FormatError(
+                f"agent {registration.spec.id!r} was generated in format {registration.format}, "
+                f"this runtime reads format {FORMAT}",
+                hint="run `toolgen gen` with the toolgen that is installed here",
+            )
+        self._host.refuse_second(registration.spec.id)
+        new = self._registry.new(registration.toolsets, registration.spec.id)
+        directory = self._registry.together(new)
+        agent = self._host.made(registration, directory, self._registry.managers)
+        check = getattr(agent.planner, "check_native", None)  # see `NativeCheck`
+        if check is not None and agent.static.native:
+            check(agent.static.native, agent.specs)
+        self._registry.take(new)
+        self._host.agents[agent.spec.id] = agent
+
+    def client(self, agent: str) -> AgentClient:
+        """Return what starts runs of an agent.
+
+        Raises:
+            RegistrationError: it is not registered.
+        """
+        self._known(agent)
+        return AgentClient(self._runs, agent)
+
+    def list(self) -> tuple[str, ...]:
+        """Return the ids of the agents, in the order of registration."""
+        return tuple(self._host.agents)
+
+    def specs(self, agent: str) -> tuple[ToolSpec[Any, Any], ...]:
+        """Return the tools of an agent's design, by its own wire names.
+
+        Raises:
+            RegistrationError: it is not registered.
+        """
+        self._known(agent)
+        return self._host.agents[agent].specs
+
+    def override_policy(self, agent: str, policy: RunPolicy | None) -> None:
+        """Give the runs that an agent starts from now on other limits; None for those of its design.
+
+        Raises:
+            RegistrationError: it is not registered.
+        """
+        self._known(agent)
+        found = self._host.agents[agent]
+        found.policy = policy or found.spec.policy
+
+    async def events(self, run_id: str, *, after: int = 0) -> tuple[Event, ...]:
+        """Return the events of a run that are there now, those after this `seq`.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        return tuple([event async for event in self._runs.events(run_id, after=after, follow=False)])
+
+    async def list_runs(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunOutput, ...]:
+        """Return runs, the newest first, without the tokens of what they wait for."""
+        return await self._runs.list(state=state, limit=limit)
+
+    async def snapshot(self, run_id: str) -> RunOutput:
+        """Return where a run stands; without tokens, which only the handle of its client gives out.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        return without_tokens(await self._runs.output(run_id))
+
+    async def delegated(
+        self, entry: Entry, arguments: Arguments, delegated: Delegated, meta: CallMeta
+    ) -> ToolResult:
+        """Return the result of a call of an agent's tool that no run made."""
+        spec = entry.spec
+        try:
+            return await self._runs.delegated(entry, as_document(arguments), delegated, meta)
+        except Exception as error:  # such as agents that call one another for ever
+            limit = self._host.tools.limit_of(spec)
+            result = failed(spec.id, failure_of(spec, error), meta, limit)
+            self._host.tools.reports.ended(result, meta)
+            return result
+
+    def entry_of(self, tool: str, run_id: str) -> Entry | None:
+        """Return a tool by id, as the run saw it last."""
+        return self._host.entry_of(tool, run_id)
+
+    async def deliver(
+        self, token: str, answer: Json, session_id: str | None, within: Snapshot | None = None
+    ) -> tuple[ToolResult | None, Suspension | None]:
+        """Return the result of a call that a run waits for, and the suspension.
+
+        No result where no run waits; then the answer is to be taken without one.
+        """
+        suspensions = self._host.tools.suspensions
+        if suspensions is None:
+            return None, None
+        run_id = (await suspensions.seen(token)).meta.run_id
+
+        def spec_of(tool: str) -> ToolSpec[Any, Any] | None:
+            entry = self._host.entry_of(tool, run_id, within)
+            return entry.spec if entry else None
+
+        try:
+            claim = await suspensions.check(token, answer, spec_of=spec_of, session_id=session_id)
+        except ConflictingAnswerError:
+            await self._runs.refuse_canceled(run_id)
+            raise
+        if claim.outcome is not None:
+            return None, None
+        result = await self._runs.deliver(claim.suspension, answer)
+        if result is not None:  # of two answers at once a run gets the first
+            await suspensions.refuse_other(token, answer)
+        return result, claim.suspension
+
+    async def delivered(self, suspension: Suspension, result: ToolResult) -> None:
+        """Take the result of a call that no run waited for: of pending work, it opens a new turn."""
+        if suspension.kind == "pending":
+            await self._runs.go_on(suspension, result)
+
+    async def open(self) -> None:
+        """Open the dynamic toolsets of the agents, and begin to execute runs."""
+        for agent in self._host.agents.values():
+            await agent.toolsets.open()
+        await self._host.engine.start()
+
+    async def close(self) -> None:
+        """End the execution of runs, and close the dynamic toolsets."""
+        self._host.watching.close()
+        self._runs.close()
+        await self._host.engine.close()
+        for agent in reversed(self._host.agents.values()):
+            await agent.toolsets.close()
+
+    async def _answer(self, token: str, answer: Json, session_id: str) -> None:
+        caller: Any = self._host.caller
+        await caller.deliver(token, answer, session_id=session_id)
+
+    def _known(self, agent: str) -> None:
+        if agent not in self._host.agents:
+            known = ", ".join(self._host.agents) or "none"
+            raise RegistrationError(
+                f"agent {agent!r} is not registered", hint=f"registered are {known}; call its `register`"
+            )

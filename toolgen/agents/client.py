@@ -1,0 +1,204 @@
+"""How programs start runs, watch them, answer them and end them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.policy import RunPolicy
+from toolgen.runtime.events.records import Event
+
+from .output import Awaiting, RunOutput
+from .owner import Owner
+from .runs import Runs
+from .sessions.sessions import SessionError
+
+
+class RunHandle:
+    """One run of one agent, in one session.
+
+    Each method raises `UnknownRunError` where there is no such run, or it is another agent's or session's.
+    """
+
+    __slots__ = ("_owner", "_runs", "run_id")
+
+    def __init__(self, runs: Runs, run_id: str, owner: Owner) -> None:
+        self._runs = runs
+        self._owner = owner
+        self.run_id = run_id
+
+    async def output(self) -> RunOutput:
+        """Return where the run stands now."""
+        await self._own()
+        return await self._runs.output(self.run_id)
+
+    async def settled(self) -> RunOutput:
+        """Return where the run stands when it is over, or waits for somebody."""
+        await self._own()
+        return await self._runs.settled(self.run_id)
+
+    async def result(self) -> RunOutput:
+        """Return how the run ended, when it is over."""
+        await self._own()
+        return await self._runs.result(self.run_id)
+
+    async def events(self, *, after: int = 0) -> AsyncIterator[Event]:
+        """Yield the events of the run after this `seq`, to its `run_stream_end`; as often as wanted."""
+        await self._own()
+        async with aclosing(self._runs.events(self.run_id, after=after)) as events:
+            async for event in events:
+                yield event
+
+    async def answer(self, awaiting: Awaiting, answer: Json) -> None:
+        """Answer what the run, or a child of it, waits for.
+
+        Raises:
+            SuspensionError: the answer is not taken; the class says why.
+            UnknownRunError: another run waits for it.
+        """
+        await self._own()
+        await self._runs.answer(self.run_id, awaiting, answer, self._owner.session_id)
+
+    async def cancel(self, reason: str = "") -> None:
+        """Cancel the run and its children; one that is over is left alone."""
+        await self._own()
+        await self._runs.cancel(self.run_id, reason)
+
+    async def interrupt(self, text: str) -> None:
+        """Say something into the run, which its next planning hears.
+
+        Raises:
+            InterruptsNotAllowedError: the policy of its agent says so, or the run is over.
+        """
+        await self._interrupt("message", text)
+
+    async def pause(self) -> None:
+        """Let the run stand still before its next planning; raises as `interrupt`."""
+        await self._interrupt("pause", "")
+
+    async def resume(self, text: str = "") -> None:
+        """Let a paused run go on, with something said; raises as `interrupt`."""
+        await self._interrupt("resume", text)
+
+    async def _interrupt(self, kind: str, text: str) -> None:
+        await self._own()
+        await self._runs.interrupt(self.run_id, kind, text)
+
+    async def _own(self) -> None:
+        """Raise where the run is not the owner's; an id alone opens nothing."""
+        await self._runs.require(self.run_id, self._owner)
+
+
+class AgentClient:
+    """Starts runs of one agent. Made by the generated `client`, or by `Runtime.agent`."""
+
+    __slots__ = ("_runs", "agent")
+
+    def __init__(self, runs: Runs, agent: str) -> None:
+        self._runs = runs
+        self.agent = agent
+        """Id."""
+
+    async def start(
+        self,
+        message: str,
+        *,
+        session_id: str,
+        run_id: str = "",
+        labels: Mapping[str, str] | None = None,
+        policy: RunPolicy | None = None,
+        allowed_tags: Sequence[str] = (),
+        denied_tags: Sequence[str] = (),
+        restrict_to_tool: str = "",
+    ) -> RunHandle:
+        """Start a turn of a session and return it.
+
+        Args:
+            message: What the person says.
+            session_id: The conversation; it begins with its first turn. An agent that has it by a
+                hand-over answers in the place of this one.
+            run_id: A second start with the same id is the same run; given by the runtime otherwise.
+            labels: Facts for executors and planners.
+            policy: In the place of the agent's own.
+            allowed_tags: Only tools with one of these tags.
+            denied_tags: No tools with one of these.
+            restrict_to_tool: Wire name of the only tool.
+
+        Raises:
+            SessionError: the session has no id or is over, or another run of it is not over.
+            UnknownRunError: the run id is that of another agent's or session's run.
+            RegistrationError: an agent whose tools it calls is not registered, or a hook names a tool that is
+                not there.
+        """
+        if not session_id:
+            raise SessionError("a turn belongs to a session, and this one has no id", hint="use one_shot(…)")
+        started = await self._runs.start(
+            self.agent,
+            message,
+            session_id=session_id,
+            run_id=run_id,
+            labels=labels,
+            policy=policy,
+            allowed_tags=allowed_tags,
+            denied_tags=denied_tags,
+            restrict_to_tool=restrict_to_tool,
+        )
+        return self.handle(started, session_id=session_id)
+
+    async def run(
+        self,
+        message: str,
+        *,
+        session_id: str,
+        run_id: str = "",
+        labels: Mapping[str, str] | None = None,
+        policy: RunPolicy | None = None,
+        allowed_tags: Sequence[str] = (),
+        denied_tags: Sequence[str] = (),
+        restrict_to_tool: str = "",
+    ) -> RunOutput:
+        """Return where a turn stands when it is over or waits for somebody; as `start` otherwise."""
+        handle = await self.start(
+            message,
+            session_id=session_id,
+            run_id=run_id,
+            labels=labels,
+            policy=policy,
+            allowed_tags=allowed_tags,
+            denied_tags=denied_tags,
+            restrict_to_tool=restrict_to_tool,
+        )
+        return await handle.settled()
+
+    async def stream(
+        self, message: str, *, session_id: str, labels: Mapping[str, str] | None = None
+    ) -> AsyncIterator[Event]:
+        """Yield the events of a turn as they come, to its `run_stream_end`; as `start` otherwise."""
+        handle = await self.start(message, session_id=session_id, labels=labels)
+        async for event in handle.events():
+            yield event
+
+    async def one_shot(
+        self,
+        message: str,
+        *,
+        labels: Mapping[str, str] | None = None,
+        policy: RunPolicy | None = None,
+        allowed_tags: Sequence[str] = (),
+        denied_tags: Sequence[str] = (),
+    ) -> RunOutput:
+        """Return where a run stands that belongs to no conversation, when it is over or waits."""
+        started = await self._runs.start(
+            self.agent,
+            message,
+            labels=labels,
+            policy=policy,
+            allowed_tags=allowed_tags,
+            denied_tags=denied_tags,
+        )
+        return await self.handle(started).settled()
+
+    def handle(self, run_id: str, *, session_id: str = "") -> RunHandle:
+        """Return a run of this agent by its id and its session; `one_shot` has no session."""
+        return RunHandle(self._runs, run_id, Owner(agent=self.agent, session_id=session_id))

@@ -1,0 +1,127 @@
+"""Calls of agents' tools that no loop made, as by `Runtime.call`: each is a run that its caller waits for."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from toolgen.runtime.call.entry import Entry
+from toolgen.runtime.call.failures import failed
+from toolgen.runtime.calls import CallMeta
+from toolgen.runtime.engine import RunStatus, UnknownRunError
+from toolgen.runtime.errors import ToolError
+from toolgen.runtime.results import Delegated, RunLink, ToolResult
+
+from .activities.calling import concluded
+from .host import new_facts
+from .loop.documents import Parent, RunDocument, RunInput
+from .output import passed_up
+
+if TYPE_CHECKING:
+    from .host import AgentHost
+
+
+class DirectCalls:
+    """Makes the runs of such calls, for the agents of one runtime."""
+
+    def __init__(self, host: AgentHost, cancel: Callable[[str, str], Awaitable[None]]) -> None:
+        self._host = host
+        self._cancel = cancel
+
+    async def result(
+        self, entry: Entry, arguments: bytes, delegated: Delegated, meta: CallMeta
+    ) -> ToolResult:
+        """Return the result of a call when the run that answers it is over.
+
+        Raises:
+            ToolError: agents call one another too deeply.
+            asyncio.CancelledError: the caller is cancelled, and so is the run.
+        """
+        host, began = self._host, time.perf_counter()
+        run_id = f"run_{uuid.uuid4().hex}"
+        link = RunLink(
+            run_id=run_id,
+            agent=delegated.agent,
+            parent_run_id=meta.run_id,
+            parent_tool_call_id=meta.tool_call_id,
+        )
+        given = await self._input(entry, delegated, link, meta)
+        with host.serving(run_id, entry):
+            status = await self._over(given, entry, link, meta)
+        document = ended_document(status)
+        took = time.perf_counter() - began
+        result = await concluded(entry, arguments.decode(), document, link, meta, host.tools, duration_s=took)
+        below = passed_up(document["artifacts"], host.entry_of)
+        return replace(result, artifacts=(*below, *result.artifacts))
+
+    async def _over(self, given: RunInput, entry: Entry, link: RunLink, meta: CallMeta) -> RunStatus:
+        host = self._host
+        await host.start(given, link.run_id)
+        host.tools.reports.delegated(entry.spec, link, meta)
+        try:
+            return await host.engine.result(link.run_id)
+        except asyncio.CancelledError:
+            error = ToolError("the call was cancelled")
+            ended = failed(entry.spec.id, error, meta, host.tools.limit_of(entry.spec))
+            host.tools.reports.ended(ended, meta)
+            await self._cancel(link.run_id, error.message)
+            raise
+
+    async def _input(self, entry: Entry, delegated: Delegated, link: RunLink, meta: CallMeta) -> RunInput:
+        host = self._host
+        parent: Parent = {
+            "run_id": meta.run_id,
+            "agent": "",
+            "tool_call_id": meta.tool_call_id,
+            "tool": entry.spec.id,
+            "child": link.run_id,
+        }
+        facts = new_facts(
+            delegated.agent,
+            host.policy_of(delegated.agent, timeout=entry.spec.timeout),
+            session_id=meta.session_id,
+            turn_id=meta.turn_id,
+            labels=meta.labels,
+            parent=parent,
+        )
+        facts["depth"] = await self._depth(meta.run_id)
+        if facts["depth"] >= host.most_depth:
+            raise ToolError(f"{entry.spec.name} was not run: agents call one another too deeply")
+        return {"facts": facts, "message": delegated.message, "source": "agent"}
+
+    async def _depth(self, run_id: str) -> int:
+        """Return how many agents stand above one that is called here, in a tool of a run or nowhere."""
+        try:
+            above: Any = (await self._host.engine.status(run_id)).input
+        except UnknownRunError:
+            return 0
+        depth: int = above["facts"]["depth"]
+        return depth + 1
+
+
+def ended_document(status: RunStatus) -> RunDocument:
+    """Return how a run ended, where it was canceled too."""
+    if status.state == "completed":
+        return status.output  # type: ignore[return-value]  # as the loop returns it
+    given: Any = status.input
+    return {
+        "agent": given["facts"]["agent"],
+        "text": "",
+        "result": None,
+        "stop": "failed",
+        "failure": {
+            "kind": status.state,
+            "message": status.error or f"the run was {status.state}",
+            "causes": [],
+        },
+        "usage": [],
+        "tool_calls": 0,
+        "children": 0,
+        "artifacts": [],
+        "pending": [],
+        "waited_s": 0.0,
+    }

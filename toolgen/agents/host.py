@@ -1,0 +1,326 @@
+"""The agents of one runtime and what their runs need: tools, sessions, an engine."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from typing import Any, Final
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.policy import RunPolicy
+from toolgen.runtime.call.entry import Entry, Surroundings
+from toolgen.runtime.call.failures import log
+from toolgen.runtime.call.hooks import Hook
+from toolgen.runtime.call.host import Host
+from toolgen.runtime.calls import CallMeta
+from toolgen.runtime.engine import Activity, Engine, NonRetryableError
+from toolgen.runtime.errors import RegistrationError
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.results import Delegated, Suspended, ToolResult
+from toolgen.runtime.specs import ToolSpec
+from toolgen.runtime.toolsets.directory import Directory
+from toolgen.runtime.toolsets.ownership import Managers
+from toolgen.runtime.toolsets.snapshot import Caller, Snapshot
+from toolgen.runtime.values import Values
+
+from .activities.watching import Watch
+from .catalogue import Agent, agent_of, changed
+from .log import event_of
+from .loop.documents import LOOP, LOOP_VERSION, Child, Parent, RunFacts, RunInput, StepCall
+from .loop.events import last_events
+from .loop.loop import agent_loop
+from .planner.retrying import PlannerRetry
+from .registration import AgentRegistration
+from .run_spans import RunSpans
+from .sessions.sessions import SessionStore
+
+MOST_DEPTH: Final = 8
+"""Agents that may stand above one another, each called by the one above."""
+
+
+class AgentHost:
+    """What the activities of runs work with. One for a runtime."""
+
+    most_depth = MOST_DEPTH
+
+    def __init__(
+        self,
+        caller: Caller,
+        tools: Host,
+        directory: Directory,
+        around: Surroundings,
+        *,
+        engine: Engine,
+        sessions: SessionStore,
+        hub: Events | None = None,
+        deliver: Callable[[str, Json, str], Awaitable[None]],
+        planner_retry: PlannerRetry,
+    ) -> None:
+        self.planner_retry = planner_retry
+        self.engine = engine
+        self.sessions = sessions
+        self.tools = tools
+        self.hooks: Sequence[Hook] = around.hooks
+        self.hook_tools = around.hook_tools
+        self.clock: Callable[[], float] = time.time
+        self.agents: dict[str, Agent] = {}
+        self.caller = caller
+        self.deliver = deliver
+        """Answers the suspension of a token for a session, as `Runtime.deliver`."""
+        self._directory = directory
+        self._around = around
+        self._hub = hub
+        self._facts: dict[str, RunFacts] = {}
+        self._served: dict[str, Entry] = {}
+        """By run that answers a call of no run, the tool."""
+        self.watching = Watch(engine)
+        self._snapshots: dict[str, Snapshot] = {}
+        self._values: dict[str, Values] = {}
+        self._waiting: dict[str, asyncio.Future[ToolResult]] = {}
+        self._spans = None if tools.spans is None else RunSpans(tools.spans)
+
+    def serve(self, activities: Mapping[str, Activity]) -> None:
+        """Let the engine execute runs, whose loops name these activities."""
+        if self._spans is not None:
+            activities = {name: self._spans.around(name, work) for name, work in activities.items()}
+        self.engine.register(
+            loops={LOOP: agent_loop},
+            activities=activities,
+            on_event=self._on_event,
+            last_events=last_events,
+        )
+
+    @property
+    def is_interactive(self) -> bool:
+        return self.tools.is_interactive
+
+    def made(self, registration: AgentRegistration, directory: Directory, managers: Managers) -> Agent:
+        """Return the agent that is to be registered, whose tools the directory has.
+
+        Raises:
+            RegistrationError: it does not fit.
+        """
+        return agent_of(registration, directory, self._around, self.caller, managers)
+
+    def refuse_second(self, agent: str) -> None:
+        """Raise where the agent is registered.
+
+        Raises:
+            RegistrationError: as said.
+        """
+        if agent in self.agents:
+            raise RegistrationError(f"agent {agent!r} is registered already")
+
+    def agent(self, id_: str) -> Agent:
+        """Return a registered agent.
+
+        Raises:
+            NonRetryableError: there is none; a run cannot go on without it.
+        """
+        found = self.agents.get(id_)
+        if found is None:
+            raise NonRetryableError(f"agent {id_!r} is not registered in this runtime")
+        return found
+
+    def meta(self, run_id: str, facts: RunFacts, tool_call_id: str = "") -> CallMeta:
+        """Return the facts of a call of a run."""
+        self._facts[run_id] = facts
+        parent = facts["parent"]
+        return CallMeta(
+            run_id=run_id,
+            session_id=facts["session_id"],
+            turn_id=facts["turn_id"],
+            tool_call_id=tool_call_id,
+            parent_tool_call_id=parent["tool_call_id"] if parent else "",
+            labels=facts["labels"],
+        )
+
+    # Tools.
+
+    async def snapshot(self, agent: Agent, meta: CallMeta) -> Snapshot:
+        """Return the tools of one planning; calls until the next one are dispatched against them."""
+        found = await agent.snapshot(self.caller, meta, self._snapshots.get(meta.run_id))
+        self._snapshots[meta.run_id] = found
+        return found
+
+    async def advertised(self, run_id: str, facts: RunFacts) -> Snapshot:
+        """Return the tools of the newest planning of a run; of now, where another process planned."""
+        found = self._snapshots.get(run_id)
+        if found is None:
+            found = await self.snapshot(self.agent(facts["agent"]), self.meta(run_id, facts))
+        return found
+
+    def within_time(self, entry: Entry, timeout: float | None) -> Entry:
+        """Return the tool with the time limit of the run's policy, if its design gives none."""
+        if timeout is None or entry.spec.timeout is not None:
+            return entry
+        return changed(entry, replace(entry.spec, timeout=timeout), self._around)
+
+    def values_of(self, run_id: str) -> Values:
+        """Return what the hooks and tools of a run share."""
+        return self._values.setdefault(run_id, Values())
+
+    def entry_of(self, tool: str, run_id: str = "", within: Snapshot | None = None) -> Entry | None:
+        """Return a tool by id: as the run saw it last, else as the snapshot has it, or the registry."""
+        snapshot = self._snapshots.get(run_id)
+        found = snapshot.directory.by_id(tool) if snapshot is not None else None
+        return found or (self._directory if within is None else within.directory).by_id(tool)
+
+    def returned_by(self, facts: RunFacts) -> ToolSpec[Any, Any] | None:
+        """Return the tool whose result the run has to give; None where it ends with text."""
+        parent = facts["parent"]
+        if parent is None or not parent["tool"]:
+            return None
+        entry = self._served.get(parent.get("child", "")) or self.entry_of(parent["tool"], parent["run_id"])
+        return None if entry is None else entry.spec
+
+    @contextmanager
+    def serving(self, run_id: str, entry: Entry) -> Iterator[None]:
+        """Know the tool of a call of no run, while a run answers it: no snapshot may have the tool later."""
+        self._served[run_id] = entry
+        try:
+            yield
+        finally:
+            del self._served[run_id]
+
+    # Runs that follow from runs.
+
+    def transfers(self, agent: Agent, facts: RunFacts) -> Mapping[str, str]:
+        """Return the agents that may take the conversation over, by id, with their descriptions."""
+        parent = facts["parent"]
+        if (parent and parent["tool"]) or facts["depth"] + 1 >= self.most_depth:
+            return {}  # whoever called a tool waits for this very agent
+        known = (self.agents.get(id_) for id_ in agent.spec.transfers)
+        return {found.spec.id: found.spec.description for found in known if found is not None}
+
+    def child(self, delegated: Delegated, call: StepCall, run_id: str, facts: RunFacts) -> Child:
+        """Return the run that answers a call of an agent's tool."""
+        parent: Parent = {
+            "run_id": run_id,
+            "agent": facts["agent"],
+            "tool_call_id": call["id"],
+            "tool": call["tool"],
+        }
+        given = self._following(delegated.agent, delegated.message, parent, facts)
+        entry = self.entry_of(call["tool"], run_id)
+        timeout = None if entry is None else entry.spec.timeout
+        given["facts"]["policy"] = self.policy_of(delegated.agent, timeout=timeout)
+        given["facts"]["in_conversation"] = False
+        given["facts"].pop("heard", None)
+        return {"agent": delegated.agent, "input": given}
+
+    def taking_over(self, agent: str, message: str, run_id: str, facts: RunFacts) -> Child:
+        """Return the run of an agent that takes the conversation over."""
+        parent: Parent = {"run_id": run_id, "agent": facts["agent"], "tool_call_id": "", "tool": ""}
+        text = message or "The conversation was handed to you; go on with it."
+        given = self._following(agent, text, parent, facts)
+        if not message:
+            given["source"] = "runtime"
+        if not facts["in_conversation"]:  # no session has what was said
+            given["facts"]["heard"] = [*facts.get("heard", ()), run_id]
+        return {"agent": agent, "input": given}
+
+    def _following(self, agent: str, message: str, parent: Parent, facts: RunFacts) -> RunInput:
+        own: RunFacts = {
+            **facts,
+            "agent": agent,
+            "policy": self.policy_of(agent),
+            "parent": parent,
+            "depth": facts["depth"] + 1,
+            "restrict_to_tool": "",
+        }
+        own.pop("client", None)
+        return {"facts": own, "message": message, "source": "agent"}
+
+    def policy_of(
+        self, agent: str, policy: RunPolicy | None = None, *, timeout: float | None = None
+    ) -> dict[str, Json]:
+        """Return the limits of a run of the agent: those given, else the runtime's, else the design's.
+
+        `timeout` are the seconds that the design gives to the tool that the run answers.
+        """
+        found = self.agents.get(agent)
+        chosen = policy or (found.policy if found is not None else RunPolicy())
+        budget = chosen.time_budget
+        if timeout is not None and (budget is None or timeout < budget):
+            chosen = replace(chosen, time_budget=timeout)
+        return asdict(chosen)
+
+    async def start(self, given: RunInput, run_id: str) -> None:
+        """Start a run that no other run starts."""
+        self._facts[run_id] = given["facts"]
+        await self.engine.start()
+        await self.engine.start_run(LOOP, given, run_id=run_id)  # type: ignore[arg-type]  # it is JSON
+
+    # Answers.
+
+    def watch(self, run_id: str, suspended: Suspended) -> None:
+        """Take an answer that another process takes."""
+        if self.tools.suspensions is not None:
+            self.watching.begin(run_id, suspended, self.tools.suspensions)
+
+    def expect(self, suspension_id: str) -> asyncio.Future[ToolResult]:
+        """Return what gets the result of a suspended call after its answer."""
+        if suspension_id not in self._waiting:
+            self._waiting[suspension_id] = asyncio.get_running_loop().create_future()
+        return self._waiting[suspension_id]
+
+    def forget(self, suspension_id: str) -> None:
+        """Take that nobody gets the result of a suspended call any more."""
+        self._waiting.pop(suspension_id, None)
+
+    def delivered(self, suspension_id: str, result: ToolResult) -> None:
+        """Give the result of a suspended call to whoever answered it."""
+        future = self._waiting.pop(suspension_id, None)
+        if future is not None and not future.done():
+            future.set_result(result)
+
+    def _on_event(self, run_id: str, offset: int, event: Mapping[str, Json]) -> None:
+        """Tell the runtime's subscribers, and forget a run that is over."""
+        if self._spans is not None:
+            self._spans.told(run_id, event)
+        if self._hub is not None and event.get("type") == "run_started":
+            self._hub.has_log(run_id)
+        if self._hub is not None and not self._hub.is_idle:
+            above = run_id.rpartition("/")[0]  # of a child that ended before it began
+            try:
+                facts = self._facts.get(run_id) or self._facts.get(above)
+                self._hub.forward(event_of(run_id, offset, event, facts))
+            except ValueError:
+                log.exception("an event of run %s was not told", run_id)
+        if event.get("type") == "run_stream_end":
+            self._snapshots.pop(run_id, None)
+            self._values.pop(run_id, None)
+            self._facts.pop(run_id, None)
+
+
+def new_facts(
+    agent: str,
+    policy: dict[str, Json],
+    *,
+    session_id: str = "",
+    turn_id: str = "",
+    labels: Mapping[str, str] | None = None,
+    allowed_tags: Sequence[str] = (),
+    denied_tags: Sequence[str] = (),
+    restrict_to_tool: str = "",
+    parent: Parent | None = None,
+) -> RunFacts:
+    """Return the facts of a run that nobody else's run started."""
+    return {
+        "version": LOOP_VERSION,
+        "agent": agent,
+        "session_id": session_id,
+        "turn_id": turn_id,
+        "labels": dict(labels or {}),
+        "policy": policy,
+        "allowed_tags": list(allowed_tags),
+        "denied_tags": list(denied_tags),
+        "restrict_to_tool": restrict_to_tool,
+        "parent": parent,
+        "depth": 0,
+        "in_conversation": bool(session_id) and parent is None,
+    }

@@ -1,0 +1,22 @@
+"""The log of a run, read: its documents as the events that they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime.events.records import FORMAT, Event, from_json
+
+from .loop.documents import RunFacts
+
+
+def event_of(run_id: str, offset: int, document: Mapping[str, Json], facts: RunFacts | None) -> Event:
+    """Return an event of a run; what an engine tells itself gets the ids of the run.
+
+    Raises:
+        ValueError: it is of another format.
+    """
+    known: dict[str, Json] = {"format": FORMAT}
+    if facts is not None:
+        known |= {"session_id": facts["session_id"], "turn_id": facts["turn_id"]}
+    return from_json({**known, **document, "seq": offset, "run_id": run_id})

@@ -1,0 +1,178 @@
+"""One call within the loop: executed, answered by a person, or answered by the run of another agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic_core import to_json, to_jsonable_python
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime.engine import ActivityFailed, CallOptions, RunContext
+from toolgen.runtime.events.records import AgentRunStarted, ToolEnd, as_json
+from toolgen.runtime.results import RetryHint
+
+from .documents import LOOP, Child, Done, Failure, RunDocument, RunFacts, RunInput, StepCall, StopReason
+from .events import RunEvents
+from .progress import Progress
+
+
+class Calls:
+    """Makes the calls of one run."""
+
+    def __init__(self, ctx: RunContext, facts: RunFacts, progress: Progress, events: RunEvents) -> None:
+        self._ctx = ctx
+        self._facts = facts
+        self._progress = progress
+        self._events = events
+        self.time_left: float | None = None
+        """Seconds of the run's budget when its newest step began; a child gets no more."""
+
+    async def result(self, call: StepCall, step: int, place: int, refusal: str | None) -> Done:
+        """Return the result of a call, when nothing of it is open any more."""
+        start = {**call["start"], **self._events.ids(call["id"]), "time": self._ctx.now()}
+        await self._ctx.publish(f"{call['id']}:start", start)
+        if refusal:
+            return await self._settled(call, refused_call(call, refusal))
+        argument = {"facts": self._facts, "call": call, "step": step, "place": place}
+        done = await self._activity(f"tool:{call['id']}", "tool", argument, call)
+        answers = 0
+        while done["status"] == "suspended":
+            await self._tell_events(call, done, answers)
+            answers += 1
+            if child := done.get("child"):
+                done = await self._child(call, child)
+            else:
+                done = await self._answered(call, done, answers)
+        return await self._settled(call, done)
+
+    async def _activity(
+        self, op: str, activity: str, argument: Any, call: StepCall, *, is_timed: bool = True
+    ) -> Done:
+        """Return the result of a tool; a failure of the engine is the failure of the call.
+
+        One that is not timed only writes down what is there, and may do so after the time of the run.
+        """
+        left = self._progress.time_left(self._ctx.now()) if is_timed else None
+        options = CallOptions(attempts=1, timeout=left)
+        try:
+            done: Any = await self._ctx.start(op, activity, argument, options)
+        except ActivityFailed as error:
+            if error.kind == "timeout":
+                return refused_call(call, f"{call['name']} did not end within the time of the run", "timeout")
+            return refused_call(call, f"{call['name']} gave no result: {error.message}")
+        return done  # type: ignore[no-any-return]  # as the activity returns it
+
+    async def _answered(self, call: StepCall, done: Done, number: int) -> Done:
+        """Return the result of a suspended call after its answer."""
+        suspension: Any = done.get("suspension")
+        began = self._ctx.now()
+        await self._events.phase("waiting", suspension["id"])
+        signal = await self._ctx.wait(
+            f"wait:{call['id']}:{number}",
+            f"answer:{suspension['id']}",
+            timeout_s=max(0.1, suspension["expires_at"] - began),
+            about=suspension,
+        )
+        self._progress.waited(began, self._ctx.now())
+        if signal is None:
+            return refused_call(call, "nobody answered in time", status="denied")
+        argument = {
+            "facts": self._facts,
+            "call": call,
+            "token": suspension["token"],
+            "answer": signal.payload,
+        }
+        return await self._activity(f"answer:{call['id']}:{number}", "answer", argument, call)
+
+    async def _child(self, call: StepCall, child: Child) -> Done:
+        """Return the result of a call that another agent answers, in a run of its own."""
+        began = self._ctx.now()
+        output = await self.run_child(f"child:{call['id']}", child["agent"], child["input"], call)
+        argument = {
+            "facts": self._facts,
+            "call": call,
+            "agent": child["agent"],
+            "output": output,
+            "began": began,
+        }
+        return await self._activity(f"conclude:{call['id']}", "conclude", argument, call, is_timed=False)
+
+    async def run_child(
+        self, op: str, agent: str, given: RunInput, call: StepCall | None = None
+    ) -> RunDocument:
+        event = AgentRunStarted(
+            tool=call["tool"] if call else "", agent=agent, child_run_id=f"{self._ctx.run_id}/{op}"
+        )
+        await self._events.publish(f"started:{op}", event, call["id"] if call else "")
+        began = self._ctx.now()
+        try:
+            output: Any = await self._ctx.child(op, LOOP, _json(_within(given, self.time_left)))
+        except ActivityFailed as error:
+            why = error.message or f"the run was {error.kind}"
+            failure: Failure = {"kind": error.kind, "message": why, "causes": []}
+            return empty_document(agent, "failed", failure)
+        self._progress.waited(began, began + output["waited_s"])
+        return output  # type: ignore[no-any-return]  # as the loop returns it
+
+    async def _settled(self, call: StepCall, done: Done) -> Done:
+        """Return the result when the log has it."""
+        await self._tell_events(call, done, "end")
+        return done
+
+    async def _tell_events(self, call: StepCall, done: Done, part: int | str) -> None:
+        for number, event in enumerate(done["events"]):
+            time = event["time"] or self._ctx.now()
+            told = {**event, **self._events.ids(call["id"]), "time": time}
+            await self._ctx.publish(f"{call['id']}:{part}:{number}", told)
+
+
+def _within(given: RunInput, time_left: float | None) -> RunInput:
+    """Return the input of a child, whose budget is part of its parent's."""
+    policy = given["facts"]["policy"]
+    if time_left is None or (policy["time_budget"] is not None and policy["time_budget"] <= time_left):
+        return given
+    facts: RunFacts = {**given["facts"], "policy": {**policy, "time_budget": time_left}}
+    return {**given, "facts": facts}
+
+
+def empty_document(agent: str, stop: StopReason, failure: Failure | None = None) -> RunDocument:
+    return {
+        "agent": agent,
+        "text": "",
+        "result": None,
+        "stop": stop,
+        "failure": failure,
+        "usage": [],
+        "tool_calls": 0,
+        "children": 0,
+        "artifacts": [],
+        "pending": [],
+        "waited_s": 0.0,
+    }
+
+
+def refused_call(
+    call: StepCall, why: str, reason: str = "tool_unavailable", *, status: Any = "error"
+) -> Done:
+    """Return the result of a call that did not run, or did not end."""
+    text = to_json({"error": why}).decode()
+    hint = RetryHint(reason=reason, tool=call["tool"], message=why)  # type: ignore[arg-type]
+    ended = as_json(ToolEnd(tool=call["tool"], status=status, result={"error": why}, error=why))
+    return {
+        "status": status,
+        "answer": {
+            "id": call["id"],
+            "name": call["name"],
+            "status": status,
+            "text": text,
+            "reminder": "",
+            "content": [],
+        },
+        "events": [ended],
+        "hint": to_jsonable_python(hint),
+    }
+
+
+def _json(document: Any) -> Json:
+    """Return a document as what it is: JSON, whose keys are known."""
+    return document  # type: ignore[no-any-return]

@@ -1,0 +1,353 @@
+"""The loop of a run: plan, admit, execute, resume, until there is an answer or a limit is reached.
+
+It is deterministic: what it does follows from its input and from what its `RunContext` returns. It imports
+no clock, no randomness and no I/O, and reads no registry, so that an engine may run it again from a journal.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pydantic_core import from_json
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime.engine import ActivityFailed, RunContext
+from toolgen.runtime.events.records import (
+    AssistantReply,
+    AwaitClarification,
+    RunCompleted,
+)
+
+from .admission import admit
+from .calls import Calls, empty_document
+from .documents import (
+    TRANSFER,
+    AwaitStep,
+    CallsStep,
+    Done,
+    FinalStep,
+    PlanArgument,
+    RunDocument,
+    RunInput,
+    Step,
+    StopReason,
+)
+from .events import RunEvents, started
+from .planning import Plannings
+from .progress import Progress
+
+_MOST_STEPS: Final = 1_000
+"""Plannings of one run, for those whose policy has no limit."""
+_MOST_PROBLEMS: Final = 1
+"""Plannings, one after the other, that may be useless."""
+
+
+async def agent_loop(ctx: RunContext, given: RunInput) -> RunDocument:
+    """Return how the run ended. A failure of its planner or a limit is data in it; see `failure`."""
+    return await _Run(ctx, given).go()
+
+
+class _Run:
+    """One execution of the loop."""
+
+    def __init__(self, ctx: RunContext, given: RunInput) -> None:
+        self._ctx = ctx
+        self._facts = given["facts"]
+        self._policy = given["facts"]["policy"]
+        self._began = ctx.now()
+        self._progress = Progress(now=self._began, policy=self._policy)
+        self._events = RunEvents(ctx, self._facts)
+        self._calls = Calls(ctx, self._facts, self._progress, self._events)
+        self._plannings = Plannings(ctx, self._facts, self._progress, self._events)
+        self._new: list[Json] = [{"type": "user", "text": given["message"], "source": given["source"]}]
+        self._hints: list[Json] = []
+        self._restrict = self._facts["restrict_to_tool"]
+        self._step = 0
+        self._problems = 0
+        self._usage = self._plannings.usage
+        self._artifacts: list[Json] = []
+        self._pending: list[dict[str, Any]] = []
+        self._children = 0
+        self._causes: list[str] = []
+        """What the newest failed call was told, and what stands behind that."""
+
+    async def go(self) -> RunDocument:
+        await self._events.publish("run_started", started(self._facts))
+        while self._step < _MOST_STEPS:
+            if reason := self._progress.exhausted(self._ctx.now()):
+                return await self._close(reason)
+            await self._interrupted()
+            await self._events.phase("planning", self._step)
+            try:
+                step = await self._plan()
+            except ActivityFailed as error:
+                is_over = error.kind == "timeout" and self._progress.exhausted(self._ctx.now())
+                if is_over or error.kind == "LatePlanError":
+                    return await self._close("time_budget")
+                return await self._failed("planner", f"the planner failed: {error.message}")
+            if (ended := await self._go_on(step)) is not None:
+                return ended
+        return await self._close("step_cap")
+
+    async def _go_on(self, step: Step) -> RunDocument | None:
+        """Return how the run ended with this step; None when it goes on."""
+        if step["kind"] == "problem":
+            if self._problems == _MOST_PROBLEMS:
+                kind = "malformed_response" if step["is_malformed"] else "planner"
+                return await self._failed(kind, step["problem"])
+            self._problems += 1
+            self._tell(step["problem"])
+            return None
+        self._problems = 0
+        if step["kind"] == "final":
+            return await self._final(step, "final")
+        if step["kind"] == "calls":
+            return await self._act(step)
+        if step["kind"] == "hand_over":
+            return await self._hand_over(step["agent"], step["input"], f"{TRANSFER}{self._step}")
+        await self._await(step)
+        return None
+
+    # Planning.
+
+    async def _plan(self, closing: str = "") -> Step:
+        argument: PlanArgument = {
+            "facts": self._facts,
+            "step": self._step,
+            "new": self._new,
+            "hints": self._hints,
+            "closing": closing,
+            "restrict_to_tool": self._restrict,
+        }
+        op = f"plan:{self._step}"
+        self._step += 1
+        self._new, self._hints = [], []
+        step = await self._plannings.step(argument)
+        if step["kind"] == "calls" and step["text"]:
+            await self._events.publish(f"said:{op}", AssistantReply(text=step["text"]))
+        return step
+
+    async def _close(self, reason: StopReason) -> RunDocument:
+        """Return the end of a run that may do no more: its planner finishes from what is known."""
+        await self._events.phase("synthesizing", self._step)
+        try:
+            step = await self._plan(closing=reason)
+        except ActivityFailed as error:
+            return await self._failed("limit", f"the run ended by its {reason}: {error.message}", reason)
+        if step["kind"] == "final":
+            return await self._final(step, reason)
+        message = f"the run ended by its {reason}, and its planner gave no final answer"
+        return await self._failed("limit", message, reason)
+
+    def _tell(self, text: str) -> None:
+        self._new.append({"type": "user", "text": text, "source": "runtime"})
+
+    # Tools.
+
+    async def _act(self, step: CallsStep) -> RunDocument | None:
+        calls = step["calls"]
+        admission = admit(calls, self._facts, self._progress.tool_calls, self._restrict)
+        self._restrict = self._facts["restrict_to_tool"]
+        self._progress.tool_calls += admission.counted
+        self._calls.time_left = self._progress.time_left(self._ctx.now())
+        await self._events.phase("executing_tools", self._step)
+        running = [
+            self._calls.result(call, self._step, place, admission.refused.get(call["id"]))
+            for place, call in enumerate(calls)
+        ]
+        results: Any = await self._ctx.gather(*running)  # type: ignore[arg-type]  # a `Done` is JSON
+        self._take(results)
+        if admission.is_over_cap:
+            return await self._close("tool_cap")
+        return await self._after(results)
+
+    def _take(self, results: list[Done]) -> None:
+        """Keep what the results say: to the planner in the order of the calls, and to the run."""
+        self._new.append({"type": "tools", "answers": [done["answer"] for done in results]})
+        self._hints = [hint for done in results if (hint := done.get("hint")) is not None]
+        self._progress.count_batch([done["status"] for done in results])
+        self._causes = next((errors for done in results if (errors := done.get("errors"))), [])
+        for done in results:
+            self._artifacts += done.get("artifacts", [])
+            self._usage += done.get("usage", [])
+            self._children += done.get("children", 0)
+            self._pending += done.get("pending", [])
+            if done["status"] == "pending" and (suspension := done.get("suspension")):
+                self._pending.append(suspension)
+            if problem := done.get("problem"):
+                self._tell(problem)
+
+    async def _after(self, results: list[Done]) -> RunDocument | None:
+        """Return how the run ended with this batch; None when its planner is asked again."""
+        for done in results:
+            if transfer := done.get("transfer"):
+                op = f"{TRANSFER}{done['answer']['id']}"
+                return await self._hand_over(transfer["agent"], transfer["input"], op)
+        if escalated := [done for done in results if done.get("is_escalated")]:
+            return await self._escalate(escalated)
+        if final := [done for done in results if done.get("is_final")]:
+            return await self._end_with(final, "terminal_tool")
+        missing: list[Any] = [done for done in results if _reason(done.get("hint")) == "missing_fields"]
+        if missing and self._policy["on_missing_fields"] == "finalize":
+            return await self._close("missing_fields")
+        asks = self._policy["on_missing_fields"] == "await_clarification"
+        if missing and asks and not missing[0].get("is_unattended"):
+            await self._clarify(missing[0]["hint"])
+        return None
+
+    async def _clarify(self, hint: dict[str, Any]) -> None:
+        """Ask the person for what the model left out."""
+        await self._await(
+            {
+                "kind": "await",
+                "await_kind": "clarification",
+                "question": hint["clarifying_question"] or hint["message"] or "",
+                "schema": None,
+                "missing_fields": hint["missing_fields"],
+                "restrict_to_tool": "",
+                "usage": [],
+            }
+        )
+
+    # People and other agents.
+
+    async def _await(self, step: AwaitStep) -> None:
+        """Wait until a person has said what the planner wants to know."""
+        name = f"await-{self._step}"
+        await self._events.publish(
+            name,
+            AwaitClarification(
+                suspension_id=name,
+                question=step["question"],
+                missing_fields=tuple(step["missing_fields"]),
+                kind=step["await_kind"],
+                answer_schema=step["schema"] or {"type": "string"},
+            ),
+        )
+        await self._events.phase("waiting", name)
+        about = {
+            "kind": step["await_kind"],
+            "id": name,
+            "question": step["question"],
+            "answer_schema": step["schema"] or {"type": "string"},
+        }
+        began = self._ctx.now()
+        signal = await self._ctx.wait(f"wait:{name}", f"answer:{name}", about=_json(about))
+        self._progress.waited(began, self._ctx.now())
+        payload: Any = signal.payload if signal else {"text": ""}
+        self._new.append({"type": "user", "text": payload["text"], "source": "person"})
+        self._restrict = self._facts["restrict_to_tool"] or step["restrict_to_tool"]
+
+    async def _interrupted(self) -> None:
+        """Take what clients said into the run since the step before, and stand still while it is paused."""
+        if not self._policy["interrupts_allowed"]:
+            return
+        number, is_paused = 0, False
+        while True:
+            began = self._ctx.now()
+            op = f"interrupt:{self._step}:{number}"
+            if is_paused:
+                await self._events.phase("waiting", op)
+            about: Json = {"kind": "pause", "id": op, "question": ""} if is_paused else None
+            signal = await self._ctx.wait(op, "interrupt", timeout_s=None if is_paused else 0, about=about)
+            if signal is None:
+                return
+            number += 1
+            self._progress.waited(began, self._ctx.now())
+            payload: Any = signal.payload
+            is_paused = payload["kind"] == "pause" or (is_paused and payload["kind"] == "message")
+            if payload.get("text"):
+                self._new.append({"type": "user", "text": payload["text"], "source": "person"})
+
+    async def _hand_over(self, agent: str, given: RunInput, op: str) -> RunDocument | None:
+        """Return how the agent ended that has the conversation now; None when it gives it back."""
+        await self._record()
+        self._calls.time_left = self._progress.time_left(self._ctx.now())
+        output = await self._calls.run_child(op, agent, given)
+        self._children += 1 + output["children"]
+        self._usage += output["usage"]
+        self._artifacts += output["artifacts"]
+        self._pending += output["pending"]
+        if output["stop"] == "escalated":
+            self._tell(f"{agent} gave the conversation back. {output['text']}".strip())
+            return None
+        if failure := output["failure"]:
+            self._causes = [failure["message"], *failure["causes"]]
+            return await self._failed(failure["kind"], f"{agent} failed: {failure['message']}")
+        await self._events.publish("run_completed", RunCompleted(status="completed"))
+        document = self._document("handed_over")
+        document["agent"], document["text"] = output["agent"], output["text"]
+        document["result"] = output["result"]
+        if output.get("is_truncated"):
+            document["is_truncated"] = True
+        return document
+
+    # The end.
+
+    async def _escalate(self, results: list[Done]) -> RunDocument:
+        """Return the end of a run that gives up; a turn that began with it gives the conversation back.
+
+        The run that handed it over in this turn has it back by going on.
+        """
+        if self._facts["in_conversation"] and self._facts["parent"] is None:
+            await self._ctx.start(f"give_back:{self._step}", "give_back", _json({"facts": self._facts}))
+        return await self._end_with(results, "escalated")
+
+    async def _end_with(self, results: list[Done], stop: StopReason) -> RunDocument:
+        """Return the end of a run whose planner is not asked to put the results into words."""
+        await self._record()
+        last = results[-1]
+        text = last.get("display") or last["answer"]["text"]
+        result = from_json(last["answer"]["text"]) if last["status"] == "ok" else None
+        return await self._complete(text, result, stop)
+
+    async def _record(self) -> None:
+        """Keep in the conversation what no planning will."""
+        if self._new:
+            argument = {"facts": self._facts, "step": self._step, "new": self._new}
+            await self._ctx.start(f"record:{self._step}", "record", _json(argument))
+            self._new = []
+
+    async def _final(self, step: FinalStep, stop: StopReason) -> RunDocument:
+        """Return the end of a run by its planner's answer, which may break off in the middle."""
+        is_truncated = step.get("is_truncated", False)
+        document = await self._complete(step["text"], step["result"], stop, is_truncated=is_truncated)
+        if is_truncated:
+            document["is_truncated"] = True
+        return document
+
+    async def _complete(
+        self, text: str, result: Json, stop: StopReason, *, is_truncated: bool = False
+    ) -> RunDocument:
+        if text:
+            await self._events.publish("reply", AssistantReply(text=text, is_truncated=is_truncated))
+        await self._events.publish("run_completed", RunCompleted(status="completed"))
+        document = self._document(stop)
+        document["text"], document["result"] = text, result
+        return document
+
+    async def _failed(self, kind: str, message: str, stop: StopReason = "failed") -> RunDocument:
+        await self._events.publish("run_completed", RunCompleted(status="failed", error=message))
+        document = self._document(stop)
+        document["failure"] = {"kind": kind, "message": message, "causes": self._causes}
+        return document
+
+    def _document(self, stop: StopReason) -> RunDocument:
+        document = empty_document(self._facts["agent"], stop)
+        document["usage"] = self._usage
+        document["tool_calls"] = self._progress.tool_calls
+        document["children"] = self._children
+        document["artifacts"] = self._artifacts
+        document["pending"] = self._pending
+        document["waited_s"] = self._progress.waited_s
+        document["duration_s"] = self._ctx.now() - self._began
+        return document
+
+
+def _reason(hint: Json) -> str:
+    return str(hint["reason"]) if isinstance(hint, dict) else ""
+
+
+def _json(document: Any) -> Json:
+    """Return a document as what it is: JSON, whose keys are known."""
+    return document  # type: ignore[no-any-return]

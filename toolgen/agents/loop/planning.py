@@ -1,0 +1,118 @@
+"""One planning within the loop: the planner is asked, and asked again when it could not plan."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime.engine import ActivityFailed, CallOptions, RunContext
+from toolgen.runtime.events.records import PlanRetry, Usage
+
+from .attempts import Attempts
+from .documents import PlanArgument, RetryStep, RunFacts, Spent, Step
+from .events import RunEvents
+from .progress import Progress
+
+_CLOSING_S: Final = 60.0
+"""For the last planning, where the policy gives no time for one."""
+_GRACE_S: Final = 2.0
+"""For an attempt to end itself when its time is over, before the engine ends it."""
+_CUT_SHORT: Final = ("timeout", "CancelledError")
+"""How an attempt fails that did not come to its end."""
+_MOST_CUT_SHORT: Final = 3
+"""Such attempts at one planning."""
+
+
+class Plannings:
+    """Makes the plannings of one run."""
+
+    def __init__(self, ctx: RunContext, facts: RunFacts, progress: Progress, events: RunEvents) -> None:
+        self._ctx = ctx
+        self._progress = progress
+        self._events = events
+        self._timeout: float | None = facts["policy"]["plan_timeout"]
+        self.usage: list[Spent] = []
+        """What all attempts cost, those that failed too."""
+
+    async def step(self, argument: PlanArgument) -> Step:
+        """Return what the planner wants, after as many attempts as that takes.
+
+        Raises:
+            ActivityFailed: there is to be no other attempt; its kind is `LatePlanError` where the time of the
+                run is over.
+        """
+        began = self._ctx.now()
+        deadline = self._deadline(began, argument)
+        attempts = Attempts(began)
+        while True:
+            attempts.made += 1
+            op = f"plan:{argument['step']}" + (f":{attempts.made}" if attempts.made > 1 else "")
+            step = await self._attempt(op, argument, attempts.made, deadline)
+            await self._spend(op, step["usage"])
+            if step["kind"] != "retry":
+                return step
+            self._go_on(op, step, attempts, deadline)
+            delay = step["retry"]["delay_s"]
+            told = PlanRetry(attempt=attempts.made, delay_s=delay, reason=step["reason"])
+            await self._events.publish(f"retry:{op}", told)
+            await self._ctx.wait(f"pause:{op}", timeout_s=delay)
+
+    def _deadline(self, now: float, argument: PlanArgument) -> float | None:
+        """Return when all attempts have to be over; None where the run has no end of its time."""
+        if argument["closing"]:
+            return now + (self._timeout or _CLOSING_S)
+        left = self._progress.time_left(now)
+        return None if left is None else now + left
+
+    async def _attempt(
+        self, op: str, argument: PlanArgument, attempt: int, deadline: float | None
+    ) -> Step | RetryStep:
+        limit = self._timeout
+        if attempt > 1:
+            argument = {**argument, "attempt": attempt}
+        if deadline is not None:
+            left = max(0.01, deadline - self._ctx.now())
+            argument = {**argument, "time_left": left}
+            limit = left + _GRACE_S if limit is None else min(limit, left + _GRACE_S)
+        options = CallOptions(attempts=1, timeout=limit)
+        try:
+            step: Any = await self._ctx.start(op, "plan", _json(argument), options)
+        except ActivityFailed as error:
+            is_late = deadline is not None and self._ctx.now() >= deadline
+            if error.kind not in _CUT_SHORT or is_late:
+                raise
+            return _cut_short(error)
+        return step  # type: ignore[no-any-return]  # as the activity `plan` returns it
+
+    def _go_on(self, op: str, step: RetryStep, attempts: Attempts, deadline: float | None) -> None:
+        """Take that an attempt failed.
+
+        Raises:
+            ActivityFailed: there is to be no other.
+        """
+        now = self._ctx.now()
+        if attempts.are_over(step["retry"], now):
+            why = attempts.told(step["retry"], now)
+            raise ActivityFailed(op, "PlannerError", f"{step['reason']} ({why})")
+        if deadline is not None and now + step["retry"]["delay_s"] >= deadline:
+            raise ActivityFailed(op, "LatePlanError", f"{step['reason']} (no time for another attempt)")
+
+    async def _spend(self, op: str, usage: list[Spent]) -> None:
+        self.usage += usage
+        for number, spent in enumerate(usage):
+            await self._events.publish(f"usage:{op}:{number}", Usage(**spent))
+
+
+def _cut_short(error: ActivityFailed) -> RetryStep:
+    """Return what follows an attempt that was ended: another one at once, as nobody asked for a pause."""
+    return {
+        "kind": "retry",
+        "reason": error.message or f"it raised {error.kind}",
+        "retry": {"delay_s": 0.0, "total_s": float("inf"), "most_attempts": _MOST_CUT_SHORT},
+        "usage": [],
+    }
+
+
+def _json(document: Any) -> Json:
+    """Return a document as what it is: JSON, whose keys are known."""
+    return document  # type: ignore[no-any-return]

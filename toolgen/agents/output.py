@@ -1,0 +1,157 @@
+"""What a client gets of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.limits import UNLIMITED
+from toolgen.runtime.call.entry import Entry
+from toolgen.runtime.engine import RunState, RunStatus
+from toolgen.runtime.results import Artifact, Telemetry
+
+from .loop.documents import StopReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Awaiting:
+    """What a run waits for. `AgentClient.answer` answers it, and `Runtime.deliver` what has a token."""
+
+    run_id: str
+    """Of the run that waits: the one that was asked for, or a child of it."""
+    id: str
+    kind: str
+    """`confirmation`, `input`, `credential` or `pending` of a tool; `clarification`, `questions` or
+    `external` of a planner; `pause`."""
+    question: str
+    answer_schema: Mapping[str, Json] = field(default_factory=dict)
+    """JSON Schema of the answer."""
+    token: str = field(default="", repr=False)
+    """Of a tool's suspension; no log should show it."""
+    tool: str = ""
+    handle: str = ""
+    """Of pending work: the executor's own name of it."""
+    preview: str = ""
+    is_shortened: bool = False
+    """The question or the preview shows only a part of a value; the arguments have all of it."""
+    arguments: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    """Of the call that waits, all that will run; nothing of a planner's question."""
+    expires_at: float | None = None
+    """Seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunArtifact:
+    """An artifact of a call within the run, or of a child."""
+
+    kind: str
+    tool: str
+    tool_call_id: str
+    json: str
+    """The data as canonical JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOutput:
+    """Where a run stands, and how it ended."""
+
+    run_id: str
+    agent: str
+    """Id of the agent that answered; another one after a hand-over."""
+    session_id: str
+    turn_id: str
+    status: RunState
+    text: str = ""
+    """The answer in words."""
+    result: Json = None
+    """The typed answer; None where the run ends with text."""
+    stop: StopReason | Literal[""] = ""
+    is_truncated: bool = False
+    """The model came to the limit of its tokens: the text just ends."""
+    error: str = ""
+    awaiting: tuple[Awaiting, ...] = ()
+    """What the run waits for, while it does."""
+    pending: tuple[Awaiting, ...] = ()
+    """Work that goes on after the run: `Runtime.deliver` ends it, and opens a new turn."""
+    telemetry: Telemetry = field(default_factory=Telemetry)
+    """What its models cost, and those of its children; and once it has ended by itself, the seconds from its
+    beginning to its end, those of waiting included."""
+    tool_calls: int = 0
+    children_count: int = 0
+    artifacts: tuple[RunArtifact, ...] = ()
+
+
+def output_of(status: RunStatus, awaiting: Iterable[Awaiting] = ()) -> RunOutput:
+    """Return what a client gets of a status."""
+    given: Any = status.input
+    facts = given["facts"]
+    document: Any = status.output if status.state == "completed" else None
+    if document is None:
+        return RunOutput(
+            run_id=status.run_id,
+            agent=facts["agent"],
+            session_id=facts["session_id"],
+            turn_id=facts["turn_id"],
+            status=status.state,
+            error=status.error,
+            awaiting=tuple(awaiting),
+        )
+    failure = document["failure"]
+    return RunOutput(
+        run_id=status.run_id,
+        agent=document["agent"],
+        session_id=facts["session_id"],
+        turn_id=facts["turn_id"],
+        status="failed" if failure else "completed",
+        text=document["text"],
+        result=document["result"],
+        stop=document["stop"],
+        is_truncated=document.get("is_truncated", False),
+        error=failure["message"] if failure else "",
+        telemetry=replace(telemetry_of(document["usage"]), duration_s=document.get("duration_s", 0.0)),
+        tool_calls=document["tool_calls"],
+        children_count=document["children"],
+        pending=tuple(awaiting_of(status.run_id, about) for about in document["pending"]),
+        artifacts=tuple(RunArtifact(**artifact) for artifact in document["artifacts"]),
+    )
+
+
+def without_tokens(output: RunOutput) -> RunOutput:
+    """Return the output for whoever knows the id of the run only: nothing in it answers anything."""
+    return replace(
+        output,
+        awaiting=tuple(replace(one, token="") for one in output.awaiting),
+        pending=tuple(replace(one, token="") for one in output.pending),
+    )
+
+
+def awaiting_of(run_id: str, about: Json) -> Awaiting:
+    """Return what a run waits for, of what its status says."""
+    facts: Any = about
+    known = {one.name: facts[one.name] for one in fields(Awaiting) if one.name in facts}
+    return Awaiting(**{**known, "run_id": run_id})
+
+
+def telemetry_of(usage: Iterable[Mapping[str, Any]]) -> Telemetry:
+    """Return the sum; the model is the last one's."""
+    spent = list(usage)
+    return Telemetry(
+        model=spent[-1]["model"] if spent else "",
+        input_tokens=sum(one["input_tokens"] for one in spent),
+        output_tokens=sum(one["output_tokens"] for one in spent),
+    )
+
+
+def passed_up(documents: Iterable[Any], entry_of: Callable[[str], Entry | None]) -> tuple[Artifact, ...]:
+    """Return the artifacts of a run and its children, typed; without those of tools that are gone."""
+    found = []
+    for document in documents:
+        entry = entry_of(document["tool"])
+        kind = None if entry is None else entry.spec.artifacts.get(document["kind"])
+        if kind is not None:
+            text = document["json"].encode()
+            data = kind.codec.decode(text, UNLIMITED)  # by an executor of this runtime
+            found.append(Artifact(kind=kind.kind, data=data, source_tool=document["tool"], json=text))
+    return tuple(found)

@@ -1,0 +1,45 @@
+"""Whose a run is: who holds its id alone reads nothing of it, and ends nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from toolgen.runtime.engine import Engine, RunStatus, unknown_run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """The agent whose client a caller has, and the session that it acts for."""
+
+    agent: str
+    session_id: str
+    """"" for runs without one."""
+
+    def require(self, status: RunStatus) -> None:
+        """Raise where a run is another agent's or session's.
+
+        It is that of the agent that answers, and of the one whose client started it.
+
+        Raises:
+            UnknownRunError: as said.
+        """
+        given: Any = status.input
+        facts = given["facts"]
+        agents = (facts["agent"], facts.get("client"))
+        if self.agent not in agents or self.session_id != facts["session_id"]:
+            raise unknown_run(status.run_id)
+
+
+async def is_within(engine: Engine, run_id: str, child: str) -> bool:
+    """Return whether a run is the other, or was started by it, or by one that it started.
+
+    Raises:
+        UnknownRunError: there is no such run.
+    """
+    below = [run_id]
+    while below:
+        if child in below:
+            return True
+        below = [one for id_ in below for one in (await engine.status(id_)).children]
+    return False

@@ -1,0 +1,203 @@
+"""Typed completions: a model's final answer in a declared shape, without tools and without a run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final, Generic, TypeVar
+
+from pydantic_core import to_json
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits
+from toolgen.runtime.call.boundary import Contained
+from toolgen.runtime.codec import Codec
+from toolgen.runtime.errors import ToolValidationError
+
+from ..activities.plan_shape import faults
+from ..loop.attempts import Attempts
+from .messages import UserMessage
+from .planner import FinalResponse, FinalResult, PlanInput, Planner, PlanResult, said
+from .retrying import PlannerRetry, PlannerUnavailableError
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletionSpec(Generic[R]):
+    """A typed final answer. A constant of generated code."""
+
+    id: str
+    """`service.completion`."""
+    description: str
+    result: Codec[R]
+
+
+class CompletionError(ToolgenError):
+    """The model gave no answer of the declared shape, twice; `issues` of the last one are in the message."""
+
+
+_RETRY: Final = PlannerRetry()
+
+
+async def complete(
+    spec: CompletionSpec[R],
+    planner: Planner,
+    message: str,
+    *,
+    instructions: str = "",
+    limits: Limits = DEFAULT_LIMITS,
+    retry: PlannerRetry = _RETRY,
+) -> R:
+    """Return the model's answer; one that does not fit, or exceeds the limits, is repaired once.
+
+    A planner that is unavailable is asked again, as in runs.
+
+    Raises:
+        CompletionError: the second answer does not fit either.
+        Exception: what the planner raises.
+    """
+    patient = _Patient(planner, retry)
+    return await _completed(spec, patient, message, instructions, _Reports(lambda _: None), limits)
+
+
+async def stream_completion(
+    spec: CompletionSpec[R],
+    planner: Planner,
+    message: str,
+    *,
+    instructions: str = "",
+    limits: Limits = DEFAULT_LIMITS,
+    retry: PlannerRetry = _RETRY,
+) -> AsyncIterator[str | R]:
+    """Yield the pieces of the model's answer as they come, and the typed answer at the end.
+
+    The pieces of an answer that was asked for again follow those of the one before; only the end counts.
+
+    Raises:
+        CompletionError: as `complete`.
+        Exception: what the planner raises.
+    """
+    pieces: asyncio.Queue[str | None] = asyncio.Queue()
+    working = asyncio.ensure_future(
+        _completed(spec, _Patient(planner, retry), message, instructions, _Reports(pieces.put_nowait), limits)
+    )
+
+    def ended(task: asyncio.Future[R]) -> None:
+        pieces.put_nowait(None)
+        if not task.cancelled():
+            task.exception()  # heard, if whoever reads is gone
+
+    working.add_done_callback(ended)
+    try:
+        while (piece := await pieces.get()) is not None:
+            yield piece
+        yield await working
+    finally:
+        working.cancel()
+
+
+async def _completed(
+    spec: CompletionSpec[R],
+    planner: _Patient,
+    message: str,
+    instructions: str,
+    reports: _Reports,
+    limits: Limits,
+) -> R:
+    given = PlanInput(
+        agent=spec.id,
+        description=spec.description,
+        run_id="",
+        session_id="",
+        turn_id="",
+        labels={},
+        step=0,
+        messages=(UserMessage(text=message),),
+        tools=(),
+        instructions=instructions,
+        result_schema=spec.result.schema,
+        closing="",
+        reports=reports,
+    )
+    answer = await planner.plan(given)
+    try:
+        return _decoded(spec, answer, limits)
+    except ToolValidationError as error:
+        wrong = f"the answer does not fit: {error}; answer with JSON that fits the schema"
+    told = UserMessage(text=wrong, source="runtime")
+    messages = (*given.messages, said(answer), told)
+    again = await planner.plan(replace(given, step=1, messages=messages))
+    try:
+        return _decoded(spec, again, limits)
+    except ToolValidationError as error:
+        raise CompletionError(f"the model gave no {spec.id}: {error}") from error
+
+
+def _decoded(spec: CompletionSpec[R], answer: PlanResult, limits: Limits) -> R:
+    """Return the typed answer.
+
+    Raises:
+        ToolValidationError: it does not fit.
+        CompletionError: the planner wants something else than to answer.
+    """
+    if isinstance(answer, FinalResult | FinalResponse) and (wrong := "; ".join(faults(answer))):
+        raise CompletionError(f"the planner of {spec.id} returned a {type(answer).__name__}: {wrong}")
+    match answer:
+        case FinalResult():
+            return spec.result.decode(to_json(answer.result), limits)
+        case FinalResponse():
+            return spec.result.decode(answer.text.encode(errors="replace"), limits)
+        case _:
+            raise CompletionError(f"the planner of {spec.id} returned {type(answer).__name__}, and no answer")
+
+
+class _Patient:
+    """Asks a planner, and again where it is unavailable; no engine waits for it here."""
+
+    def __init__(self, planner: Planner, retry: PlannerRetry) -> None:
+        self._planner = planner
+        self._retry = retry
+
+    async def plan(self, given: PlanInput) -> PlanResult:
+        """Return what the planner wants.
+
+        Raises:
+            Exception: what the planner raises, at the latest after `PlannerRetry.total_s`.
+        """
+        loop = asyncio.get_running_loop()
+        attempts = Attempts(loop.time())
+        plan = self._planner.plan_start if given.step == 0 else self._planner.plan_resume
+        while True:
+            attempts.made += 1
+            try:
+                with Contained():
+                    return await plan(given)
+            except PlannerUnavailableError as error:
+                retry = self._retry.after(error, attempts.made)
+                if attempts.are_over(retry, loop.time()):
+                    raise
+            await asyncio.sleep(retry["delay_s"])
+
+
+class _Reports:
+    """Takes the pieces of an answer; the rest of what a planner tells is for runs."""
+
+    def __init__(self, take: Callable[[str], Any]) -> None:
+        self._take = take
+
+    def text(self, delta: str) -> None:
+        self._take(delta)
+
+    def thought(self, text: str) -> None:
+        pass
+
+    def arguments(self, call_id: str, name: str, delta: str) -> None:
+        self._take(delta)
+
+    def usage(self, model: str, input_tokens: int, output_tokens: int) -> None:
+        pass
+
+    def restarted(self, reason: str) -> None:
+        pass

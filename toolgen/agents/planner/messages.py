@@ -1,0 +1,105 @@
+"""What was said in a conversation, as its planner sees it and as a session store keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic_core import to_json, to_jsonable_python
+
+from toolgen.contract.bounds import Bounds
+from toolgen.contract.json_value import Json
+from toolgen.contract.record import record
+from toolgen.runtime.results import ToolStatus
+
+
+@record
+class PlannedCall:
+    """A call of a tool that a planner wants."""
+
+    name: str
+    """The wire name, as the model wrote it."""
+    arguments: str = "{}"
+    """JSON text, as the model wrote it, maybe broken; in what a conversation keeps, that of an object."""
+    id: str = ""
+    """The model's own; "" lets the runtime give one. What a run keeps is unique within its session."""
+
+    @staticmethod
+    def of(name: str, arguments: Mapping[str, Json] | None = None, *, id: str = "") -> PlannedCall:
+        """Return the call with these arguments."""
+        return PlannedCall(name=name, arguments=to_json(arguments or {}).decode(), id=id)
+
+
+@record
+class UserMessage:
+    """Words of a person, of the agent that called this one, or of the runtime."""
+
+    text: str
+    source: Literal["person", "agent", "runtime"] = "person"
+    type: Literal["user"] = "user"
+
+
+@record
+class AssistantMessage:
+    """What the planner said: text, calls, or both."""
+
+    text: str = ""
+    calls: tuple[PlannedCall, ...] = ()
+    native: Any = None
+    """The same in the words of the model's provider, as JSON; for the planner that wrote it."""
+    type: Literal["assistant"] = "assistant"
+
+
+@record
+class ToolAnswer:
+    """What a planner sees of the result of a call."""
+
+    id: str
+    """Of the call."""
+    name: str
+    """The wire name."""
+    status: ToolStatus
+    text: str
+    """JSON text; exactly what the model sees."""
+    reminder: str = ""
+    """What the model is told after it."""
+    content: tuple[Any, ...] = ()
+    """Blocks of text, images, audio and resources (MCP), as JSON."""
+    bounds: Bounds | None = None
+    """Of a bounded result: how much of the data it shows."""
+
+
+@record
+class ToolMessage:
+    """The results of one batch of calls, in the order of the calls."""
+
+    answers: tuple[ToolAnswer, ...]
+    type: Literal["tools"] = "tools"
+
+
+Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
+
+
+def messages_as_json(messages: Iterable[Message]) -> list[Json]:
+    """Return the messages as JSON."""
+    found: list[Json] = to_jsonable_python(list(messages))
+    return found
+
+
+def messages_from_json(documents: Sequence[Any]) -> tuple[Message, ...]:
+    """Return the messages of documents by `messages_as_json`.
+
+    Raises:
+        ValueError: something in them is no message.
+    """
+    found: tuple[Message, ...] = _adapter().validate_python(documents)
+    return found
+
+
+@cache
+def _adapter() -> Any:
+    """Return pydantic's reader of messages; made at the first use, for it takes milliseconds."""
+    from pydantic import Field, TypeAdapter
+
+    return TypeAdapter(tuple[Annotated[Message, Field(discriminator="type")], ...])

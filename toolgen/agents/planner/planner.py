@@ -1,0 +1,195 @@
+"""The planner: what decides, turn by turn, which tools are called and what is said.
+
+A planner is asked once at the start of a run and once after each batch of results. It sees the conversation
+and the tools, and returns one of five things. It may be slow, wrong and nondeterministic; the loop is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+from pydantic_core import to_json
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.policy import History
+from toolgen.contract.record import record
+from toolgen.runtime.native import NativeTool
+from toolgen.runtime.results import RetryHint
+from toolgen.runtime.specs import ToolSpec
+
+from ..loop.documents import AwaitKind
+from .messages import AssistantMessage, Message, PlannedCall
+
+
+@record
+class CallTools:
+    """Call these tools at once."""
+
+    calls: tuple[PlannedCall, ...]
+    text: str = ""
+    """Said beside them."""
+    native: Any = None
+    """As `AssistantMessage.native`."""
+
+
+@record
+class FinalResponse:
+    """The run ends with this text."""
+
+    text: str
+    native: Any = None
+    is_truncated: bool = False
+    """The planner came to a limit before the text was complete."""
+
+
+@record
+class FinalResult:
+    """The run ends with this typed result, JSON that fits `PlanInput.result_schema`."""
+
+    result: Json
+    text: str = ""
+    native: Any = None
+
+
+@record
+class Await:
+    """A person has to say something first, and the run goes on with it."""
+
+    kind: AwaitKind
+    """`external`: a result that comes from elsewhere."""
+    question: str
+    schema: Mapping[str, Json] | None = None
+    """JSON Schema of the answer, of the subset of `ToolOutcome.ask`; a text where there is none."""
+    missing_fields: tuple[str, ...] = ()
+    restrict_to_tool: str = ""
+    """Wire name of the only tool that may be called next."""
+    text: str = ""
+    native: Any = None
+
+
+@record
+class HandOver:
+    """Another agent takes over the conversation."""
+
+    agent: str
+    """Its id, out of `PlanInput.transfers`."""
+    message: str = ""
+    """What it is told; the person's own words where there is nothing."""
+    native: Any = None
+
+
+PlanResult: TypeAlias = CallTools | FinalResponse | FinalResult | Await | HandOver
+
+
+class PlanReports(Protocol):
+    """Takes what a planner tells while it works. Everything but `usage` is best effort."""
+
+    def text(self, delta: str) -> None:
+        """Take a piece of the reply."""
+        ...
+
+    def thought(self, text: str) -> None:
+        """Take what the planner says to itself."""
+        ...
+
+    def arguments(self, call_id: str, name: str, delta: str) -> None:
+        """Take a piece of the arguments of a call."""
+        ...
+
+    def usage(self, model: str, input_tokens: int, output_tokens: int) -> None:
+        """Take what one request to a model cost."""
+        ...
+
+    def restarted(self, reason: str) -> None:
+        """Take that the planner begins again: the text, thoughts and arguments so far are void."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanInput:
+    """What a planner decides by."""
+
+    agent: str
+    """Id."""
+    description: str
+    run_id: str
+    session_id: str
+    turn_id: str
+    labels: Mapping[str, str]
+    step: int
+    """From 0; counts the plannings of the run."""
+    messages: tuple[Message, ...]
+    """The conversation as the history policy lets it be seen, oldest first; the last is what is new."""
+    tools: tuple[ToolSpec[Any, Any], ...]
+    """Those that may be called now, by their wire names, in a stable order."""
+    native: tuple[NativeTool, ...] = ()
+    instructions: str = ""
+    """What the toolsets and tools say to the model; the same tools give the same text."""
+    retry_hints: tuple[RetryHint, ...] = ()
+    """Of the newest results, how to repair what failed."""
+    restrict_to_tool: str = ""
+    """Wire name of the only tool that should be called next."""
+    transfers: Mapping[str, str] = field(default_factory=dict)
+    """By id, the descriptions of the agents that may take over."""
+    result_schema: Mapping[str, Json] | None = None
+    """JSON Schema of the final result; None where the run ends with text."""
+    closing: str = ""
+    """Why this is the last planning: only a final answer is taken; "" while it is not."""
+    reports: PlanReports
+
+
+class Planner(Protocol):
+    """Decides what a run does next."""
+
+    async def plan_start(self, given: PlanInput) -> PlanResult:
+        """Return what to do first.
+
+        Raises:
+            PlannerUnavailableError: it cannot plan now; it is asked again for minutes (`PlannerRetry`).
+            PlannerError: it will not plan this; it is not asked again.
+            Exception: it is asked three times in all; the run is told its class, and its words only where
+                the class has `is_told = True`.
+        """
+        ...
+
+    async def plan_resume(self, given: PlanInput) -> PlanResult:
+        """Return what to do after the newest results; raises as `plan_start`."""
+        ...
+
+
+class Summarizer(Protocol):
+    """What a planner has to be for a history policy that summarizes."""
+
+    async def summarize(self, messages: tuple[Message, ...], given: PlanInput, history: History) -> str:
+        """Return in few words what was said."""
+        ...
+
+
+class NativeCheck(Protocol):
+    """What a planner has to be that cannot pass on every tool of a provider."""
+
+    def check_native(self, native: Sequence[NativeTool], tools: Sequence[ToolSpec[Any, Any]]) -> None:
+        """Refuse, when its agent is registered, tools of the provider that no planning could offer.
+
+        Raises:
+            RegistrationError: `native` has one that cannot stand beside the others, or beside `tools`.
+        """
+        ...
+
+
+def said(result: PlanResult) -> AssistantMessage:
+    """Return what is kept of a planner's result in the conversation."""
+    match result:
+        case CallTools():
+            return AssistantMessage(text=result.text, calls=result.calls, native=result.native)
+        case Await():
+            return AssistantMessage(text=result.text or result.question, native=result.native)
+        case HandOver():
+            return AssistantMessage(text=result.message, native=result.native)
+        case FinalResponse():
+            return AssistantMessage(text=result.text, native=result.native)
+        case FinalResult():
+            text = result.text or to_json(result.result).decode()
+            return AssistantMessage(text=text, native=result.native)

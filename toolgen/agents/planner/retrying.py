@@ -1,0 +1,81 @@
+"""When a planner that could not plan is asked again, and how long that goes on."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from ..loop.documents import Retry
+
+MOST_FAILURES: Final = 3
+"""Attempts at one planning that may fail for other reasons than that the planner is unavailable."""
+_MOST_DOUBLINGS: Final = 30
+_FOREVER_S: Final = 1e9
+
+
+class PlannerUnavailableError(Exception):
+    """A planner cannot plan now and may later, as when its provider limits the rate of requests."""
+
+    is_told = True
+    """A run is told the message, which must hold no secret."""
+
+    def __init__(
+        self, message: str, *, retry_after: float | None = None, most_attempts: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        """Seconds for which the planner asks to be left alone; None where it does not say."""
+        self.most_attempts = most_attempts
+        """Attempts that are worth it, for a failure that costs money each time; None for no such limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannerRetry:
+    """How a planner is asked again that is unavailable: exponential backoff with full jitter.
+
+    The pause after attempt n is a random part of `initial_s * 2 ** (n - 1)`, at most `max_s`, in addition to
+    what the planner asks for (`Retry-After`). A run with less time than `total_s` stops when that is over.
+    """
+
+    initial_s: float = 1.0
+    """The most seconds before the second attempt."""
+    max_s: float = 60.0
+    """The most seconds before any attempt, without what the planner asks for."""
+    total_s: float = 300.0
+    """Seconds from the first attempt after which there is no other; 0 for a single attempt."""
+    random: Callable[[], float] = field(default=random.random, repr=False)
+    """Returns a number from 0 to 1, the part of each pause."""
+
+    def __post_init__(self) -> None:
+        """Refuse times that are none.
+
+        Raises:
+            ValueError: `total_s` is negative, another time not positive, or one is not finite.
+        """
+        for name in ("initial_s", "max_s", "total_s"):
+            value: float = getattr(self, name)
+            if not 0 <= value < math.inf or (value == 0 and name != "total_s"):
+                raise ValueError(f"{name} is {value!r}; it is a positive number of seconds")
+
+    def after(self, error: Exception, attempt: int) -> Retry:
+        """Return what is to follow an attempt, counted from 1, that failed with this error."""
+        asked, most = 0.0, MOST_FAILURES
+        if isinstance(error, PlannerUnavailableError):
+            asked = _seconds(error.retry_after)
+            most = error.most_attempts or 0
+        longest = min(self.max_s, self.initial_s * 2 ** min(attempt - 1, _MOST_DOUBLINGS))
+        return {
+            "delay_s": asked + self.random() * longest,
+            "total_s": self.total_s,
+            "most_attempts": most,
+        }
+
+
+def _seconds(asked: float | None) -> float:
+    """Return the seconds that a planner asks for; a planner may say anything."""
+    if asked is None or math.isnan(asked):
+        return 0.0
+    return min(max(asked, 0.0), _FOREVER_S)

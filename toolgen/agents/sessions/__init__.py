@@ -1,0 +1,1 @@
+"""What was said in a conversation, and where it is kept."""

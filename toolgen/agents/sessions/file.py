@@ -1,0 +1,55 @@
+"""The file of sessions: its tables, and how its rows are read."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, Final
+
+from toolgen.runtime.stores.sqlite_format import SqliteFormat
+
+_TABLES: Final = (
+    """
+    CREATE TABLE session (
+        number INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        agent TEXT NOT NULL,
+        created_at REAL NOT NULL,
+        ended_at REAL,
+        labels TEXT NOT NULL,
+        summary TEXT,
+        summary_through TEXT
+    ) STRICT
+    """,
+    "CREATE INDEX session_by_age ON session (created_at, number)",
+    """
+    CREATE TABLE turn (
+        number INTEGER PRIMARY KEY,
+        run_id TEXT NOT NULL UNIQUE,
+        turn_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        started_at REAL NOT NULL
+    ) STRICT
+    """,
+    "CREATE INDEX turn_of_session ON turn (session_id, number)",
+    """
+    CREATE TABLE message (
+        run_id TEXT NOT NULL,
+        step INTEGER NOT NULL,
+        written_at REAL NOT NULL,
+        messages TEXT NOT NULL,
+        PRIMARY KEY (run_id, step)
+    ) STRICT
+    """,
+)
+SESSIONS: Final = SqliteFormat(content="sessions", application_id=0x74675365, version=1, tables=_TABLES)
+"""Its application_id is "tgSe"."""
+
+
+def rows(database: sqlite3.Connection, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+    """Return what a query finds; nothing for an id that no row can have, for UTF-8 cannot hold it."""
+    try:
+        return database.execute(query, values).fetchall()
+    except UnicodeEncodeError:
+        return []

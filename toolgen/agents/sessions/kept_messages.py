@@ -1,0 +1,46 @@
+"""Messages as the text that session stores keep: ASCII, so that every store and every driver takes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+from ..planner.messages import Message, messages_from_json
+
+
+def messages_as_text(messages: Sequence[Message]) -> str:
+    """Return the messages as JSON text that `messages_from_text` reads back as they were.
+
+    Half of a surrogate pair, which a model may well write, stays what it is; two halves that stand side by
+    side come back as the character that they mean (RFC 8259, section 7).
+
+    Raises:
+        ValueError: there is no JSON for something in them.
+    """
+    try:
+        return json.dumps(list(messages), default=_plain, separators=(",", ":"))
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"the messages hold something that has no JSON: {error}") from error
+
+
+def messages_from_text(text: str) -> tuple[Message, ...]:
+    """Return the messages of a text by `messages_as_text`.
+
+    Raises:
+        ValueError: something in it is no message.
+    """
+    documents = json.loads(text)
+    if not isinstance(documents, list):
+        raise ValueError("the text is no list of messages")
+    return messages_from_json(documents)
+
+
+def _plain(value: object) -> Any:
+    """Return what JSON knows in the place of a value that it does not."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return to_jsonable_python(value)

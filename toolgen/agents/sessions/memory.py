@@ -1,0 +1,165 @@
+"""Sessions that live as long as the process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Literal
+
+from ..planner.messages import Message
+from .kept_messages import messages_as_text, messages_from_text
+from .sessions import (
+    Said,
+    Session,
+    Summary,
+    Turn,
+    check_ids,
+    ended_session,
+    foreign_run,
+    unknown_session,
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Written:
+    """What was said in one run: text by step, so that nobody who reads it can change it."""
+
+    steps: dict[int, str] = field(default_factory=dict)
+    at: float = 0.0
+    """When its newest step was written, in seconds since 1970."""
+
+
+class MemorySessionStore:
+    """Keeps sessions in dicts. Its calls may come from many threads."""
+
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._sessions: dict[str, Session] = {}
+        self._runs: dict[str, list[str]] = {}
+        """Run ids by session, in their order."""
+        self._turns: dict[str, Turn] = {}
+        """By run id."""
+        self._written: dict[str, _Written] = {}
+        """By run id."""
+        self._summaries: dict[str, Summary] = {}
+
+    async def create(self, session_id: str, agent: str, labels: Mapping[str, str] | None = None) -> Session:
+        check_ids(session_id, agent)
+        with self._lock:
+            session = self._sessions.get(session_id)
+            if session is None:
+                session = Session(
+                    id=session_id, agent=agent, created_at=self._clock(), labels=dict(labels or {})
+                )
+                self._sessions[session_id] = session
+                self._runs[session_id] = []
+            if session.is_over:
+                raise ended_session(session_id)
+            return session
+
+    async def get(self, session_id: str) -> Session:
+        with self._lock:
+            return self._session(session_id)
+
+    async def list(
+        self, *, state: Literal["open", "ended"] | None = None, limit: int = 100
+    ) -> tuple[Session, ...]:
+        with self._lock:
+            made = [
+                one for one in self._sessions.values() if state is None or one.is_over == (state == "ended")
+            ]
+        made.reverse()
+        return tuple(sorted(made, key=lambda session: -session.created_at)[: max(limit, 0)])
+
+    async def end(self, session_id: str) -> Session:
+        with self._lock:
+            session = self._session(session_id)
+            if not session.is_over:
+                session = self._sessions[session_id] = replace(session, ended_at=self._clock())
+            return session
+
+    async def hand_over(self, session_id: str, agent: str) -> None:
+        check_ids(agent)
+        with self._lock:
+            self._sessions[session_id] = replace(self._session(session_id), agent=agent)
+
+    async def begin(self, turn: Turn) -> None:
+        check_ids(turn.id, turn.session_id, turn.run_id, turn.agent)
+        with self._lock:
+            session = self._session(turn.session_id)
+            there = self._turns.get(turn.run_id)
+            if there is not None and there.session_id != turn.session_id:
+                raise foreign_run(turn)
+            if there is not None:
+                return
+            if session.is_over:
+                raise ended_session(turn.session_id)
+            self._turns[turn.run_id] = turn
+            self._runs[turn.session_id].append(turn.run_id)
+
+    async def write(self, run_id: str, step: int, messages: Sequence[Message]) -> None:
+        check_ids(run_id)
+        text = messages_as_text(messages)
+        with self._lock:
+            written = self._written.setdefault(run_id, _Written())
+            written.steps[step] = text
+            written.at = self._clock()
+
+    async def run_messages(self, run_id: str) -> tuple[Message, ...]:
+        with self._lock:
+            texts = self._texts(run_id)
+        return _messages(texts)
+
+    async def transcript(self, session_id: str, *, newest: int | None = None) -> tuple[Said, ...]:
+        with self._lock:
+            self._session(session_id)
+            runs = self._runs[session_id]
+            shown = runs if newest is None else runs[max(len(runs) - max(newest, 0), 0) :]
+            found = [(self._turns[run_id], self._texts(run_id)) for run_id in shown]
+        return tuple(Said(turn=turn, messages=_messages(texts)) for turn, texts in found)
+
+    async def summary(self, session_id: str) -> Summary | None:
+        with self._lock:
+            return self._summaries.get(session_id)
+
+    async def summarize(self, session_id: str, summary: Summary) -> None:
+        check_ids(summary.through)
+        with self._lock:
+            self._session(session_id)
+            self._summaries[session_id] = summary
+
+    async def forget(self, before: float) -> int:
+        with self._lock:
+            late = [
+                session.id
+                for session in self._sessions.values()
+                if session.ended_at is not None and session.ended_at < before
+            ]
+            for session_id in late:
+                del self._sessions[session_id]
+                self._summaries.pop(session_id, None)
+                for run_id in self._runs.pop(session_id):
+                    del self._turns[run_id]
+                    self._written.pop(run_id, None)
+            alone = [run_id for run_id in self._written if run_id not in self._turns]
+            for run_id in alone:
+                if self._written[run_id].at < before:
+                    del self._written[run_id]
+            return len(late)
+
+    def _session(self, session_id: str) -> Session:
+        session = self._sessions.get(session_id)
+        if session is None:
+            raise unknown_session(session_id)
+        return session
+
+    def _texts(self, run_id: str) -> Sequence[str]:
+        written = self._written.get(run_id)
+        return [text for _, text in sorted(written.steps.items())] if written else ()
+
+
+def _messages(texts: Sequence[str]) -> tuple[Message, ...]:
+    return tuple(message for text in texts for message in messages_from_text(text))

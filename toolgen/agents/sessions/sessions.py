@@ -1,0 +1,195 @@
+"""Conversations: sessions, their turns, and what was said in each run.
+
+A turn is what a person says and all that follows from it. Its messages are written by the planning of each
+run, once for a step however often the step is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from toolgen.contract.errors import ToolgenError
+
+from ..planner.messages import Message
+
+
+class SessionError(ToolgenError):
+    """A session is not what it was taken for; the message says what it is."""
+
+
+class UnknownSessionError(SessionError):
+    """No session has this id."""
+
+
+class EndedSessionError(SessionError):
+    """The session is over."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A conversation."""
+
+    id: str
+    agent: str
+    """Id of the agent that has the conversation now."""
+    created_at: float
+    """Seconds since 1970."""
+    ended_at: float | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_over(self) -> bool:
+        return self.ended_at is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A run that belongs to a conversation."""
+
+    id: str
+    """Of the turn; a run that another one handed the conversation to has the same."""
+    session_id: str
+    run_id: str
+    agent: str
+    started_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """The messages of one run, in their order."""
+
+    turn: Turn
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What was said in the turns up to one, in few words."""
+
+    text: str
+    through: str
+    """Run id of the last turn in it."""
+
+
+class SessionStore(Protocol):
+    """Keeps conversations. Each method is one atomic step, over all processes."""
+
+    async def create(self, session_id: str, agent: str, labels: Mapping[str, str] | None = None) -> Session:
+        """Return the session, made now unless it is there; its agent and labels stay then.
+
+        Raises:
+            EndedSessionError: it is over.
+        """
+        ...
+
+    async def get(self, session_id: str) -> Session:
+        """Return a session.
+
+        Raises:
+            UnknownSessionError: there is none.
+        """
+        ...
+
+    async def list(
+        self, *, state: Literal["open", "ended"] | None = None, limit: int = 100
+    ) -> tuple[Session, ...]:
+        """Return sessions, the newest first."""
+        ...
+
+    async def end(self, session_id: str) -> Session:
+        """End a session and return it; one that is over stays as it is.
+
+        Raises:
+            UnknownSessionError: there is none.
+        """
+        ...
+
+    async def hand_over(self, session_id: str, agent: str) -> None:
+        """Give the conversation to another agent.
+
+        Raises:
+            UnknownSessionError: there is none.
+        """
+        ...
+
+    async def begin(self, turn: Turn) -> None:
+        """Add a run to its session, at the end; one that is there stays where it is, even after the end.
+
+        Raises:
+            UnknownSessionError: there is no such session.
+            EndedSessionError: it is over.
+            SessionError: the run belongs to another session.
+        """
+        ...
+
+    async def write(self, run_id: str, step: int, messages: Sequence[Message]) -> None:
+        """Keep what was said in one step of a run, in the place of what was kept of the step before."""
+        ...
+
+    async def run_messages(self, run_id: str) -> tuple[Message, ...]:
+        """Return what was said in a run, by step; empty for one that nobody wrote of."""
+        ...
+
+    async def transcript(self, session_id: str, *, newest: int | None = None) -> tuple[Said, ...]:
+        """Return the runs of a session with their messages, oldest first; only the `newest` where given.
+
+        Raises:
+            UnknownSessionError: there is none.
+        """
+        ...
+
+    async def summary(self, session_id: str) -> Summary | None:
+        """Return the newest summary; None where there is none."""
+        ...
+
+    async def summarize(self, session_id: str, summary: Summary) -> None:
+        """Keep a summary in the place of the one before.
+
+        Raises:
+            UnknownSessionError: there is no such session.
+        """
+        ...
+
+    async def forget(self, before: float) -> int:
+        """Drop sessions that ended before this second since 1970, with all that was said; return how many.
+
+        What was said in runs of no session goes too, where the run's newest step was written before it.
+        """
+        ...
+
+
+def unknown_session(session_id: str) -> UnknownSessionError:
+    """Return the error of an id that no session has."""
+    return UnknownSessionError(
+        f"there is no session {session_id!r}", hint="create the session, or look its id up with list()"
+    )
+
+
+def ended_session(session_id: str) -> EndedSessionError:
+    """Return the error of a session that is over."""
+    return EndedSessionError(f"the session {session_id!r} is over", hint="start a session with a new id")
+
+
+def foreign_run(turn: Turn) -> SessionError:
+    """Return the error of a turn whose run belongs to another session, which is nobody's business here."""
+    return SessionError(
+        f"the run {turn.run_id!r} belongs to another session than {turn.session_id!r}",
+        hint="give each run an id of its own",
+    )
+
+
+def check_ids(*ids: str) -> None:
+    """Refuse ids that a file could not hold.
+
+    Raises:
+        SessionError: one holds half of a surrogate pair.
+    """
+    for one in ids:
+        try:
+            one.encode()
+        except UnicodeEncodeError as error:
+            raise SessionError(
+                f"the id {one!r} holds half of a surrogate pair", hint="use ids of whole characters"
+            ) from error

@@ -1,0 +1,217 @@
+"""Sessions in a SQLite file, shared by all processes that have it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from toolgen.runtime.stores.sqlite_file import SqliteFile
+
+from ..planner.messages import Message
+from .file import SESSIONS, rows
+from .kept_messages import messages_as_text, messages_from_text
+from .sessions import (
+    Said,
+    Session,
+    SessionError,
+    Summary,
+    Turn,
+    check_ids,
+    ended_session,
+    foreign_run,
+    unknown_session,
+)
+
+_SESSION: Final = "SELECT id, agent, created_at, ended_at, labels FROM session"
+_STATES: Final = {None: "", "open": "WHERE ended_at IS NULL", "ended": "WHERE ended_at IS NOT NULL"}
+_TURN: Final = "SELECT turn_id, session_id, run_id, agent, started_at FROM turn"
+
+
+class SqliteSessionStore:
+    """Keeps sessions in a file of their own, made when it is missing. Each step is one transaction."""
+
+    def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.time) -> None:
+        """Open the file.
+
+        Raises:
+            StoreError: it cannot be opened, or it is something else than a file of sessions.
+        """
+        self._file = SqliteFile(path, SESSIONS)
+        self._clock = clock
+
+    def close(self) -> None:
+        """Close the file now, not when nobody has the store any more."""
+        self._file.close()
+
+    async def create(self, session_id: str, agent: str, labels: Mapping[str, str] | None = None) -> Session:
+        check_ids(session_id, agent)
+        values = (session_id, agent, self._clock(), json.dumps(dict(labels or {})))
+        query = "INSERT OR IGNORE INTO session (id, agent, created_at, labels) VALUES (?, ?, ?, ?)"
+
+        def step(database: sqlite3.Connection) -> Session:
+            database.execute(query, values)
+            return _open_session(database, session_id)
+
+        return await self._file.write(step)
+
+    async def get(self, session_id: str) -> Session:
+        def step(database: sqlite3.Connection) -> Session:
+            return _session(database, session_id)
+
+        return await self._file.read(step)
+
+    async def list(
+        self, *, state: Literal["open", "ended"] | None = None, limit: int = 100
+    ) -> tuple[Session, ...]:
+        query = f"{_SESSION} {_STATES[state]} ORDER BY created_at DESC, number DESC LIMIT ?"
+
+        def step(database: sqlite3.Connection) -> tuple[Session, ...]:
+            return tuple(map(_session_of, rows(database, query, (max(limit, 0),))))
+
+        return await self._file.read(step)
+
+    async def end(self, session_id: str) -> Session:
+        query = "UPDATE session SET ended_at = ? WHERE id = ? AND ended_at IS NULL"
+        now = self._clock()
+
+        def step(database: sqlite3.Connection) -> Session:
+            _session(database, session_id)
+            database.execute(query, (now, session_id))
+            return _session(database, session_id)
+
+        return await self._file.write(step)
+
+    async def hand_over(self, session_id: str, agent: str) -> None:
+        check_ids(agent)
+
+        def step(database: sqlite3.Connection) -> None:
+            _session(database, session_id)
+            database.execute("UPDATE session SET agent = ? WHERE id = ?", (agent, session_id))
+
+        await self._file.write(step)
+
+    async def begin(self, turn: Turn) -> None:
+        check_ids(turn.id, turn.session_id, turn.run_id, turn.agent)
+
+        def step(database: sqlite3.Connection) -> None:
+            _session(database, turn.session_id)
+            there = rows(database, "SELECT session_id FROM turn WHERE run_id = ?", (turn.run_id,))
+            if there and there[0][0] != turn.session_id:
+                raise foreign_run(turn)
+            if there:
+                return
+            _open_session(database, turn.session_id)
+            database.execute(
+                "INSERT INTO turn (turn_id, session_id, run_id, agent, started_at) VALUES (?, ?, ?, ?, ?)",
+                (turn.id, turn.session_id, turn.run_id, turn.agent, turn.started_at),
+            )
+
+        await self._file.write(step)
+
+    async def write(self, run_id: str, step: int, messages: Sequence[Message]) -> None:
+        check_ids(run_id)
+        values = (run_id, step, self._clock())
+        query = "INSERT OR REPLACE INTO message (run_id, step, written_at, messages) VALUES (?, ?, ?, ?)"
+        kept = tuple(messages)
+
+        def work(database: sqlite3.Connection) -> None:
+            database.execute(query, (*values, messages_as_text(kept)))
+
+        await self._file.write(work)
+
+    async def run_messages(self, run_id: str) -> tuple[Message, ...]:
+        return await self._file.read(lambda database: _messages(database, run_id))
+
+    async def transcript(self, session_id: str, *, newest: int | None = None) -> tuple[Said, ...]:
+        limit = -1 if newest is None else max(newest, 0)
+
+        def step(database: sqlite3.Connection) -> tuple[Said, ...]:
+            _session(database, session_id)
+            query = f"{_TURN} WHERE session_id = ? ORDER BY number DESC LIMIT ?"
+            turns = [_turn_of(row) for row in reversed(rows(database, query, (session_id, limit)))]
+            return tuple(Said(turn=turn, messages=_messages(database, turn.run_id)) for turn in turns)
+
+        return await self._file.read(step)
+
+    async def summary(self, session_id: str) -> Summary | None:
+        query = "SELECT summary, summary_through FROM session WHERE id = ? AND summary IS NOT NULL"
+
+        def step(database: sqlite3.Connection) -> Summary | None:
+            for text, through in rows(database, query, (session_id,)):
+                return Summary(text=json.loads(text), through=through)
+            return None
+
+        return await self._file.read(step)
+
+    async def summarize(self, session_id: str, summary: Summary) -> None:
+        check_ids(summary.through)
+        values = (json.dumps(summary.text), summary.through, session_id)
+
+        def step(database: sqlite3.Connection) -> None:
+            _session(database, session_id)
+            database.execute("UPDATE session SET summary = ?, summary_through = ? WHERE id = ?", values)
+
+        await self._file.write(step)
+
+    async def forget(self, before: float) -> int:
+        late = "session_id IN (SELECT id FROM session WHERE ended_at < :before)"
+        alone = "run_id NOT IN (SELECT run_id FROM turn) GROUP BY run_id HAVING max(written_at) < :before"
+
+        def step(database: sqlite3.Connection) -> int:
+            for query in (
+                f"DELETE FROM message WHERE run_id IN (SELECT run_id FROM turn WHERE {late})",
+                f"DELETE FROM turn WHERE {late}",
+                f"DELETE FROM message WHERE run_id IN (SELECT run_id FROM message WHERE {alone})",
+            ):
+                database.execute(query, {"before": before})
+            return database.execute("DELETE FROM session WHERE ended_at < ?", (before,)).rowcount
+
+        return await self._file.write(step)
+
+
+def _session(database: sqlite3.Connection, session_id: str) -> Session:
+    for row in rows(database, f"{_SESSION} WHERE id = ?", (session_id,)):
+        return _session_of(row)
+    raise unknown_session(session_id)
+
+
+def _open_session(database: sqlite3.Connection, session_id: str) -> Session:
+    session = _session(database, session_id)
+    if session.is_over:
+        raise ended_session(session_id)
+    return session
+
+
+def _session_of(row: tuple[Any, ...]) -> Session:
+    session_id, agent, created_at, ended_at, labels = row
+    return Session(
+        id=session_id, agent=agent, created_at=created_at, ended_at=ended_at, labels=json.loads(labels)
+    )
+
+
+def _turn_of(row: tuple[Any, ...]) -> Turn:
+    turn_id, session_id, run_id, agent, started_at = row
+    return Turn(id=turn_id, session_id=session_id, run_id=run_id, agent=agent, started_at=started_at)
+
+
+def _messages(database: sqlite3.Connection, run_id: str) -> tuple[Message, ...]:
+    """Return what was kept of a run, by step.
+
+    Raises:
+        SessionError: the file holds something else there.
+    """
+    found: list[Message] = []
+    query = "SELECT step, messages FROM message WHERE run_id = ? ORDER BY step"
+    for step, text in rows(database, query, (run_id,)):
+        try:
+            found += messages_from_text(text)
+        except ValueError as error:
+            raise SessionError(
+                f"what the file holds of step {step} of the run {run_id!r} is no message",
+                hint="restore the file, or write the step again",
+            ) from error
+    return tuple(found)
