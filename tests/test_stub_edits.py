@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.golden import design, formatted
 from toolgen.codegen import stub
-from toolgen.codegen.stubs import Stub, read_stub
+from toolgen.codegen.stubs.stubs import Stub, read_stub
 from toolgen.expr.tree import Toolset
 
 PACKAGE = "tests.cases.names.gen"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from toolgen.codegen.stubs import read_stub, stub_path
+from toolgen.codegen.stubs.stubs import read_stub, stub_path
 from toolgen.expr.tree import Artifact, Behaviour, Binding, LongRunning, ObjectMapping, Tool, Toolset
 from toolgen.shapes.fields import ObjectType
 

@@ -12,8 +12,8 @@ from typing import Final, get_args
 
 from toolgen.codegen import stub
 from toolgen.codegen.layout import toolset_path
-from toolgen.codegen.left_stubs import find_left
-from toolgen.codegen.stubs import Finding, State, Stub, read_stub, stub_path
+from toolgen.codegen.stubs.left import find_left
+from toolgen.codegen.stubs.stubs import Finding, State, Stub, read_stub, stub_path
 from toolgen.codegen.write import Edit
 from toolgen.codegen.write.places import read_file
 from toolgen.contract.errors import ToolgenError

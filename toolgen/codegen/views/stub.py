@@ -12,8 +12,8 @@ from toolgen.shapes.naming import class_name, method_name
 from .. import names
 from ..imports import Imports
 from ..layout import toolset_package, toolset_path
-from ..scopes import Spelling
 from ..spelling import RUNTIME
+from ..stubs.scopes import Spelling
 from ..text import docstring, quote
 
 _WIDTH: Final = 100

@@ -13,7 +13,7 @@ from typing import Literal
 from toolgen.expr.tree import Toolset
 from toolgen.shapes.naming import method_name, module_name
 
-from . import names
+from .. import names
 from .authored import Executor, find_executors, functions
 from .insertions import Insertions
 from .scopes import module_names

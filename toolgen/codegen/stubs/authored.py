@@ -9,8 +9,8 @@ from typing import Final, Literal, TypeAlias
 
 from toolgen.expr.tree import Toolset
 
-from . import names
-from .layout import toolset_path
+from .. import names
+from ..layout import toolset_path
 from .scopes import ModuleNames, bound_names, dotted
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef

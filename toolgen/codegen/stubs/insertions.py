@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from toolgen.expr.tree import Tool, Toolset
 from toolgen.shapes.naming import method_name
 
+from ..layout import toolset_path
+from ..views.stub import StubMethodView, method_lines, stub_method
 from .authored import Executor
-from .layout import toolset_path
 from .scopes import ModuleNames, Spelling, dotted, has_lazy_annotations
 from .source_edit import Insertion, Source, append, class_end
-from .views.stub import StubMethodView, method_lines, stub_method
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

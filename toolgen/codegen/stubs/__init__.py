@@ -1,0 +1,1 @@
+"""Stubs: files that belong to their authors, what they have, and what they are to gain."""
