@@ -22,23 +22,31 @@ from ..composites import Enum, Type
 from ..services import Design, Service
 from ..structure import Method, Tool, Toolset
 from ..word import Word
-from .agents import Agents, Known
-from .arguments import well_typed
-from .behaviour import instructions_of
-from .binding import bind
+from .agents.agents import Agents, Known
+from .agents.completions import completions_of
+from .agents.ownership import owned_toolsets
+from .bindings.binding import bind
+from .bindings.methods import Operation, operation
+from .checks.arguments import well_typed
+from .checks.names import (
+    Identifiers,
+    Unique,
+    check_design,
+    check_length,
+    check_service,
+    check_snake,
+    described,
+)
 from .clauses import every, single
-from .completions import completions_of
-from .depth import check_depth
-from .methods import Operation, operation
-from .modules import UNKNOWN, Module
-from .names import Identifiers, Unique, check_design, check_length, check_service, check_snake, described
-from .native import native_tools
-from .ownership import owned_toolsets
-from .recursion import check_finite
 from .report import Report, suggestion
-from .tools import Draft, Surroundings, Tools, meta_of, tags_of
-from .types import Types
-from .values import ValueChecks
+from .tools.behaviour import instructions_of
+from .tools.native import native_tools
+from .tools.tools import Draft, Surroundings, Tools, meta_of, tags_of
+from .types.depth import check_depth
+from .types.modules import UNKNOWN, Module
+from .types.recursion import check_finite
+from .types.types import Types
+from .types.values import ValueChecks
 
 _HOLDING: Final = (
     *("children", "type", "items", "inner", "keys", "values", "branches"),

@@ -9,7 +9,7 @@ from toolgen.expr import codes
 from toolgen.expr.diagnostics import Related
 
 from ..word import Word
-from .arguments import named
+from .checks.arguments import named
 from .report import Report
 
 _W = TypeVar("_W", bound=Word)

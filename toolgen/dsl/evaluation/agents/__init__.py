@@ -1,0 +1,1 @@
+"""Agents, completions, and who owns which toolset."""

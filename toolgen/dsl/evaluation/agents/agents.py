@@ -1,0 +1,251 @@
+"""Agents: what they use, export and hand over to, in the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from toolgen.expr import codes
+from toolgen.expr.source import Source
+from toolgen.expr.tree import Agent as CheckedAgent
+from toolgen.expr.tree import Confirmation, UsedTool, UsedToolset
+from toolgen.expr.tree import Export as CheckedExport
+from toolgen.expr.tree import Toolset as CheckedToolset
+from toolgen.shapes import naming
+
+from ...agents import Agent, AgentToolset, Export, Transfer, Use
+from ...behaviour import Confirm
+from ...services import Service
+from ...structure import Toolset
+from ..checks.names import Identifiers, Unique, check_snake, described
+from ..clauses import every, single
+from ..report import Report, suggestion
+from ..tools.conditions import condition
+from ..tools.templates import template
+from ..tools.tools import Draft
+from .cycles import check_cycles
+from .exports import check_exported
+from .ownership import agent_id
+from .policies import policy_of
+from .wire_names import check_wire_names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A toolset of the design: as it was written, and as it was checked."""
+
+    word: Toolset
+    toolset: CheckedToolset
+    drafts: Mapping[str, Draft]
+    """By tool name."""
+
+
+class Agents:
+    """Makes the agents of a design."""
+
+    def __init__(self, services: Sequence[Service], toolsets: Sequence[Known], report: Report) -> None:
+        self._report = report
+        self._known = {id(known.word): known for known in toolsets}
+        self._services = {service.name: service for service in services}
+        self._ids = [agent_id(service, agent) for service, agent in _agents(services)]
+        self._uses: dict[str, list[tuple[Use, UsedToolset]]] = {}
+        for known in toolsets:
+            if known.toolset.exporter:
+                check_exported(known.word, known.toolset, known.drafts, report)
+
+    def of(self, service: Service) -> tuple[CheckedAgent, ...]:
+        """Return the agents of a service, each name once."""
+        unique = Unique(self._report, f"service {service.name!r}")
+        packages = Identifiers(self._report, f"the agents of {service.name!r}")
+        found = []
+        for word in every(service.children, Agent):
+            check_snake(self._report, "an agent", word.name, word.source)
+            if unique.add("agent", word.name, word.source):
+                packages.claim(naming.module_name(word.name), f"agent {word.name!r}", word.source)
+                found.append(self._agent(word, service))
+        return tuple(found)
+
+    def finish(self) -> None:
+        """Check what concerns all agents together."""
+        check_cycles(self._uses, self._report)
+
+    def _agent(self, word: Agent, service: Service) -> CheckedAgent:
+        report, id_ = self._report, agent_id(service, word)
+        uses = [(use, used) for use in every(word.children, Use) if (used := self._use(use, word, id_))]
+        self._uses[id_] = uses
+        taken = tuple(used for _, used in uses)
+        check_wire_names(word, uses, report)
+        return CheckedAgent(
+            id=id_,
+            name=word.name,
+            service=service.name,
+            description=described(report, f"agent {word.name!r}", word.description, word.source),
+            uses=taken,
+            exports=tuple(self._exports(word)),
+            transfers=tuple(self._transfers(word, service, id_)),
+            policy=policy_of(word, taken, report),
+        )
+
+    # What an agent uses.
+
+    def _use(self, use: Use, agent: Agent, id_: str) -> UsedToolset | None:
+        report = self._report
+        known = self._toolset(use)
+        if use.prefix:
+            check_snake(report, "a prefix", use.prefix, use.source)
+        if known is None:
+            return None
+        toolset = known.toolset
+        if toolset.exporter == id_:
+            report.add(codes.OWN_EXPORT, use.source, agent=agent.name, toolset=toolset.name)
+            return None
+        names = [tool.name for tool in toolset.tools]
+        for argument in ("only", "exclude"):
+            self._check_tools(argument, "Use", getattr(use, argument), agent, toolset, use.source)
+        kept = [name for name in names if (not use.only or name in use.only) and name not in use.exclude]
+        if names and not kept and not toolset.native and not set(use.only).difference(names):
+            report.add(codes.EMPTY_USE, use.source, toolset=toolset.name, agent=agent.name)
+        confirmations = self._confirmations(use, agent, known, kept)
+        tools = tuple(
+            UsedTool(
+                tool=tool,
+                name=use.prefix + toolset.prefix + tool.name,
+                confirmation=confirmations.get(tool.name),
+            )
+            for tool in toolset.tools
+            if tool.name in kept
+        )
+        return UsedToolset(toolset=toolset, prefix=use.prefix, tools=tools)
+
+    def _toolset(self, use: Use) -> Known | None:
+        if isinstance(use.toolset, Toolset):
+            return self._known.get(id(use.toolset))
+        return self._exported(use.toolset)
+
+    def _exported(self, word: AgentToolset) -> Known | None:
+        """Return the toolset of another agent; an unknown one is reported."""
+        service = self._services.get(word.service)
+        if service is None:
+            hint = suggestion(word.service, self._services, "add the service")
+            self._unknown(word, f"the service {word.service!r}", "the design does not have", hint)
+            return None
+        agents = {agent.name: agent for agent in every(service.children, Agent)}
+        agent = agents.get(word.agent)
+        if agent is None:
+            hint = suggestion(word.agent, agents, f'add Agent("{word.agent}", "…") to the service')
+            fault = f"service {service.name!r} does not have"
+            self._unknown(word, f"the agent {word.agent!r}", fault, hint)
+            return None
+        exports = {export.toolset.name: export.toolset for export in every(agent.children, Export)}
+        found = exports.get(word.export)
+        if found is None:
+            hint = suggestion(word.export, exports, "add Export(…) to the agent")
+            fault = f"agent {agent.name!r} does not export"
+            self._unknown(word, f"the toolset {word.export!r}", fault, hint)
+            return None
+        return self._known.get(id(found))
+
+    def _unknown(self, word: AgentToolset, what: str, fault: str, hint: str) -> None:
+        self._report.add(codes.UNKNOWN_EXPORT, word.source, what=what, fault=fault, hint=hint)
+
+    def _check_tools(
+        self,
+        argument: str,
+        word: str,
+        names: Iterable[str],
+        agent: Agent,
+        toolset: CheckedToolset,
+        source: Source,
+    ) -> None:
+        known = [tool.name for tool in toolset.tools]
+        for name in dict.fromkeys(names):
+            if name not in known:
+                self._report.add(
+                    codes.UNKNOWN_TOOL,
+                    source,
+                    argument=argument,
+                    word=word,
+                    agent=agent.name,
+                    name=name,
+                    toolset=toolset.name,
+                    hint=suggestion(name, known, "name one of its tools"),
+                )
+
+    def _confirmations(
+        self, use: Use, agent: Agent, known: Known, kept: Sequence[str]
+    ) -> dict[str, Confirmation]:
+        """Return what the agent has confirmed, by tool."""
+        if use.confirm is False:
+            return {}
+        if use.confirm is True:
+            return {name: _own(known, name) for name in kept}
+        self._check_tools("confirm", "Use", use.confirm, agent, known.toolset, use.source)
+        found = {}
+        for name in use.confirm:
+            if name in known.drafts and name not in kept:
+                self._report.add(codes.UNUSED_CONFIRM, use.source, name=name, agent=agent.name)
+            elif name in known.drafts:
+                word = use.confirm[name] if isinstance(use.confirm, Mapping) else None
+                found[name] = self._confirmation(word, name, agent, known) if word else _own(known, name)
+        return found
+
+    def _confirmation(self, word: Confirm, tool: str, agent: Agent, known: Known) -> Confirmation:
+        if word.payload is not None:
+            self._report.add(codes.CONFIRM_PAYLOAD, word.source, tool=tool, agent=agent.name)
+        sides, own = known.drafts[tool].sides, _own(known, tool)
+        hint = template(word.hint, "the hint of Confirm", tool, sides.shown, word.source, self._report)
+        return Confirmation(
+            hint=hint, when=condition(word, tool, sides.arguments, self._report), payload=own.payload
+        )
+
+    # What an agent is for others.
+
+    def _exports(self, agent: Agent) -> Iterator[CheckedExport]:
+        unique = Unique(self._report, f"agent {agent.name!r}")
+        packages = Identifiers(self._report, f"the exports of agent {agent.name!r}")
+        exported: list[Toolset] = []
+        for export in every(agent.children, Export):
+            known, name = self._known.get(id(export.toolset)), export.toolset.name
+            is_same = any(toolset is export.toolset for toolset in exported)
+            hint = "export it once" if is_same else "rename one of the toolsets"
+            exported.append(export.toolset)
+            if known is None or not unique.add("export", name, export.source, hint):
+                continue
+            packages.claim(naming.module_name(name), f"toolset {name!r}", known.word.source)
+            self._check_tools("prompts", "Export", export.prompts, agent, known.toolset, export.source)
+            prompts = {
+                name: template(
+                    text, "the prompt", name, known.drafts[name].sides.shown, export.source, self._report
+                )
+                for name, text in export.prompts.items()
+                if name in known.drafts
+            }
+            yield CheckedExport(toolset=known.toolset, prompts=prompts)
+
+    def _transfers(self, agent: Agent, service: Service, id_: str) -> Iterator[str]:
+        clause = single(agent, agent.children, Transfer, self._report)
+        targets: dict[str, str] = {}
+        for name in clause.names if clause else ():
+            targets.setdefault(name if "." in name else f"{service.name}.{name}", name)
+        for full, name in targets.items():
+            if full == id_:
+                fault, hint = "is itself", "remove it"
+            elif full in self._ids:
+                yield full
+                continue
+            else:
+                fault = "the design does not have"
+                hint = suggestion(full, (other for other in self._ids if other != id_), "add the agent")
+            source = clause.source if clause else agent.source
+            self._report.add(codes.UNKNOWN_AGENT, source, agent=agent.name, name=name, fault=fault, hint=hint)
+
+
+def _own(known: Known, tool: str) -> Confirmation:
+    """Return the tool's own confirmation, or the plain one."""
+    return known.drafts[tool].tool.behaviour.confirmation or Confirmation()
+
+
+def _agents(services: Iterable[Service]) -> Iterator[tuple[Service, Agent]]:
+    for service in services:
+        for agent in every(service.children, Agent):
+            yield service, agent

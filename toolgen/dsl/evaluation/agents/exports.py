@@ -1,0 +1,61 @@
+"""Tools that an agent implements: what such a tool cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from toolgen.contract.names import CALL_META_NAMES
+from toolgen.expr import codes
+from toolgen.expr.tree import Tool as CheckedTool
+from toolgen.expr.tree import Toolset as CheckedToolset
+
+from ...structure import Args, Return, Tool, Toolset
+from ..clauses import every
+from ..report import Report
+from ..tools.tools import Draft
+
+
+def check_exported(
+    word: Toolset, toolset: CheckedToolset, drafts: Mapping[str, Draft], report: Report
+) -> None:
+    """Report what the tools of an exported toolset cannot have."""
+    for native in toolset.native:
+        fault = "is run by the provider of a model"
+        hint = "move it into a toolset of its own"
+        report.add(
+            codes.EXPORTED_TOOL,
+            word.source,
+            tool=native.kind,
+            toolset=toolset.name,
+            fault=fault,
+            hint=hint,
+        )
+    for tool in every(word.children, Tool):
+        draft = drafts.get(tool.name)
+        if draft is None:
+            continue
+        for fault, hint in _faults(tool, draft, draft.tool):
+            report.add(
+                codes.EXPORTED_TOOL,
+                tool.source,
+                tool=tool.name,
+                toolset=toolset.name,
+                fault=fault,
+                hint=hint,
+            )
+
+
+def _faults(word: Tool, draft: Draft, tool: CheckedTool) -> Iterator[tuple[str, str]]:
+    if draft.bind is not None:
+        yield "has BindTo", "remove BindTo; the agent calls its own tools"
+    for clause in (Args, Return):
+        if not every(word.children, clause):
+            yield f"has no {clause.__name__}", f"add {clause.__name__}(…)"
+    if tool.behaviour.needs:
+        yield "has Needs", "move Needs to the tools that the agent uses"
+    if tool.behaviour.long_running:
+        yield "is LongRunning", "remove LongRunning; the caller waits for the agent's run"
+    if tool.artifacts:
+        yield "has artifacts", "move Artifact to the tools that the agent uses; its runs pass them on"
+    if others := [field.name for field in tool.injected if field.name not in CALL_META_NAMES]:
+        yield f"injects {', '.join(others)}", "inject only facts of the call, such as session_id"

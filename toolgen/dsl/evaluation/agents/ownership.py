@@ -1,0 +1,96 @@
+"""Which service owns a toolset, and which agent implements it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from toolgen.expr import codes
+from toolgen.expr.diagnostics import Related
+
+from ...agents import Agent, Export, Use
+from ...services import Service
+from ...structure import Toolset
+from ...word import Word
+from ..clauses import every
+from ..report import Report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owned:
+    """A toolset and what it belongs to."""
+
+    word: Toolset
+    service: Service
+    exporter: str = ""
+    """Id of the agent that implements it."""
+
+
+def agent_id(service: Service, agent: Agent) -> str:
+    return f"{service.name}.{agent.name}"
+
+
+def owned_toolsets(services: Sequence[Service], report: Report) -> list[Owned]:
+    """Return every toolset with its owner: the service that lists it, or that of the first agent with it.
+
+    Those that are listed stand first; in the order in which they are met. Two owners are reported.
+    """
+    exporters = _exporters(services, report)
+    owners: dict[int, Owned] = {}
+    for service in services:
+        for word in every(service.children, Toolset):
+            known = owners.get(id(word))
+            if known is not None and known.service is not service:
+                _report_two(word, known.service, service, report)
+            elif known is None:
+                owners[id(word)] = Owned(word=word, service=service, exporter=exporters.get(id(word), ""))
+    for kind in (Export, Use):
+        for service, _, word in _mentioned(services, kind):
+            if id(word) not in owners:
+                owners[id(word)] = Owned(word=word, service=service, exporter=exporters.get(id(word), ""))
+    return list(owners.values())
+
+
+def _exporters(services: Sequence[Service], report: Report) -> dict[int, str]:
+    """Return the agent that exports each toolset; two are reported."""
+    found: dict[int, tuple[str, Word]] = {}
+    for service, agent, word in _mentioned(services, Export):
+        id_ = agent_id(service, agent)
+        known = found.setdefault(id(word), (id_, agent))
+        if known[0] != id_:  # by id: one agent that stands in two services is two agents
+            report.add(
+                codes.TWO_EXPORTERS,
+                word.source,
+                related=[
+                    Related(message=f"agent {name!r} stands here", source=place.source)
+                    for name, place in (known, (id_, agent))
+                ],
+                name=word.name,
+                first=known[0],
+                second=id_,
+            )
+    return {key: id_ for key, (id_, _) in found.items()}
+
+
+def _mentioned(
+    services: Sequence[Service], kind: type[Export] | type[Use]
+) -> Iterator[tuple[Service, Agent, Toolset]]:
+    for service in services:
+        for agent in every(service.children, Agent):
+            for clause in every(agent.children, kind):
+                if isinstance(clause.toolset, Toolset):
+                    yield service, agent, clause.toolset
+
+
+def _report_two(word: Toolset, first: Service, second: Service, report: Report) -> None:
+    report.add(
+        codes.TWO_OWNERS,
+        word.source,
+        related=[
+            Related(message=f"service {service.name!r} stands here", source=service.source)
+            for service in (first, second)
+        ],
+        name=word.name,
+        first=first.name,
+        second=second.name,
+    )

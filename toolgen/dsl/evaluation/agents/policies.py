@@ -1,0 +1,104 @@
+"""The limits of an agent's runs."""
+
+from __future__ import annotations
+
+from toolgen.contract.policy import History as CheckedHistory
+from toolgen.contract.policy import RunPolicy as CheckedRunPolicy
+from toolgen.expr import codes
+from toolgen.expr.tree import UsedToolset
+
+from ...agents import Agent, History, RunPolicy
+from ..clauses import single
+from ..report import Report
+from ..tools.durations import seconds
+
+
+def policy_of(agent: Agent, uses: tuple[UsedToolset, ...], report: Report) -> CheckedRunPolicy:
+    """Return the limits; those that are not above 0, or do not fit into one another, are reported."""
+    word = single(agent, agent.children, RunPolicy, report)
+    if word is None:
+        return CheckedRunPolicy()
+    for what in ("max_tool_calls", "max_consecutive_failed_tool_calls"):
+        _check_count(what, getattr(word, what), word, agent, report)
+    budget, plan, tool = (
+        _time(what, getattr(word, what), word, agent, report)
+        for what in ("time_budget", "plan_timeout", "tool_timeout")
+    )
+    _check_within(word, agent, uses, budget, {"plan_timeout": plan, "tool_timeout": tool}, report)
+    return CheckedRunPolicy(
+        max_tool_calls=word.max_tool_calls,
+        max_consecutive_failed_tool_calls=word.max_consecutive_failed_tool_calls,
+        time_budget=budget,
+        plan_timeout=plan,
+        tool_timeout=tool,
+        interrupts_allowed=word.interrupts_allowed,
+        on_missing_fields=word.on_missing_fields,
+        history=_history(word.history, agent, report) if word.history else None,
+    )
+
+
+def _check_count(
+    what: str, value: int | None, word: RunPolicy | History, agent: Agent, report: Report
+) -> None:
+    if value is not None and value < 1:
+        _add(what, value, "must be 1 or more", "write a number above 0", word, agent, report)
+
+
+def _time(what: str, value: str | None, word: RunPolicy, agent: Agent, report: Report) -> float | None:
+    if value is None:
+        return None
+    return seconds(value, f"{what} of agent {agent.name!r}", word.source, report)
+
+
+def _check_within(
+    word: RunPolicy,
+    agent: Agent,
+    uses: tuple[UsedToolset, ...],
+    budget: float | None,
+    parts: dict[str, float | None],
+    report: Report,
+) -> None:
+    """Report what may take longer than the run itself."""
+    if budget is None:
+        return
+    for what, part in parts.items():
+        if part is not None and part > budget:
+            fault = f"the whole run may take {budget:g} s"
+            hint = "lower it, or raise the time_budget"
+            _add(what, f"{part:g} s", fault, hint, word, agent, report)
+    for used in (used for use in uses for used in use.tools):
+        timeout = used.tool.behaviour.timeout
+        if timeout is not None and timeout > budget:
+            fault = f"the Timeout of its tool {used.tool.name!r} is {timeout:g} s"
+            hint = "raise the time_budget, or lower the Timeout"
+            _add("time_budget", f"{budget:g} s", fault, hint, word, agent, report)
+
+
+def _history(word: History, agent: Agent, report: Report) -> CheckedHistory:
+    _check_count("keep_turns", word.keep_turns, word, agent, report)
+    after = word.summarize_after
+    if after is not None and after < word.keep_turns:
+        fault = f"the newest {word.keep_turns} turns are kept as they are"
+        _add("summarize_after", after, fault, "write at least keep_turns", word, agent, report)
+    return CheckedHistory(keep_turns=word.keep_turns, summarize_after=after)
+
+
+def _add(
+    what: str,
+    value: object,
+    fault: str,
+    hint: str,
+    word: RunPolicy | History,
+    agent: Agent,
+    report: Report,
+) -> None:
+    report.add(
+        codes.BAD_LIMIT,
+        word.source,
+        what=what,
+        word=type(word).__name__,
+        agent=agent.name,
+        value=value,
+        fault=fault,
+        hint=hint,
+    )

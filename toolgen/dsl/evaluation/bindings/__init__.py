@@ -1,0 +1,1 @@
+"""How a tool's arguments fill its method's payload, and the result comes back."""

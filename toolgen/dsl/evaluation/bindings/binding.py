@@ -1,0 +1,407 @@
+"""Bindings: how a tool's arguments fill its method's payload, and the method's result the tool's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from toolgen.contract.names import CALL_META_NAMES
+from toolgen.expr import codes
+from toolgen.expr.diagnostics import Related
+from toolgen.expr.rule import Rule
+from toolgen.expr.tree import ArtifactSource, Assignment, Binding, Computed, ObjectMapping
+from toolgen.shapes.fields import ArrayType, Field, NumberType, RefType, may_be_absent, may_be_none
+
+from ...clauses import BindTo
+from ..report import Report, closest
+from ..tools.tools import Draft
+from ..types.modules import UNKNOWN, Module
+from ..types.spelling import field_text, type_text
+from ..types.subsets import is_within
+from .conversion import Complaints, Converter, loses_keys
+from .methods import Operation
+from .renames import Renames
+
+_COUNTS: Final = ("returned", "truncated")
+"""Bounds that are always there, and are computed where a method does not carry them."""
+
+
+def bind(draft: Draft, bind_to: BindTo, operation: Operation, shared: Module, report: Report) -> Binding:
+    """Return the binding of a tool to its method; everything that does not fit is reported."""
+    return _Binder(draft, bind_to, operation, shared, report).binding()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pair:
+    """Two fields of which one fills the other although it does not fit."""
+
+    path: str
+    source: Field
+    target: Field
+    what: str
+    giver: str
+    taker: str
+    related: tuple[Related, ...]
+    may_be_required: bool = True
+    """Whether no other rule forbids the source to be there always."""
+    may_be_optional: bool = True
+    """Whether no other rule forbids the target to be absent."""
+
+
+class _Binder:
+    def __init__(
+        self, draft: Draft, bind_to: BindTo, operation: Operation, shared: Module, report: Report
+    ) -> None:
+        self._draft = draft
+        self._tool = draft.tool
+        self._bind_to = bind_to
+        self._operation = operation
+        self._shared = shared.classes
+        self._report = report
+        payloads_are_known = draft.payload_is_known and operation.payload_is_known
+        results_are_known = draft.result_is_known and operation.result_is_known
+        are_known = payloads_are_known and results_are_known
+        self._renames = Renames(bind_to, draft.tool, operation, report, are_known=are_known)
+
+    def binding(self) -> Binding:
+        payload, payload_objects = self._payload()
+        result, artifacts, result_objects = self._result()
+        return Binding(
+            service=self._operation.service,
+            method=self._operation.name,
+            payload=payload,
+            result=result,
+            artifacts=artifacts,
+            payload_objects=payload_objects,
+            result_objects=result_objects,
+        )
+
+    def _payload(self) -> tuple[ObjectMapping, tuple[ObjectMapping, ...]]:
+        tool, target = self._tool, self._operation.payload_type
+        converter = Converter(
+            self._draft.module.objects,
+            self._operation.module.objects,
+            self._shared,
+            Complaints(
+                mismatch=self._payload_mismatch,
+                excess=self._payload_excess,
+                unfilled=self._unfilled_payload,
+                lost=self._lost,
+                unkept=self._unkept_argument,
+            ),
+        )
+        given = {field.name: field for field in (*tool.payload.fields, *tool.injected)}
+        assignments, used, unfilled = [], set(), []
+        for field in target.fields:
+            source = given.get(self._renames.payload_source(field.name) or "")
+            if source:
+                used.add(source.name)
+                conversion = converter.field(source, field, source.name)
+                assignments.append(Assignment(target=field, source=source, conversion=conversion))
+            elif field.required:
+                unfilled.append(field)
+        lost = [field for field in tool.payload.fields if field.name not in used]
+        self._complain(unfilled, lost)
+        if loses_keys(tool.payload, target, may_lose=False):
+            self._unkept_argument("")
+        mapping = ObjectMapping(source=tool.payload.name, target=target.name, assignments=tuple(assignments))
+        return mapping, converter.mappings
+
+    def _complain(self, unfilled: list[Field], lost: list[Field]) -> None:
+        """Report what is unfilled and what is lost; a pair of one type is one mistake."""
+        if self._renames.are_broken:
+            return
+        for field in unfilled if self._draft.payload_is_known else ():
+            twin = next((other for other in lost if type_text(other.type) == type_text(field.type)), None)
+            hint = ""
+            if twin:
+                lost.remove(twin)
+                hint = f"if it is the argument {twin.name!r}, write rename={{{field.name!r}: {twin.name!r}}}"
+            self._unfilled_payload(field.name, field, hint)
+        for field in lost if self._operation.payload_is_known else ():
+            self._lost(field.name, field)
+
+    def _unfilled_payload(self, path: str, field: Field, hint: str = "") -> None:
+        attribute = f'Attribute("{path}", {type_text(field.type)}, "…", required=True)'
+        fixes = f'add {attribute} to Args, or write Inject("{path}"), or give it a default in the method'
+        if "." in path:
+            fixes = "add it to the argument, or make it optional in the method"
+        elif field.name in CALL_META_NAMES:
+            fixes = f'write Inject("{field.name}"), and the runtime fills it from the call'
+        self._report.add(
+            codes.UNFILLED_PAYLOAD_FIELD,
+            self._bind_to.source,
+            related=self._payload_field(field, path),
+            method=self._operation.label,
+            field=path,
+            type=type_text(field.type),
+            tool=self._tool.name,
+            hint=hint or fixes,
+        )
+
+    def _lost(self, path: str, field: Field) -> None:
+        hint = "add it to the method's payload, or remove it from the tool"
+        known = [target.name for target in self._operation.payload_type.fields]
+        meant = closest(field.name, known)
+        if meant and "." not in path:
+            hint = f"if {meant!r} is meant, write rename={{{meant!r}: {field.name!r}}}"
+        self._report.add(
+            codes.LOST_ARGUMENT,
+            self._bind_to.source,
+            related=[*self._argument(field, path), self._method()],
+            field=path,
+            type=type_text(field.type),
+            tool=self._tool.name,
+            method=self._operation.label,
+            hint=hint,
+        )
+
+    def _payload_mismatch(self, path: str, source: Field, target: Field) -> None:
+        self._mismatch(self._payload_pair(path, source, target))
+
+    def _payload_excess(self, path: str, source: Field, target: Field) -> None:
+        self._excess(self._payload_pair(path, source, target))
+
+    def _payload_pair(self, path: str, source: Field, target: Field) -> _Pair:
+        window = self._tool.bounded
+        return _Pair(
+            path=path,
+            source=source,
+            target=target,
+            what="argument",
+            giver=f"tool {self._tool.name!r}",
+            taker=f"method {self._operation.label!r}",
+            may_be_required=window is None or path != window.cursor,
+            related=(*self._argument(source, path), *self._payload_field(target, path)),
+        )
+
+    def _result(self) -> tuple[ObjectMapping, tuple[ArtifactSource, ...], tuple[ObjectMapping, ...]]:
+        tool, source = self._tool, self._operation.result_type
+        converter = Converter(
+            self._operation.module.objects,
+            self._draft.module.objects,
+            self._shared,
+            Complaints(
+                mismatch=self._result_mismatch,
+                excess=self._result_excess,
+                unfilled=self._unfilled_result,
+                lost=None,
+                unkept=self._unkept_result,
+            ),
+        )
+        assignments = []
+        for field in tool.result.fields:
+            given = source.field(self._renames.result_source(field.name) or "")
+            if given:
+                conversion = converter.field(given, field, given.name)
+                assignments.append(Assignment(target=field, source=given, conversion=conversion))
+            elif tool.bounded and field.name in _COUNTS:
+                assignments.append(Assignment(target=field, computed=self._computed(field)))
+            elif field.required and self._operation.result_is_known and not self._renames.are_broken:
+                self._unfilled_result(field.name, field)
+        self._check_refinable(assignments)
+        if loses_keys(source, tool.result, may_lose=True):
+            self._unkept_result("")
+        mapping = ObjectMapping(source=source.name, target=tool.result.name, assignments=tuple(assignments))
+        return mapping, self._artifacts(converter), converter.mappings
+
+    def _artifacts(self, converter: Converter) -> tuple[ArtifactSource, ...]:
+        filled = []
+        for artifact in self._tool.artifacts:
+            given = self._operation.result_type.field(self._renames.result_source(artifact.kind) or "")
+            if given is None:
+                self._unfilled_artifact(artifact.kind)
+                continue
+            type_ = RefType(name=artifact.type) if artifact.type != UNKNOWN.name else UNKNOWN
+            target = Field(name=artifact.kind, type=type_, description="", title="")
+            conversion = converter.field(given, target, given.name)
+            filled.append(ArtifactSource(kind=artifact.kind, source=given, conversion=conversion))
+        return tuple(filled)
+
+    def _unfilled_artifact(self, kind: str) -> None:
+        if self._renames.are_broken or not self._operation.result_is_known:
+            return
+        given = [field.name for field in self._operation.result_type.fields]
+        meant = closest(kind, given)
+        rename = f"rename={{{meant or '…'!r}: {kind!r}}}"
+        hint = f"if {meant!r} is meant, write {rename}; else " if meant else ""
+        hint += f'add Attribute("{kind}", …) to the method\'s Result'
+        if not meant:
+            hint += f", or write {rename}"
+        self._report.add(
+            codes.UNFILLED_ARTIFACT,
+            self._bind_to.source,
+            related=[self._method()],
+            kind=kind,
+            tool=self._tool.name,
+            method=self._operation.label,
+            hint=f"{hint}, or remove BindTo and give it in the executor",
+        )
+
+    def _computed(self, field: Field) -> Computed:
+        """Return how a bound is computed that the method does not carry; report it when it is not."""
+        if field.name == "returned":
+            self._check_returned(field)
+            return "returned"
+        next_cursor = self._tool.bounded.next_cursor if self._tool.bounded else None
+        source = self._operation.result_type
+        total = source.field(self._renames.result_source("total") or "")
+        cursor = next_cursor and source.field(self._renames.result_source(next_cursor) or "")
+        counts = total is not None and isinstance(total.type, NumberType) and total.required
+        if not counts and not (cursor and may_be_none(cursor)):
+            fix = "or a next cursor"
+            if cursor:
+                fix = f"or make {cursor.name!r} optional there: the last page has no next cursor"
+            self._not_computable(
+                field,
+                'add Attribute("total", Int, "…", required=True) to the method\'s Result, or truncated '
+                f"(a required Boolean), {fix}",
+            )
+        return "truncated"
+
+    def _check_returned(self, field: Field) -> None:
+        """Report a number of results that is not the length of the only array."""
+        arrays = [
+            (other, other.type) for other in self._tool.result.fields if isinstance(other.type, ArrayType)
+        ]
+        hint = 'add Attribute("returned", Int, "…", required=True) to the method\'s Result'
+        if len(arrays) != 1:
+            fault = "has several arrays" if arrays else "has no array"
+            self._not_computable(field, f"{hint}: its result {fault}")
+            return
+        ((array, type_),) = arrays
+        count = NumberType(integer=True, minimum=type_.min_length or 0, maximum=type_.max_length)
+        if may_be_absent(array):
+            self._not_computable(field, f"{hint}: its only array {array.name!r} may be absent")
+        elif not is_within(count, field.type):
+            given = type_text(count, constraints=True)
+            self._not_computable(field, f"write {given}: that is the length of {array.name!r}")
+
+    def _check_refinable(self, assignments: list[Assignment]) -> None:
+        """Report a window whose method never says how to get what it leaves out (Goa-AI's rule)."""
+        window = self._tool.bounded
+        filled = {one.target.name for one in assignments if one.source is not None}
+        if window is None or self._renames.are_broken or {"refinement_hint", window.next_cursor} & filled:
+            return
+        other = f'Attribute("{window.next_cursor}", String, "…")'
+        if window.next_cursor is None:
+            other = "page: BoundedResult(cursor=…, next_cursor=…)"
+        self._report_bounds(codes.BOUNDS_NOT_REFINABLE, other=other)
+
+    def _not_computable(self, field: Field, hint: str) -> None:
+        self._report_bounds(codes.BOUNDS_NOT_COMPUTABLE, name=field.name, hint=hint)
+
+    def _report_bounds(self, rule: Rule, **facts: str) -> None:
+        if not self._draft.result_is_known or not self._operation.result_is_known:
+            return
+        named = {"tool": self._tool.name, "method": self._operation.label, **facts}
+        self._report.add(rule, self._bind_to.source, related=[self._method()], **named)
+
+    def _method(self) -> Related:
+        return Related(message=f"method {self._operation.name!r} stands here", source=self._operation.source)
+
+    def _unfilled_result(self, path: str, field: Field) -> None:
+        hint = "add it to the method's result, or make it optional in the tool"
+        taken = {self._renames.result_source(returned.name) for returned in self._tool.result.fields}
+        spare = (given for given in self._operation.result_type.fields if given.name not in taken)
+        twin = next((given for given in spare if type_text(given.type) == type_text(field.type)), None)
+        if twin and "." not in path:
+            hint = f"if it is the field {twin.name!r}, write rename={{{twin.name!r}: {field.name!r}}}"
+        self._report.add(
+            codes.UNFILLED_RESULT_FIELD,
+            self._bind_to.source,
+            related=[*self._returned(field, path), self._method()],
+            tool=self._tool.name,
+            field=path,
+            type=type_text(field.type),
+            method=self._operation.label,
+            hint=hint,
+        )
+
+    def _result_mismatch(self, path: str, source: Field, target: Field) -> None:
+        self._mismatch(self._result_pair(path, source, target))
+
+    def _result_excess(self, path: str, source: Field, target: Field) -> None:
+        self._excess(self._result_pair(path, source, target))
+
+    def _result_pair(self, path: str, source: Field, target: Field) -> _Pair:
+        is_count = self._tool.bounded is not None and target.name in _COUNTS and "." not in path
+        return _Pair(
+            path=path,
+            source=source,
+            target=target,
+            what="result field",
+            giver=f"method {self._operation.label!r}",
+            taker=f"tool {self._tool.name!r}",
+            may_be_optional=not is_count,
+            related=(*self._returned(target, path), *self._result_field(source, path)),
+        )
+
+    def _unkept_argument(self, path: str) -> None:
+        self._unkept(f"argument {path!r}" if path else "the argument object", path)
+
+    def _unkept_result(self, path: str) -> None:
+        self._unkept(f"result field {path!r}" if path else "the result", path, is_result=True)
+
+    def _unkept(self, given: str, path: str, *, is_result: bool = False) -> None:
+        """Report an open object that is built again; the path is empty for the outermost one."""
+        sides = f"tool {self._tool.name!r}", f"method {self._operation.label!r}"
+        giver, taker = reversed(sides) if is_result else sides
+        fix = "use one named Type on both sides" if path else "take its other keys as MapOf(String, Any)"
+        hint = f"remove open=True, or {fix}"
+        facts = {"given": given, "giver": giver, "taker": taker, "hint": hint}
+        self._report.add(codes.OPEN_REBUILD, self._bind_to.source, related=[self._method()], **facts)
+
+    def _mismatch(self, pair: _Pair) -> None:
+        """Report types that do not go together, or a field that may be absent where it must not."""
+        given, taken = type_text(pair.source.type), type_text(pair.target.type)
+        name, where = pair.target.name, pair.taker.partition(" ")[0]
+        hint = f"make {name!r} {given} in the {where}, or change the type of the {pair.what}"
+        if given == taken:
+            fixes = [f"add required=True or a default to the {pair.what}"] if pair.may_be_required else []
+            fixes += [f"make {name!r} optional in the {where}"] if pair.may_be_optional else []
+            given, taken, hint = field_text(pair.source), f"required {taken}", ", or ".join(fixes)
+        self._report_pair(pair, given, taken, hint)
+
+    def _excess(self, pair: _Pair) -> None:
+        """Report a field whose constraints allow what those of its target do not."""
+        given = type_text(pair.source.type, constraints=True)
+        taken = type_text(pair.target.type, constraints=True)
+        giver, taker = pair.giver.partition(" ")[0], pair.taker.partition(" ")[0]
+        hint = f"write {taken} in the {giver}, or {given} in the {taker}"
+        self._report_pair(pair, given, taken, hint)
+
+    def _report_pair(self, pair: _Pair, given: str, taken: str, hint: str) -> None:
+        is_nested = "." in pair.path or "[" in pair.path
+        self._report.add(
+            codes.BIND_MISMATCH,
+            self._bind_to.source,
+            related=pair.related,
+            given=f"{pair.what} {pair.path!r} of {pair.giver}",
+            given_type=given,
+            taken=f"{(pair.path if is_nested else pair.target.name)!r} of {pair.taker}",
+            taken_type=taken,
+            hint=hint,
+        )
+
+    def _argument(self, field: Field, path: str) -> list[Related]:
+        what = f"argument {field.name!r} of the tool"
+        return _written(self._draft.module, self._tool.payload.name, field, path, what)
+
+    def _returned(self, field: Field, path: str) -> list[Related]:
+        what = f"{field.name!r} of the tool's result"
+        return _written(self._draft.module, self._tool.result.name, field, path, what)
+
+    def _payload_field(self, field: Field, path: str) -> list[Related]:
+        what = f"{field.name!r} of the method's payload"
+        return _written(self._operation.module, self._operation.payload, field, path, what)
+
+    def _result_field(self, field: Field, path: str) -> list[Related]:
+        what = f"{field.name!r} of the method's result"
+        return _written(self._operation.module, self._operation.result, field, path, what)
+
+
+def _written(module: Module, class_name: str, field: Field, path: str, what: str) -> list[Related]:
+    """Return the place of an object's own field; those of objects inside it are not followed."""
+    source = module.source_of(class_name, field) if "." not in path else None
+    return [Related(message=f"{what} stands here", source=source)] if source else []

@@ -1,0 +1,99 @@
+"""Methods of services, as far as their tools have to know them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from toolgen.expr.source import Source
+from toolgen.expr.tree import Method as CheckedMethod
+from toolgen.shapes import naming
+from toolgen.shapes.fields import ObjectType
+
+from ...structure import Method, Payload, Result
+from ..checks.names import check_snake, described
+from ..clauses import single
+from ..report import Report
+from ..types.modules import Module
+from ..types.payloads import draw
+from ..types.types import Types
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """A method with its words, which a tool without Args or Return takes over."""
+
+    service: str
+    name: str
+    description: str
+    source: Source
+    payload_clause: Payload | None
+    result_clause: Result | None
+    payload: str
+    result: str
+    """Class names."""
+    module: Module
+    payload_is_known: bool = True
+    result_is_known: bool = True
+
+    @property
+    def label(self) -> str:
+        return f"{self.service}.{self.name}"
+
+    @property
+    def payload_where(self) -> str:
+        return f"the payload of method {self.name!r}"
+
+    @property
+    def result_where(self) -> str:
+        return f"the result of method {self.name!r}"
+
+    @property
+    def payload_type(self) -> ObjectType:
+        return self.module.classes[self.payload]
+
+    @property
+    def result_type(self) -> ObjectType:
+        return self.module.classes[self.result]
+
+    def checked(self) -> CheckedMethod:
+        return CheckedMethod(
+            name=self.name,
+            description=self.description,
+            payload=self.payload_type,
+            result=self.result_type,
+        )
+
+
+def operation(word: Method, service: str, module: Module, types: Types, report: Report) -> Operation:
+    """Return a method whose payload and result stand in the service's module."""
+    what = f"method {word.name!r}"
+    check_snake(report, "a method", word.name, word.source)
+    drafted = Operation(
+        service=service,
+        name=word.name,
+        description=described(report, what, word.description, word.source),
+        source=word.source,
+        payload_clause=single(word, word.children, Payload, report),
+        result_clause=single(word, word.children, Result, report),
+        payload=naming.class_name(word.name, "payload"),
+        result=naming.class_name(word.name, "result"),
+        module=module,
+    )
+    are_known = []
+    for class_name, clause, where in (
+        (drafted.payload, drafted.payload_clause, drafted.payload_where),
+        (drafted.result, drafted.result_clause, drafted.result_where),
+    ):
+        module.reserve(class_name, where, word.source)
+        drawn = draw(clause, where, module, class_name, types, report)
+        object_ = ObjectType(
+            name=class_name,
+            description=drawn.description,
+            fields=drawn.fields,
+            open=drawn.open,
+            foreign=drawn.foreign,
+        )
+        module.define(object_, drawn.sources)
+        module.adopt(object_, where, word.source)
+        are_known.append(drawn.is_known)
+    return replace(drafted, payload_is_known=are_known[0], result_is_known=are_known[1])

@@ -1,0 +1,1 @@
+"""What is checked before anything is read: arguments of words, and names."""

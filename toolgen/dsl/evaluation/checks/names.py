@@ -1,0 +1,209 @@
+"""Rules about names and descriptions, and the identifiers that names become."""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+import re
+from collections.abc import Callable, Hashable
+from typing import Final
+
+from toolgen.expr import codes
+from toolgen.expr.diagnostics import Related
+from toolgen.expr.source import Source
+from toolgen.shapes import naming
+
+from ..report import Report
+
+_IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_DESIGN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+
+_TAKEN_MODULES: Final = {
+    "types": "the module of the shared types",
+    "self": "the first argument of every method",
+}
+"""By module name, what a service of that name would stand in the place of."""
+
+
+def check_snake(report: Report, what: str, name: str, source: Source) -> None:
+    """Check the name of a toolset, a tool, a method or an artifact: `like_this`."""
+    if not _check_pattern(report, what, name, source, naming.TOOL_NAME, "like_this", naming.snake):
+        return
+    check_length(report, what, name, source, "the name")
+
+
+def check_identifier(report: Report, what: str, name: str, source: Source) -> None:
+    """Check the name of a service, a type or an enum: `LikeThis`."""
+    if not _check_pattern(report, what, name, source, _IDENTIFIER, "LikeThis", naming.class_name):
+        return
+    check_length(report, what, name, source, "the name")
+    if keyword.iskeyword(naming.class_name(name)):
+        report.add(
+            codes.RESERVED_NAME,
+            source,
+            name=name,
+            what=what,
+            taken_by="Python",
+            proposal=naming.class_name(name, "value"),
+        )
+
+
+def check_service(report: Report, name: str, source: Source) -> None:
+    check_identifier(report, "a service", name, source)
+    taken_by = _TAKEN_MODULES.get(naming.module_name(name))
+    if taken_by:
+        report.add(
+            codes.RESERVED_NAME,
+            source,
+            name=name,
+            what="a service",
+            taken_by=taken_by,
+            proposal=naming.class_name(name, "service"),
+        )
+
+
+def check_design(report: Report, name: str, source: Source) -> None:
+    _check_pattern(report, "the design", name, source, _DESIGN, "like-this", naming.snake)
+
+
+def check_key(report: Report, what: str, name: str, source: Source) -> bool:
+    """Check a JSON key: the name of an attribute, a tag or a branch; return whether it is good."""
+    fault = ""
+    if not name:
+        fault = "is empty"
+    elif re.search(r"\s", name):
+        fault = "holds a space"
+    elif not name.isprintable():
+        fault = "holds a character that cannot be printed"
+    if fault:
+        report.add(
+            codes.BAD_NAME,
+            source,
+            name=name,
+            what=what,
+            fault=fault,
+            hint=_name_hint(name, _key(name), "write a JSON key"),
+        )
+    return not fault
+
+
+def _key(name: str) -> str:
+    """Return a key for a name that is none; empty where nothing of it can be kept."""
+    return naming.snake(name) if name.isascii() and naming.words(name) else ""
+
+
+def check_length(report: Report, what: str, name: str, source: Source, part: str) -> None:
+    """Check a name against the longest that every model provider takes."""
+    excess = len(name) - naming.LONGEST_NAME
+    if excess > 0:
+        report.add(
+            codes.NAME_TOO_LONG,
+            source,
+            what=what,
+            name=name,
+            length=len(name),
+            limit=naming.LONGEST_NAME,
+            part=part,
+            excess=excess,
+            plural="s" if excess > 1 else "",
+        )
+
+
+def described(report: Report, what: str, description: str, source: Source) -> str:
+    """Return the description without indentation; a missing one is reported."""
+    text = inspect.cleandoc(description).strip()
+    if not text:
+        report.add(codes.MISSING_DESCRIPTION, source, what=what)
+    return text
+
+
+class Unique:
+    """Names that may stand only once in one place."""
+
+    def __init__(self, report: Report, where: str) -> None:
+        self._report = report
+        self._where = where
+        self._first: dict[Hashable, Source] = {}
+
+    def add(self, what: str, name: str, source: Source, hint: str = "rename one of them") -> bool:
+        """Take a name; return whether it was free, and report it when it was not."""
+        first = self._first.get((what, name))
+        if first is None:
+            self._first[what, name] = source
+            return True
+        same = first.place == source.place
+        if first is source:
+            hint = "list it once"
+        elif same:
+            hint = f"this line makes several of them: give each {what} a name of its own"
+        self._report.add(
+            codes.DUPLICATE_NAME,
+            source,
+            related=[] if same else [Related(message="it stands first here", source=first)],
+            what=what,
+            name=name,
+            where=self._where,
+            hint=hint,
+        )
+        return False
+
+
+class Identifiers:
+    """Identifiers of one generated scope, each with the name that it was made of."""
+
+    def __init__(self, report: Report, where: str, outer: Identifiers | None = None) -> None:
+        self._report = report
+        self._where = where
+        self._outer = outer
+        self._taken: dict[str, tuple[str, Source]] = {}
+
+    def claim(self, identifier: str, what: str, source: Source, *, apart: bool = False) -> None:
+        """Take an identifier; one that is taken is reported with both names.
+
+        `apart` says that it never stands beside those of the outer scope.
+        """
+        outer = None if apart or self._outer is None else self._outer._taken.get(identifier)
+        taken = self._taken.get(identifier) or outer
+        if not taken:
+            self._taken[identifier] = what, source
+            return
+        other, place = taken
+        self._report.add(
+            codes.IDENTIFIER_CLASH,
+            source,
+            related=[Related(message=f"{other} stands here", source=place)],
+            what=what,
+            other=other,
+            identifier=identifier,
+            where=self._where,
+        )
+
+
+def _check_pattern(
+    report: Report,
+    what: str,
+    name: str,
+    source: Source,
+    pattern: re.Pattern[str],
+    form: str,
+    repaired: Callable[[str], str],
+) -> bool:
+    if pattern.fullmatch(name):
+        return True
+    fault = (
+        "is empty" if not name else "holds a space" if re.search(r"\s", name) else f"is not written {form}"
+    )
+    proposal = repaired(name)
+    hint = _name_hint(
+        name,
+        proposal if name.isascii() and pattern.fullmatch(proposal) else "",
+        "use letters from a to z, digits and underscores, a letter first",
+    )
+    report.add(codes.BAD_NAME, source, name=name, what=what, fault=fault, hint=hint)
+    return False
+
+
+def _name_hint(name: str, proposal: str, otherwise: str) -> str:
+    if re.search(r"\s", name):
+        return f"is a comma missing? if not, write {proposal!r}" if proposal else "is a comma missing?"
+    return f"write {proposal!r}" if proposal else otherwise

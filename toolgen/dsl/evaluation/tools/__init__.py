@@ -1,0 +1,1 @@
+"""Tools: arguments, results, behaviour."""

@@ -1,0 +1,140 @@
+"""What a tool asks of those who run it, checked against its arguments and its result."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any as Anything
+from typing import Final, TypeAlias
+
+from toolgen.expr import codes
+from toolgen.expr.source import Source
+from toolgen.expr.tree import Behaviour, Confirmation
+from toolgen.expr.tree import LongRunning as CheckedLongRunning
+from toolgen.shapes import naming
+
+from ...behaviour import (
+    Bookkeeping,
+    CallHint,
+    Confirm,
+    Instructions,
+    LongRunning,
+    Needs,
+    ResultHint,
+    ResultReminder,
+    Sequential,
+    Terminal,
+    Timeout,
+)
+from ...composites import Object, Type
+from ...structure import Tool
+from ..checks.names import check_snake
+from ..clauses import single
+from ..report import Report
+from ..types.constraints import Subject
+from ..types.modules import UNKNOWN, Module
+from ..types.types import Types
+from .conditions import Arguments, condition
+from .durations import seconds
+from .templates import Shown, template
+
+_Part: TypeAlias = "Type | Object | str | None"
+_WORDS: Final = {"approval": "Approval", "ack": "Acknowledgement", "progress": "Progress"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """What the clauses of a tool may refer to."""
+
+    arguments: Arguments
+    shown: Shown
+    """Of the arguments."""
+    result: Shown
+
+
+class Behaviours:
+    """Makes the behaviour of tools out of words."""
+
+    def __init__(self, report: Report, types: Types) -> None:
+        self._report = report
+        self._types = types
+
+    def of(self, word: Tool, module: Module, sides: Sides) -> Behaviour:
+        """Return what the tool asks for; the classes that are made for it stand in the module."""
+        report, name = self._report, word.name
+        terminal = single(word, word.children, Terminal, report)
+        confirmation = self._confirmation(word, module, sides)
+        long_running = self._long_running(word, module)
+        if terminal and long_running:
+            report.add(codes.TERMINAL_LONG_RUNNING, terminal.source, tool=name)
+        return Behaviour(
+            confirmation=confirmation,
+            long_running=long_running,
+            timeout=self._timeout(word),
+            is_sequential=single(word, word.children, Sequential, report) is not None,
+            is_terminal=terminal is not None,
+            is_bookkeeping=single(word, word.children, Bookkeeping, report) is not None,
+            needs=self._needs(word),
+            instructions=instructions_of(word, report),
+            result_reminder=_text(single(word, word.children, ResultReminder, report)),
+            call_hint=self._hint(word, CallHint, sides.shown),
+            result_hint=self._hint(word, ResultHint, sides.result),
+        )
+
+    def _hint(self, word: Tool, kind: type[CallHint] | type[ResultHint], of: Shown) -> str:
+        clause: CallHint | ResultHint | None = single(word, word.children, kind, self._report)
+        if clause is None:
+            return ""
+        return template(clause.template, kind.__name__, word.name, of, clause.source, self._report)
+
+    def _timeout(self, word: Tool) -> float | None:
+        clause = single(word, word.children, Timeout, self._report)
+        what = f"Timeout of tool {word.name!r}"
+        return seconds(clause.limit, what, clause.source, self._report) if clause else None
+
+    def _confirmation(self, word: Tool, module: Module, sides: Sides) -> Confirmation | None:
+        clause = single(word, word.children, Confirm, self._report)
+        if clause is None:
+            return None
+        source, report = clause.source, self._report
+        return Confirmation(
+            hint=template(clause.hint, "the hint of Confirm", word.name, sides.shown, source, report),
+            when=condition(clause, word.name, sides.arguments, report),
+            payload=self._class(clause.payload, word, "approval", module, source),
+        )
+
+    def _long_running(self, word: Tool, module: Module) -> CheckedLongRunning | None:
+        clause = single(word, word.children, LongRunning, self._report)
+        if clause is None:
+            return None
+        return CheckedLongRunning(
+            ack=self._class(clause.ack, word, "ack", module, clause.source),
+            progress=self._class(clause.progress, word, "progress", module, clause.source),
+        )
+
+    def _class(self, type_: _Part, word: Tool, part: str, module: Module, source: Source) -> str | None:
+        """Return the class of what a clause takes; an inline object is named after the tool and the part."""
+        if type_ is None:
+            return None
+        subject = Subject(what=f"the {part} of tool {word.name!r}", source=source, report=self._report)
+        class_name = naming.class_name(word.name, part)
+        description = f"{_WORDS[part]} of {word.name}."
+        found = self._types.object_type(type_, module, class_name, subject, description)
+        return None if found == UNKNOWN.name else found
+
+    def _needs(self, word: Tool) -> tuple[str, ...]:
+        clause = single(word, word.children, Needs, self._report)
+        names: Iterable[str] = clause.names if clause else ()
+        for name in names:
+            check_snake(self._report, "a capability", name, clause.source if clause else word.source)
+        return tuple(dict.fromkeys(names))
+
+
+def instructions_of(word: Anything, report: Report) -> str:
+    """Return what the model is told with a tool or a toolset."""
+    return _text(single(word, word.children, Instructions, report))
+
+
+def _text(clause: Instructions | ResultReminder | None) -> str:
+    return inspect.cleandoc(clause.text).strip() if clause else ""

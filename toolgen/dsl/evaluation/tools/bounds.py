@@ -1,0 +1,180 @@
+"""Bounded results: the fields that say how much there is, and the cursors to the rest."""
+
+from __future__ import annotations
+
+from typing import Any as Anything
+from typing import Final
+
+from toolgen.contract.bounds import Bounds, bounds_fault
+from toolgen.contract.json_value import Json
+from toolgen.contract.names import BOUNDS_FIELDS
+from toolgen.expr import codes
+from toolgen.expr.source import Source
+from toolgen.expr.tree import Bounded
+from toolgen.shapes import naming
+from toolgen.shapes.fields import (
+    MISSING,
+    ArrayType,
+    DataType,
+    EnumType,
+    Field,
+    NullableType,
+    NumberType,
+    ScalarType,
+    StringType,
+)
+
+from ...clauses import BoundedResult
+from ..report import Report, closest
+from ..types.modules import UNKNOWN
+from ..types.spelling import field_text, type_text
+
+_FIELDS: Final[dict[str, tuple[DataType, bool, str]]] = {
+    "returned": (NumberType(integer=True), True, "How many are in this result."),
+    "truncated": (ScalarType(kind="boolean"), True, "Whether there are more than these."),
+    "total": (NumberType(integer=True), False, "How many there are in all, if known."),
+    "refinement_hint": (StringType(), False, "How to ask for less, if that helps."),
+}
+
+
+def with_bounds(
+    tool: str, fields: tuple[Field, ...], sources: dict[str, Source], source: Source, report: Report
+) -> tuple[Field, ...]:
+    """Return the fields of a bounded result; those of the bounds are checked, or added at the end."""
+    by_name = {field.name: field for field in fields}
+    for name in BOUNDS_FIELDS:
+        if name in by_name:
+            _check(tool, by_name[name], sources.get(name, source), report)
+    added = (_field(name) for name in BOUNDS_FIELDS if name not in by_name)
+    return (*fields, *added)
+
+
+def _field(name: str) -> Field:
+    type_, required, description = _FIELDS[name]
+    return Field(name=name, type=type_, description=description, title=naming.title(name), required=required)
+
+
+def _check(tool: str, field: Field, source: Source, report: Report) -> None:
+    type_, required, _ = _FIELDS[field.name]
+    if field.type == UNKNOWN:
+        return
+    is_there = field.required or not required  # a total may be there always, a count has to be
+    if _same_kind(field.type, type_) and is_there and field.default is MISSING:
+        return
+    word = field_text(Field(name="", type=type_, description="", title="", required=required))
+    found = f"required {field_text(field)}" if field.required else field_text(field)
+    if field.default is not MISSING:
+        found = f"{found} with a default"
+    ending = ", required=True" if required else ""
+    report.add(
+        codes.BOUNDS_FIELD,
+        source,
+        name=field.name,
+        tool=tool,
+        type=found,
+        wanted=f"required {word}" if required else word,
+        attribute=f'Attribute("{field.name}", {type_text(type_)}, "…"{ending})',
+    )
+
+
+def _same_kind(type_: DataType, wanted: DataType) -> bool:
+    if isinstance(type_, NumberType) and isinstance(wanted, NumberType):
+        return type_.integer == wanted.integer
+    if isinstance(type_, StringType):
+        return isinstance(wanted, StringType)
+    return not isinstance(type_, EnumType) and type_ == wanted
+
+
+def bounded(
+    tool: str,
+    word: BoundedResult,
+    payload: tuple[Field, ...] | None,
+    result: tuple[Field, ...] | None,
+    report: Report,
+) -> Bounded:
+    """Return what the tool says about its window; cursors are checked on both sides that are known."""
+    if (word.cursor is None) != (word.next_cursor is None):
+        which, other = ("cursor", "next_cursor") if word.next_cursor is None else ("next_cursor", "cursor")
+        report.add(
+            codes.BAD_CURSOR,
+            word.source,
+            which=which,
+            name=getattr(word, which),
+            tool=tool,
+            fault=f"has no {other} beside it",
+            hint=f"name the {other} too: BoundedResult(cursor=…, next_cursor=…)",
+        )
+    _check_cursor(tool, "cursor", word.cursor, "Args", payload, word.source, report)
+    _check_cursor(tool, "next_cursor", word.next_cursor, "Return", result, word.source, report)
+    lists = [field.name for field in result or () if _is_list(field.type)]
+    items = lists[0] if len(lists) == 1 else None
+    return Bounded(cursor=word.cursor, next_cursor=word.next_cursor, items=items)
+
+
+def _is_list(type_: DataType) -> bool:
+    return isinstance(type_.inner if isinstance(type_, NullableType) else type_, ArrayType)
+
+
+def example_fault(window: Bounded, result: Json) -> str | None:
+    """Return what the bounds of an example's result contradict; None where they hold.
+
+    What is of a wrong type is reported by the check of its types.
+    """
+    if not isinstance(result, dict):
+        return None
+    found = {name: result.get(name) for name in BOUNDS_FIELDS}
+    found["next_cursor"] = result.get(window.next_cursor or "")
+    items = result.get(window.items or "", [])
+    if not all(_is_of(value, name) for name, value in found.items()) or not isinstance(items, list | None):
+        return None
+    bounds: Anything = found
+    count = None if window.items is None else len(items or ())
+    return bounds_fault(Bounds(**bounds), items=count, is_paged=window.next_cursor is not None)
+
+
+def _is_of(value: Json, name: str) -> bool:
+    """Return whether a value is of the type of a bound; one that is not required may be null."""
+    match name:
+        case "returned":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "truncated":
+            return isinstance(value, bool)
+        case "total":
+            return value is None or (isinstance(value, int) and not isinstance(value, bool))
+        case _:
+            return isinstance(value, str | None)
+
+
+def _check_cursor(
+    tool: str,
+    which: str,
+    name: str | None,
+    clause: str,
+    fields: tuple[Field, ...] | None,
+    source: Source,
+    report: Report,
+) -> None:
+    if name is None or fields is None:
+        return
+    field = next((field for field in fields if field.name == name), None)
+    wanted = f'Attribute("{name}", String, "…") in {clause}'
+    if field is None:
+        meant = closest(name, [field.name for field in fields if isinstance(field.type, StringType)])
+        hint = f"did you mean {meant!r}?" if meant else f"add {wanted}"
+        _bad_cursor(tool, which, name, f"is no attribute of {clause}", hint, source, report)
+    elif field.type == UNKNOWN:
+        return
+    elif not isinstance(field.type, StringType):
+        fault = f"is {field_text(field)}, not an optional String"
+        _bad_cursor(tool, which, name, fault, f"write {wanted}", source, report)
+    elif field.required or field.default is not MISSING:
+        fault = "is always there; the first page has no cursor and the last page no next one"
+        _bad_cursor(
+            tool, which, name, fault, f"write {wanted}, neither required nor with a default", source, report
+        )
+
+
+def _bad_cursor(
+    tool: str, which: str, name: str, fault: str, hint: str, source: Source, report: Report
+) -> None:
+    report.add(codes.BAD_CURSOR, source, which=which, name=name, tool=tool, fault=fault, hint=hint)

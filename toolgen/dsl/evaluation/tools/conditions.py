@@ -1,0 +1,112 @@
+"""When a person is asked: arguments and the values that ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from toolgen.contract.json_value import Json
+from toolgen.expr import codes
+from toolgen.shapes.design.validator import Validator
+from toolgen.shapes.fields import (
+    DataType,
+    EnumType,
+    Field,
+    NullableType,
+    NumberType,
+    ScalarType,
+    StringType,
+)
+
+from ...behaviour import Confirm
+from ..report import Report, shown, suggestion
+from ..types.jsonvalues import NoJsonError, json_value
+from ..types.modules import UNKNOWN
+from ..types.spelling import type_text
+
+_Values: TypeAlias = "tuple[bool | int | float | str, ...]"
+_ATTRIBUTE: Final = "name an attribute of Args"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments:
+    """What a condition may name."""
+
+    names: list[str] | None
+    """None when they are not known."""
+    fields: tuple[Field, ...] = ()
+    """Those whose types are known too."""
+    injected: tuple[str, ...] = ()
+
+
+def condition(word: Confirm, tool: str, arguments: Arguments, report: Report) -> Mapping[str, _Values]:
+    """Return the values by argument; what can never hold is reported."""
+    found: dict[str, _Values] = {}
+    for name, written in word.when.items():
+        values = written if isinstance(written, tuple | list) else (written,)
+        for fault, hint in dict.fromkeys(_faults(name, values, arguments)):
+            report.add(codes.BAD_WHEN, word.source, tool=tool, fault=fault, hint=hint)
+        found[name] = tuple(plain for plain in map(_plain, values) if plain is not None)
+    return found
+
+
+def _faults(name: str, values: Sequence[object], arguments: Arguments) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the condition on one argument, each with its hint."""
+    if not values:
+        yield f"gives no value for {name!r}", "write a value, or several in a tuple"
+    if arguments.names is not None and name not in arguments.names:
+        yield _unknown(name, arguments)
+        return
+    field = next((field for field in arguments.fields if field.name == name), None)
+    for value in values:
+        plain = _plain(value)
+        if plain is None:
+            yield f"compares {name!r} with {shown(value)}", "write a string, a number, True or False"
+        elif field is not None and (fault := _misfit(field, plain)):
+            yield fault
+
+
+def _unknown(name: str, arguments: Arguments) -> tuple[str, str]:
+    if name in arguments.injected:
+        hint = "remove it: the server fills it, and no model chooses it"
+        return f"names {name!r}, which is injected", hint
+    hint = suggestion(name, arguments.names or (), _ATTRIBUTE)
+    return f"names {name!r}, which is none of its arguments", hint
+
+
+def _plain(value: object) -> bool | int | float | str | None:
+    """Return a value that can be compared; None for every other."""
+    try:
+        plain = json_value(value)
+    except NoJsonError:
+        return None
+    return plain if isinstance(plain, bool | int | float | str) else None
+
+
+def _misfit(field: Field, value: Json) -> tuple[str, str] | None:
+    """Return why an attribute never has this value."""
+    type_ = field.type.inner if isinstance(field.type, NullableType) else field.type
+    if type_ == UNKNOWN:
+        return None
+    if not _is_comparable(type_):
+        fault = f"names {field.name!r}, which is {type_text(type_)}"
+        return fault, "name a String, an Int, a Float, a Boolean or an enum"
+    issues = Validator(type_, {}).issues(value)
+    if not issues:
+        return None
+    fault = f"compares {field.name!r} with {shown(value)}, which it never is: {issues[0].message}"
+    if isinstance(type_, EnumType):
+        return fault, suggestion(str(value), map(str, type_.values), "write one of the values")
+    return fault, f"write a value of {type_text(type_, constraints=True)}"
+
+
+def _is_comparable(type_: DataType) -> bool:
+    """Return whether a value has one form in JSON, so that equal values are equal there."""
+    match type_:
+        case StringType() | NumberType() | EnumType():
+            return True
+        case ScalarType():
+            return type_.kind == "boolean"
+        case _:
+            return False

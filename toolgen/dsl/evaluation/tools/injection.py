@@ -1,0 +1,89 @@
+"""Injected fields: filled by the server, never seen by the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from toolgen.contract.names import CALL_META_NAMES
+from toolgen.expr import codes
+from toolgen.expr.diagnostics import Related
+from toolgen.expr.source import Source
+from toolgen.shapes.fields import MISSING, Field, StringType
+
+from ...clauses import Inject
+from ..checks.names import Unique
+from ..report import Report, suggestion
+from ..types.drawn import Fields
+from ..types.modules import UNKNOWN
+from ..types.spelling import type_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Injection:
+    """A payload, parted into what the server fills and what the model sends."""
+
+    fields: tuple[Field, ...]
+    remaining: tuple[Field, ...]
+    is_known: bool
+    """Whether every name was found."""
+
+
+def inject(
+    tool: str,
+    clauses: Iterable[Inject],
+    written: Fields,
+    inherited: Fields,
+    *,
+    known: Iterable[str],
+    is_known: bool,
+    report: Report,
+) -> Injection:
+    """Part the arguments; `inherited` are those of the bound payload, `known` all names of it."""
+    own = {field.name: field for field in written.fields}
+    taken = {field.name: field for field in inherited.fields}
+    found: dict[str, Field] = {}
+    unique = Unique(report, f"Inject of tool {tool!r}")
+    for clause in clauses:
+        for name in clause.names:
+            if not unique.add("field", name, clause.source):
+                continue
+            field = own.get(name) or taken.get(name)
+            if field is None:
+                if is_known:
+                    hint = suggestion(name, [*own, *known], _missing(name))
+                    report.add(codes.UNKNOWN_INJECT, clause.source, tool=tool, name=name, hint=hint)
+                is_known = False
+                continue
+            if name in own:
+                _check_required(tool, field, written.sources[name], clause, report)
+            source = {**inherited.sources, **written.sources}[name]
+            _check_type(tool, field, source, clause, report)
+            found[name] = replace(field, required=True, default=MISSING)
+    rest = (field for field in (*written.fields, *inherited.fields) if field.name not in found)
+    return Injection(fields=tuple(found.values()), remaining=tuple(rest), is_known=is_known)
+
+
+def check_closed(tool: str, clauses: Iterable[Inject], arguments: Source, report: Report) -> None:
+    """Report what is injected into open arguments."""
+    related = [Related(message="the open arguments stand here", source=arguments)]
+    for clause in clauses:
+        for name in clause.names:
+            report.add(codes.OPEN_INJECTION, clause.source, related=related, tool=tool, name=name)
+
+
+def _missing(name: str) -> str:
+    return f'add Attribute("{name}", String, "…", required=True) to Args, or to the method\'s Payload'
+
+
+def _check_required(tool: str, field: Field, source: Source, clause: Inject, report: Report) -> None:
+    if not field.required:
+        related = [Related(message=f"{field.name!r} is injected here", source=clause.source)]
+        report.add(codes.INJECT_REQUIRED, source, related=related, name=field.name, tool=tool)
+
+
+def _check_type(tool: str, field: Field, source: Source, clause: Inject, report: Report) -> None:
+    if field.name in CALL_META_NAMES and field.type != UNKNOWN and not isinstance(field.type, StringType):
+        related = [Related(message=f"{field.name!r} is injected here", source=clause.source)]
+        type_ = type_text(field.type)
+        report.add(codes.INJECT_TYPE, source, related=related, name=field.name, tool=tool, type=type_)

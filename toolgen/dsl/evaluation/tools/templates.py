@@ -1,0 +1,76 @@
+"""Texts for people with names in braces, as `toolgen.runtime.call.hints` fills them."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from toolgen.expr import codes
+from toolgen.expr.source import Source
+from toolgen.shapes.fields import Foreign, ObjectType
+
+from ..report import Report, suggestion
+
+_PART: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a template of a tool may name."""
+
+    otherwise: str
+    """What another name is, for messages: `none of its arguments`."""
+    names: Collection[str] | None
+    """None when they are not known."""
+    hidden: Collection[str] = ()
+    """Injected fields or artifacts, which nobody is shown."""
+
+
+def names_of(object_: ObjectType) -> list[str] | None:
+    """Return the names of an object's properties; None when a foreign schema does not tell them."""
+    if object_.foreign:
+        return _foreign_names(object_.foreign)
+    return [field.name for field in object_.fields]
+
+
+def _foreign_names(foreign: Foreign) -> list[str] | None:
+    class_ = foreign.classes.get(str(foreign.root.get("$ref", "")).rpartition("/")[2], {})
+    names: dict[str, None] = {}
+    for properties in (class_.get("properties"), foreign.schema.get("properties")):
+        names |= dict.fromkeys(properties if isinstance(properties, dict) else ())
+    return list(names) or None
+
+
+def template(text: str, clause: str, tool: str, of: Shown, source: Source, report: Report) -> str:
+    """Return the text without indentation; names that it cannot have and lone braces are reported."""
+    text = inspect.cleandoc(text).strip()
+    for fault, hint in _faults(text, of):
+        report.add(codes.UNKNOWN_HINT_NAME, source, clause=clause, tool=tool, fault=fault, hint=hint)
+    return text
+
+
+def _faults(text: str, of: Shown) -> Iterator[tuple[str, str]]:
+    for found in _PART.finditer(text):
+        name = found[1]
+        if name is None:
+            if found[0] in ("{", "}"):
+                yield (
+                    f"has a lone {found[0]!r}",
+                    f"write {found[0] * 2!r} for the brace itself, or complete it",
+                )
+        elif not name.strip():
+            yield f"has {found[0]!r} without a name", "write a name in the braces, or double them"
+        elif of.names is not None and name not in of.names:
+            yield f"names {name!r}, which is {of.otherwise}", _hint(name, of)
+
+
+def _hint(name: str, of: Shown) -> str:
+    if name in of.hidden:
+        return f"remove it: {name!r} is not shown to people"
+    bare = re.split(r"[:!.\[]", name.strip())[0].strip()
+    if of.names and bare in of.names:
+        return f"write {{{bare}}}: the name alone stands in the braces"
+    return suggestion(name, of.names or (), "remove it, or add the attribute")

@@ -1,0 +1,338 @@
+"""Tools: their arguments, results, injected fields, artifacts and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any as Anything
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.names import BOUNDS_FIELDS, Hint
+from toolgen.expr import codes
+from toolgen.expr.source import Source
+from toolgen.expr.tree import Artifact as CheckedArtifact
+from toolgen.expr.tree import Bounded
+from toolgen.expr.tree import Example as CheckedExample
+from toolgen.expr.tree import Tool as CheckedTool
+from toolgen.shapes import naming
+from toolgen.shapes.fields import MISSING, Field, Missing, ObjectType, RefType
+
+from ...clauses import Annotations, Artifact, BindTo, BoundedResult, Inject, Meta, Tags
+from ...examples import Example
+from ...structure import Args, Return, Tool
+from ..bindings.methods import Operation
+from ..checks.names import Unique, check_snake, described
+from ..clauses import every, single
+from ..report import Report
+from ..types.constraints import Subject
+from ..types.drawn import Fields, Projection
+from ..types.jsonvalues import json_value
+from ..types.modules import UNKNOWN, Module
+from ..types.payloads import draw
+from ..types.types import Types
+from ..types.values import ValueChecks
+from .behaviour import Behaviours, Sides
+from .bounds import bounded, example_fault, with_bounds
+from .conditions import Arguments
+from .injection import Injection, check_closed, inject
+from .templates import Shown, names_of
+from .whole import keeps_whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A tool whose binding is not resolved yet."""
+
+    tool: CheckedTool
+    module: Module
+    source: Source
+    bind: BindTo | None
+    operation: Operation | None
+    """The bound method; None without one, or when it was reported."""
+    payload_is_known: bool
+    result_is_known: bool
+    sides: Sides
+    """What texts about it may name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a tool's toolset gives it."""
+
+    service: str
+    toolset: str
+    module: Module
+    tags: tuple[str, ...]
+    meta: Mapping[str, Json]
+
+
+class Tools:
+    """Makes tools out of words."""
+
+    def __init__(self, report: Report, types: Types, values: ValueChecks) -> None:
+        self._report = report
+        self._types = types
+        self._values = values
+        self._behaviours = Behaviours(report, types)
+
+    def draft(
+        self, word: Tool, around: Surroundings, bind: BindTo | None, operation: Operation | None
+    ) -> Draft:
+        """Return the tool without its binding."""
+        module, report = around.module, self._report
+        what = f"tool {word.name!r}"
+        check_snake(report, "a tool", word.name, word.source)
+        payload_class = naming.class_name(word.name, "payload")
+        module.reserve(payload_class, f"the payload of {what}", word.source)
+        arguments, injection = self._payload(word, module, payload_class, bind, operation)
+        payload = ObjectType(
+            name=payload_class,
+            description=arguments.description,
+            fields=injection.remaining,
+            open=arguments.open,
+            foreign=arguments.foreign,
+            examples=arguments.examples if injection.remaining == arguments.fields else (),
+        )
+        module.define(payload, arguments.sources, injection.fields)
+        module.adopt(payload, f"the payload of {what}", word.source)
+        artifacts = self._artifacts(word, module)
+        result, result_is_known = self._result(word, module, artifacts, bind, operation)
+        if not keeps_whole(word, payload, result, operation, report):
+            bind = None
+        window = self._window(
+            word,
+            injection.remaining if arguments.is_known and not payload.foreign else None,
+            result.fields if result_is_known and not result.foreign else None,
+        )
+        sides = _sides(
+            payload if injection.is_known else None,
+            result if result_is_known else None,
+            injected=tuple(field.name for field in injection.fields),
+            artifacts=tuple(artifact.kind for artifact in artifacts),
+        )
+        tool = CheckedTool(
+            id=f"{around.service}.{around.toolset}.{word.name}",
+            name=word.name,
+            title=word.title or naming.title(word.name),
+            description=described(report, what, word.description, word.source),
+            payload=payload,
+            result=result,
+            injected=injection.fields,
+            artifacts=artifacts,
+            bounded=window,
+            annotations=self._annotations(word),
+            tags=tuple(dict.fromkeys((*around.tags, *tags_of(word, report)))),
+            meta={**around.meta, **meta_of(word, report)} or None,
+            examples=self._examples(
+                word,
+                module,
+                RefType(name=payload.name) if injection.is_known else UNKNOWN,
+                RefType(name=result.name) if result_is_known else UNKNOWN,
+                window if result_is_known else None,
+            ),
+            behaviour=self._behaviours.of(word, module, sides),
+        )
+        return Draft(
+            tool=tool,
+            module=module,
+            source=word.source,
+            bind=bind,
+            operation=operation,
+            payload_is_known=injection.is_known,
+            result_is_known=result_is_known,
+            sides=sides,
+        )
+
+    def _payload(
+        self,
+        word: Tool,
+        module: Module,
+        class_name: str,
+        bind: BindTo | None,
+        operation: Operation | None,
+    ) -> tuple[Fields, Injection]:
+        """Return the written or inherited arguments, and what of them is injected."""
+        args = single(word, word.children, Args, self._report)
+        clauses = every(word.children, Inject)
+        names = frozenset(name for clause in clauses for name in clause.names)
+        where = f"the arguments of tool {word.name!r}"
+        drawn = draw(args, where, module, class_name, self._types, self._report)
+        inherited = Fields()
+        if operation and bind:
+            written = {field.name for field in drawn.fields}
+            projection = Projection(
+                rename=bind.rename,
+                only=None if args is None else names - written,
+                without=frozenset(written),
+            )
+            inherited = draw(
+                operation.payload_clause,
+                operation.payload_where,
+                module,
+                class_name,
+                self._types,
+                self._report,
+                projection,
+            )
+        is_known = drawn.is_known and inherited.is_known and (bind is None or operation is not None)
+        injection = inject(
+            word.name,
+            () if drawn.foreign else clauses,
+            drawn,
+            inherited,
+            known=[field.name for field in operation.payload_type.fields] if operation else [],
+            is_known=is_known,
+            report=self._report,
+        )
+        if args and drawn.open:
+            check_closed(word.name, clauses, args.source, self._report)
+        fields = Fields(
+            fields=(*drawn.fields, *inherited.fields),
+            sources={**inherited.sources, **drawn.sources},
+            description=drawn.description if args else inherited.description,
+            open=drawn.open,
+            foreign=drawn.foreign or inherited.foreign,
+            examples=drawn.examples if args else inherited.examples,
+            is_known=is_known,
+        )
+        return fields, injection
+
+    def _result(
+        self,
+        word: Tool,
+        module: Module,
+        artifacts: tuple[CheckedArtifact, ...],
+        bind: BindTo | None,
+        operation: Operation | None,
+    ) -> tuple[ObjectType, bool]:
+        """Return the written or inherited result, and whether it is known."""
+        class_name = naming.class_name(word.name, "result")
+        where = f"the result of tool {word.name!r}"
+        module.reserve(class_name, where, word.source)
+        written = single(word, word.children, Return, self._report)
+        window = next(iter(every(word.children, BoundedResult)), None)
+        rename = bind.rename if bind else {}
+        kinds = {artifact.kind for artifact in artifacts}
+        if operation and bind:
+            given = {rename.get(field.name, field.name) for field in operation.result_type.fields}
+            kinds &= given
+        else:
+            kinds = set()
+        if written is None and operation:
+            taken = kinds | set(BOUNDS_FIELDS if window else ())
+            projection = Projection(rename=rename, without=frozenset(taken))
+            drawn = draw(
+                operation.result_clause,
+                operation.result_where,
+                module,
+                class_name,
+                self._types,
+                self._report,
+                projection,
+            )
+        else:
+            projection = Projection(without=frozenset(kinds))
+            drawn = draw(written, where, module, class_name, self._types, self._report, projection)
+        fields = drawn.fields
+        if window and not drawn.foreign:
+            sources = dict(drawn.sources)
+            fields = with_bounds(word.name, fields, sources, word.source, self._report)
+        result = ObjectType(
+            name=class_name,
+            description=drawn.description,
+            fields=fields,
+            open=written is not None and drawn.open,
+            foreign=drawn.foreign,
+            examples=drawn.examples if fields == drawn.fields else (),
+        )
+        added = {field.name: word.source for field in fields if field.name not in drawn.sources}
+        module.define(result, {**drawn.sources, **added})
+        module.adopt(result, where, word.source)
+        is_unbound = written is None and bind is not None and operation is None
+        return result, drawn.is_known and not is_unbound
+
+    def _artifacts(self, word: Tool, module: Module) -> tuple[CheckedArtifact, ...]:
+        unique = Unique(self._report, f"tool {word.name!r}")
+        found = []
+        for artifact in every(word.children, Artifact):
+            what = f"artifact {artifact.kind!r}"
+            check_snake(self._report, "an artifact", artifact.kind, artifact.source)
+            description = described(self._report, what, artifact.description, artifact.source)
+            subject = Subject(what=what, source=artifact.source, report=self._report)
+            class_name = naming.class_name(word.name, artifact.kind)
+            if unique.add("artifact", artifact.kind, artifact.source):
+                type_ = self._types.object_type(artifact.type, module, class_name, subject, description)
+                found.append(CheckedArtifact(kind=artifact.kind, description=description, type=type_))
+        return tuple(found)
+
+    def _window(
+        self, word: Tool, payload: tuple[Field, ...] | None, result: tuple[Field, ...] | None
+    ) -> Bounded | None:
+        clause = single(word, word.children, BoundedResult, self._report)
+        return bounded(word.name, clause, payload, result, self._report) if clause else None
+
+    def _annotations(self, word: Tool) -> Mapping[Hint, bool] | None:
+        clause = single(word, word.children, Annotations, self._report)
+        if clause is None:
+            return None
+        hints: Mapping[Hint, bool] = clause.hints  # type: ignore[assignment]  # its keywords are the hints
+        if hints.get("read_only"):
+            for name in ("destructive", "edit"):
+                if hints.get(name):
+                    self._report.add(
+                        codes.ANNOTATIONS_CONFLICT, clause.source, tool=word.name, hint_name=name
+                    )
+        return hints
+
+    def _examples(
+        self, word: Tool, module: Module, payload: RefType, result: RefType, window: Bounded | None
+    ) -> tuple[CheckedExample, ...]:
+        found = []
+        for example in every(word.children, Example):
+            what = f"tool {word.name!r}"
+            args = self._values.example(
+                dict(example.args), payload, module, f"{what} (arguments)", example.source
+            )
+            given: Json | Missing = None
+            if example.result is not None:
+                given = self._values.example(
+                    example.result, result, module, f"{what} (result)", example.source
+                )
+                fault = None if window is None or given is MISSING else example_fault(window, given)
+                if fault:
+                    self._report.add(
+                        codes.EXAMPLE_MISMATCH, example.source, what=f"{what} (result)", issues=fault
+                    )
+            if isinstance(args, dict) and not isinstance(given, Missing):
+                found.append(CheckedExample(args=args, result=given, source=example.source))
+        return tuple(found)
+
+
+def _sides(
+    payload: ObjectType | None,
+    result: ObjectType | None,
+    *,
+    injected: tuple[str, ...],
+    artifacts: tuple[str, ...],
+) -> Sides:
+    """Return what the clauses of a tool may refer to; None stands for what is not known."""
+    names = names_of(payload) if payload else None
+    given = names_of(result) if result else None
+    return Sides(
+        arguments=Arguments(names=names, fields=payload.fields if payload else (), injected=injected),
+        shown=Shown(otherwise="none of its arguments", names=names, hidden=injected),
+        result=Shown(otherwise="no field of its result", names=given, hidden=artifacts),
+    )
+
+
+def tags_of(word: Anything, report: Report) -> tuple[str, ...]:
+    """Return the labels of a tool or a toolset."""
+    clause = single(word, word.children, Tags, report)
+    return clause.names if clause else ()
+
+
+def meta_of(word: Anything, report: Report) -> Mapping[str, Json]:
+    """Return the facts of a tool or a toolset."""
+    clause = single(word, word.children, Meta, report)
+    facts = json_value(clause.facts) if clause else {}
+    return facts if isinstance(facts, dict) else {}

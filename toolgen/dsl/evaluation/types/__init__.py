@@ -1,0 +1,1 @@
+"""Types as words, turned into the field tree."""

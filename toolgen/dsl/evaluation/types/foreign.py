@@ -1,0 +1,89 @@
+"""Reads the schemas that somebody else wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from toolgen.expr import codes
+from toolgen.expr.source import Source
+from toolgen.shapes.fields import Foreign
+
+from ...foreign import JSONSchema
+from ..report import Report
+from .jsonvalues import json_value
+
+if TYPE_CHECKING:
+    from toolgen.schema_reader import Problem
+
+_LARGEST: Final = 5_000_000
+"""Bytes of a schema's file."""
+_MOST_DEFAULTS: Final = 3
+"""Wrong defaults of one schema that are named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unreadable(Exception):
+    fault: str
+    hint: str
+
+
+def foreign(
+    word: JSONSchema, class_name: str, what: str, report: Report, *, arguments: bool = False
+) -> Foreign | None:
+    """Return what the word says; None when it was reported."""
+    from toolgen.schema_reader import read  # with jsonschema-rs, which only these designs need
+
+    try:
+        schema = _schema(word)
+    except _Unreadable as error:
+        report.add(codes.UNREADABLE_SCHEMA, word.source, what=what, fault=error.fault, hint=error.hint)
+        return None
+    reading = read(schema, name=class_name, arguments=arguments)
+    for problem in reading.problems:
+        if not problem.is_warning:
+            _report(codes.BAD_SCHEMA, problem, word.source, what, report)
+    warnings = [problem for problem in reading.problems if problem.is_warning]
+    if reading.foreign is not None and warnings:
+        _report(codes.DEFAULT_IN_SCHEMA, _shortened(warnings), word.source, what, report)
+    return reading.foreign
+
+
+def _report(rule: codes.Rule, problem: Problem, source: Source, what: str, report: Report) -> None:
+    pointer = problem.pointer or "its root"
+    report.add(rule, source, what=what, fault=problem.message, pointer=pointer, hint=problem.hint)
+
+
+def _shortened(warnings: list[Problem]) -> Problem:
+    """Return the warnings of one schema as one: nobody here can change what somebody else wrote."""
+    first, more = warnings[0], len(warnings) - _MOST_DEFAULTS
+    others = [problem.pointer for problem in warnings[1:_MOST_DEFAULTS]]
+    places = ", ".join([first.pointer or "its root", *others])
+    return replace(first, pointer=f"{places} and {more} more" if more > 0 else places)
+
+
+def _schema(word: JSONSchema) -> object:
+    if isinstance(word.schema, bool):
+        return word.schema
+    if isinstance(word.schema, Mapping):
+        return json_value(word.schema)
+    path = str(word.schema)
+    file = Path(word.source.file).parent / path
+    try:
+        if file.stat().st_size > _LARGEST:
+            raise _Unreadable(
+                fault=f"{path!r} has more than {_LARGEST // 1_000_000} MB",
+                hint="leave out of the file what its schema does not refer to",
+            )
+        return json.loads(file.read_bytes())
+    except OSError as error:
+        hint = "write the path as it is seen from the folder of the design's file"
+        if path.lstrip().startswith("{"):
+            hint = "write the schema itself as a dict, without the quotes around it"
+        raise _Unreadable(fault=f"{path!r}: {error.strerror or error}", hint=hint) from error
+    except (ValueError, RecursionError) as error:
+        fault = "too deeply nested" if isinstance(error, RecursionError) else f"not JSON: {error}"
+        raise _Unreadable(fault=f"{path!r} is {fault}", hint="correct the file") from error

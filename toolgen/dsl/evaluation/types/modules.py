@@ -1,0 +1,63 @@
+"""The generated modules that hold classes, while they are being filled."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterable, Mapping
+
+from toolgen.expr.source import Source
+from toolgen.shapes import naming
+from toolgen.shapes.fields import Field, Objects, ObjectType, RefType
+
+from ..checks.names import Identifiers
+from ..report import Report
+
+UNKNOWN = RefType(name="?")
+"""The type of what was reported; it fits everything and is checked nowhere."""
+
+
+class Module:
+    """The classes of one module, in order of first use, and where they and their fields were written."""
+
+    def __init__(self, report: Report, where: str, shared: Module | None = None) -> None:
+        self.classes: dict[str, ObjectType] = {}
+        self._report = report
+        self.names: Identifiers = Identifiers(report, where, shared.names if shared else None)
+        self._shared = shared
+        self._sources: dict[tuple[str, str], Source] = {}
+
+    def reserve(self, class_name: str, what: str, source: Source) -> None:
+        """Take the class's name and its place in the order; its fields come later."""
+        self.names.claim(class_name, what, source)
+        self.classes.setdefault(class_name, ObjectType(name=class_name, description="", fields=()))
+
+    def define(
+        self, object_: ObjectType, sources: Mapping[str, Source], hidden: Iterable[Field] = ()
+    ) -> None:
+        """Keep an object; hidden fields are injected into it and take identifiers as well."""
+        self.classes[object_.name] = object_
+        attributes = Identifiers(self._report, f"the class {object_.name}")
+        for name, source in sources.items():
+            self._sources[object_.name, name] = source
+            attributes.claim(naming.field_name(name), f"attribute {name!r}", source)
+        for field in hidden:
+            if source_of := sources.get(field.name):
+                attributes.claim(naming.setter_name(field.name), f"the setter of {field.name!r}", source_of)
+
+    def adopt(self, object_: ObjectType, what: str, source: Source) -> None:
+        """Keep a type that may be somebody else's, and take the names of the classes inside it."""
+        self.classes[object_.name] = object_
+        for name in object_.foreign.classes if object_.foreign else ():
+            if name != object_.name:
+                self.names.claim(name, f"a class of {what}", source)
+
+    @property
+    def objects(self) -> Objects:
+        """The table in which the references of this module's types are resolved."""
+        return ChainMap(self.classes, self._shared.classes if self._shared else {})
+
+    def source_of(self, class_name: str, field: Field | str) -> Source | None:
+        """Return where a field was written; None for one that was added."""
+        name = field if isinstance(field, str) else field.name
+        found = self._sources.get((class_name, name))
+        return found or (self._shared.source_of(class_name, name) if self._shared else None)

@@ -1,0 +1,109 @@
+"""Arguments, results and payloads: objects that are named by their place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toolgen.expr import codes
+from toolgen.shapes import naming
+from toolgen.shapes.fields import Field
+
+from ...composites import ArrayOf, Type
+from ...datatypes import DataType as TypeWord
+from ...foreign import JSONSchema
+from ...structure import Args, Attributes, Payload
+from ..checks.arguments import BROKEN
+from ..report import Report
+from .constraints import Subject
+from .drawn import WHOLE, Fields, Projection
+from .foreign import foreign
+from .modules import Module
+from .spelling import spelled
+from .types import Types
+
+
+def draw(
+    clause: Attributes | None,
+    where: str,
+    module: Module,
+    class_name: str,
+    types: Types,
+    report: Report,
+    projection: Projection = WHOLE,
+) -> Fields:
+    """Return the fields that a clause lists or takes over from its one `Type`."""
+    if clause is None:
+        return Fields()
+    written = [child for child in clause.children if isinstance(child, (TypeWord, str))]
+    if not written:
+        drawn = types.fields(clause.children, module, class_name, where, clause.source, projection)
+        return replace(drawn, open=clause.open)
+    is_alone = len(clause.children) == 1
+    if not is_alone:
+        report.add(codes.MIXED_TYPE_AND_ATTRIBUTES, clause.source, what=where, name=spelled(written[0]))
+    subject = Subject(what=where, source=clause.source, report=report)
+    found = types.named_type(written[0], subject)
+    if isinstance(found, Type):
+        taken = _taken_over(found, types, projection)
+        return replace(taken, open=taken.open or clause.open, is_known=is_alone)
+    if isinstance(found, JSONSchema):
+        is_payload = isinstance(clause, Args | Payload)
+        if clause.open:
+            _refuse_openness(clause, report)
+        schema = foreign(found, class_name, where, report, arguments=is_payload)
+        return Fields(foreign=schema, is_known=is_alone and schema is not None)
+    if found is not None and found is not BROKEN:
+        _refuse(clause, found, where, report)
+    return Fields(is_known=False)
+
+
+def _taken_over(word: Type, types: Types, projection: Projection) -> Fields:
+    object_ = types.shared_object(word)
+    if object_ is None:
+        return Fields()
+    kept = [
+        (field, projection.name(field.name))
+        for field in object_.fields
+        if projection.keeps(projection.name(field.name))
+    ]
+    sources = {name: types.shared.source_of(object_.name, field) or word.source for field, name in kept}
+    fields = tuple(_renamed(field, name) for field, name in kept)
+    examples = object_.examples if fields == object_.fields else ()
+    return Fields(
+        fields=fields,
+        sources=sources,
+        description=object_.description,
+        open=object_.open,
+        examples=examples,
+    )
+
+
+def _renamed(field: Field, name: str) -> Field:
+    """Return the field under a name; a title that was made of the old name is made of the new one."""
+    title = naming.title(name) if field.title == naming.title(field.name) else field.title
+    return replace(field, name=name, title=title)
+
+
+def _refuse_openness(clause: Attributes, report: Report) -> None:
+    report.add(
+        codes.WRONG_ARGUMENT,
+        clause.source,
+        argument="open",
+        word=type(clause).__name__,
+        value=True,
+        wanted="left to its JSONSchema",
+        hint="remove open=True; the schema says whether there may be further keys",
+    )
+
+
+def _refuse(clause: Attributes, type_: object, where: str, report: Report) -> None:
+    name = "items" if isinstance(type_, ArrayOf) else "value"
+    text = spelled(type_)
+    word = type(clause).__name__
+    report.add(
+        codes.NOT_AN_OBJECT,
+        clause.source,
+        what=where,
+        type=text,
+        hint=f'write {word}(Attribute("{name}", {text}, "…", required=True))',
+    )

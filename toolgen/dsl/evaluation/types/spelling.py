@@ -1,0 +1,105 @@
+"""Types as the author would write them, for messages."""
+
+from __future__ import annotations
+
+from typing import Final, assert_never
+
+from toolgen.shapes.fields import (
+    ArrayType,
+    DataType,
+    EnumType,
+    Field,
+    MapType,
+    NullableType,
+    NumberType,
+    RefType,
+    ScalarKind,
+    ScalarType,
+    StringType,
+    UnionType,
+    may_be_absent,
+)
+
+from ...composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
+from ...datatypes import ScalarWord
+from ...word import Word
+from ..report import kind_of, listed, shown
+
+SCALARS: Final[dict[ScalarKind, str]] = {
+    "boolean": "Boolean",
+    "bytes": "Bytes",
+    "date": "Date",
+    "datetime": "DateTime",
+    "duration": "Duration",
+    "uuid": "Uuid",
+    "url": "Url",
+    "decimal": "Decimal",
+    "any": "Any",
+}
+LENGTHS: Final = ("min_length", "max_length")
+BOUNDS: Final = ("minimum", "maximum", "exclusive_minimum", "exclusive_maximum", "multiple_of")
+PRIMITIVES: Final = ("String", "Int", "Float", *SCALARS.values())
+
+
+def spelled(word: object, depth: int = 3) -> str:
+    """Return a word as it is written, without what stands inside the objects in it."""
+    if depth == 0:
+        return "…"
+    match word:
+        case str():
+            return word
+        case Type(name=str(name)) | Enum(name=str(name)):
+            return name
+        case ScalarWord():
+            return SCALARS.get(word.kind, "a type")
+        case ArrayOf():
+            return f"ArrayOf({spelled(word.items, depth - 1)})"
+        case MapOf():
+            return f"MapOf({spelled(word.keys, depth - 1)}, {spelled(word.values, depth - 1)})"
+        case Nullable():
+            return f"Nullable({spelled(word.inner, depth - 1)})"
+        case OneOf() | Object():
+            return f"{type(word).__name__}(…)"
+        case Word():
+            return type(word).__name__.removesuffix("Word")
+        case _:
+            return kind_of(word)
+
+
+def type_text(type_: DataType, *, constraints: bool = False) -> str:
+    """Return a type of the field tree as a word; with its constraints, or without any."""
+
+    def inner(type_: DataType) -> str:
+        return type_text(type_, constraints=constraints)
+
+    held: list[str] = []
+    match type_:
+        case StringType():
+            word = "String"
+        case NumberType():
+            word = "Int" if type_.integer else "Float"
+        case EnumType():
+            return type_.name or f"enum of {listed(type_.values)}"
+        case ScalarType():
+            return SCALARS[type_.kind]
+        case ArrayType():
+            word, held = "ArrayOf", [inner(type_.items)]
+        case MapType():
+            word, held = "MapOf", [inner(type_.keys), inner(type_.values)]
+        case NullableType():
+            return f"Nullable({inner(type_.inner)})"
+        case UnionType():
+            return f"OneOf({type_.tag!r}, {', '.join(value for value, _ in type_.branches)})"
+        case RefType():
+            return type_.name
+        case _:
+            assert_never(type_)
+    if constraints:
+        given = {name: getattr(type_, name, None) for name in (*LENGTHS, *BOUNDS, "pattern", "format")}
+        held += [f"{name}={shown(value)}" for name, value in given.items() if value is not None]
+    return f"{word}({', '.join(held)})" if held else word
+
+
+def field_text(field: Field) -> str:
+    """Return the field's type, and whether it may be absent."""
+    return f"optional {type_text(field.type)}" if may_be_absent(field) else type_text(field.type)

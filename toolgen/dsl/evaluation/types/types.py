@@ -1,0 +1,386 @@
+"""Turns types as words into the field tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any as Anything
+from typing import TypeAlias
+
+from toolgen.expr import codes
+from toolgen.expr.diagnostics import Related
+from toolgen.expr.source import Source
+from toolgen.shapes import naming
+from toolgen.shapes.fields import (
+    ArrayType,
+    DataType,
+    EnumType,
+    Field,
+    MapType,
+    NullableType,
+    ObjectType,
+    RefType,
+    ScalarType,
+    StringType,
+    UnionType,
+)
+
+from ...composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
+from ...datatypes import DataType as TypeWord
+from ...datatypes import FloatWord, IntWord, ScalarWord, StringWord
+from ...foreign import JSONSchema
+from ..checks.arguments import BROKEN
+from ..checks.names import Unique, check_identifier, check_key, described
+from ..report import Report, closest, suggestion
+from .constraints import Subject, constraints_of, enum_type, lengths, number_type, string_type
+from .drawn import WHOLE, Fields, Projection
+from .foreign import foreign
+from .members import Member, members
+from .modules import UNKNOWN, Module
+from .spelling import PRIMITIVES, spelled
+from .values import ValueChecks
+
+WordType: TypeAlias = TypeWord[Anything, Anything, Anything, Anything, Anything]
+AnyType: TypeAlias = WordType | str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where a type stands: it names the classes that are made for it."""
+
+    module: Module
+    class_name: str
+    subject: Subject
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Branch:
+    """A branch of a union whose type may not be resolved yet."""
+
+    module: Module
+    class_name: str
+    tag: str
+    value: str
+    type: str
+    subject: Subject
+
+
+class Types:
+    """All types of a design: the named ones, and what every other module refers to."""
+
+    def __init__(self, report: Report, values: ValueChecks, named: Iterable[Type | Enum[Anything]]) -> None:
+        self.shared = Module(report, "the shared types")
+        self._report = report
+        self._values = values
+        self._by_name: dict[str, Type | Enum[Anything]] = {}
+        self._enums: dict[str, EnumType | None] = {}
+        self._branches: list[_Branch] = []
+        self._declare(named)
+
+    @property
+    def enums(self) -> tuple[EnumType, ...]:
+        return tuple(enum for enum in self._enums.values() if enum)
+
+    def _declare(self, named: Iterable[Type | Enum[Anything]]) -> None:
+        """Take all names first, so that types may refer to each other."""
+        unique = Unique(self._report, "the design")
+        for word in named:
+            kind = "type" if isinstance(word, Type) else "enum"
+            check_identifier(self._report, f"the {kind}", word.name, word.source)
+            if not unique.add("type", word.name, word.source):
+                continue
+            self._by_name[word.name] = word
+            what, class_name = f"{kind} {word.name!r}", naming.class_name(word.name)
+            if isinstance(word, Type):
+                self.shared.reserve(class_name, what, word.source)
+            else:
+                self.shared.names.claim(class_name, what, word.source)
+                self._enums[word.name] = self._enum(word, class_name)
+        for word in self._by_name.values():
+            if isinstance(word, Type):
+                self._define(word)
+
+    def _enum(self, word: Enum[Anything], class_name: str) -> EnumType | None:
+        what = f"enum {word.name!r}"
+        description = described(self._report, what, word.description, word.source)
+        subject = Subject(what=repr(word.name), source=word.source, report=self._report)
+        enum = enum_type(word.values, None, subject, class_name)
+        return replace(enum, description=description) if enum else None
+
+    def _define(self, word: Type) -> None:
+        class_name = naming.class_name(word.name)
+        description = described(self._report, f"type {word.name!r}", word.description, word.source)
+        drawn = self.fields(word.children, self.shared, class_name, f"type {word.name!r}", word.source)
+        object_ = ObjectType(
+            name=class_name,
+            description=description,
+            fields=drawn.fields,
+            open=word.open,
+            examples=self._values.type_examples(word, class_name, self.shared),
+        )
+        self.shared.define(object_, drawn.sources)
+
+    def finish(self) -> None:
+        """Fill the branches of unions, now that the fields of every named type are known."""
+        for branch in self._branches:
+            source = self.shared.classes.get(branch.type)
+            if source is None:
+                continue
+            if source.field(branch.tag):
+                place = self.shared.source_of(source.name, branch.tag)
+                self.refuse_tag(branch.value, branch.tag, place, branch.subject)
+            sources = {
+                field.name: self.shared.source_of(source.name, field) or branch.subject.source
+                for field in source.fields
+            }
+            fields = Fields(fields=source.fields, sources=sources, open=source.open)
+            self._define_branch(branch, source.description, fields)
+        self._branches.clear()
+
+    def refuse_tag(self, branch: str, tag: str, place: Source | None, subject: Subject) -> None:
+        fault = f"has the branch {branch!r} with an attribute of the tag's name {tag!r}"
+        self._report.add(
+            codes.BAD_UNION,
+            subject.source,
+            related=[Related(message=f"attribute {tag!r} stands here", source=place)] if place else [],
+            what=subject.what,
+            fault=fault,
+            hint=f'remove the attribute, which the tag writes for you, or name the tag: OneOf("{tag}_of", …)',
+        )
+
+    def fields(
+        self,
+        children: Iterable[object],
+        module: Module,
+        class_name: str,
+        where: str,
+        source: Source,
+        projection: Projection = WHOLE,
+    ) -> Fields:
+        """Return the fields of an object that is made of attributes."""
+        fields: list[Field] = []
+        sources: dict[str, Source] = {}
+        for member in members(children, where, source, self._report):
+            name = projection.name(member.attribute.name)
+            if projection.keeps(name):
+                fields.append(self._field(member, name, module, class_name))
+                sources[name] = member.attribute.source
+        return Fields(fields=tuple(fields), sources=sources)
+
+    def _field(self, member: Member, name: str, module: Module, class_name: str) -> Field:
+        attribute = member.attribute
+        check_key(self._report, "an attribute", attribute.name, attribute.source)
+        what = f"attribute {attribute.name!r}"
+        description = described(self._report, what, attribute.description, attribute.source)
+        subject = Subject(what=repr(attribute.name), source=attribute.source, report=self._report)
+        place = _Place(
+            module=module,
+            class_name=naming.class_name(class_name, attribute.name),
+            subject=subject,
+            description=description,
+        )
+        type_ = self.type_(attribute.type, place, attribute.constraints)
+        return self._values.field(
+            Field(
+                name=name,
+                type=type_,
+                description=description,
+                title=attribute.title or naming.title(name),
+                required=member.required,
+                deprecated=attribute.deprecated,
+            ),
+            attribute,
+            module,
+        )
+
+    def object_type(
+        self, word: AnyType, module: Module, class_name: str, subject: Subject, description: str
+    ) -> str:
+        """Return the class of a type that has to be an object; an inline one is made under this name."""
+        found = self.named_type(word, subject)
+        if isinstance(found, (Type, Object)):
+            place = _Place(module=module, class_name=class_name, subject=subject, description=description)
+            type_ = self.type_(found, place, {})
+            return type_.name if isinstance(type_, RefType) else UNKNOWN.name
+        if found is not None and found is not BROKEN:
+            text = spelled(found)
+            name = "items" if isinstance(found, ArrayOf) else "value"
+            hint = f'write Object(Attribute("{name}", {text}, "…", required=True))'
+            self._report.add(codes.NOT_AN_OBJECT, subject.source, what=subject.what, type=text, hint=hint)
+        return UNKNOWN.name
+
+    def shared_object(self, word: Type) -> ObjectType | None:
+        """Return the object of a named type; None when another type or enum took its name."""
+        return self.shared.classes.get(naming.class_name(word.name))
+
+    def named_type(self, word: AnyType, subject: Subject) -> WordType | None:
+        """Return the type behind a word or a name; an unknown name is reported."""
+        if not isinstance(word, str):
+            return word
+        found: WordType | None = self._by_name.get(word)
+        if found is None:
+            hint = self._meant(word)
+            self._report.add(codes.UNKNOWN_TYPE, subject.source, what=subject.what, name=word, hint=hint)
+        return found
+
+    def _meant(self, name: str) -> str:
+        """Return the hint for the name of an unknown type: it may be a primitive in quotes."""
+        primitive = closest(name, PRIMITIVES)
+        if primitive is not None and closest(name, self._by_name) is None:
+            return f"did you mean {primitive}, without quotes?"
+        return suggestion(name, self._by_name, f'add Type("{name}", "…", …)')
+
+    def type_(self, word: AnyType, place: _Place, outer: dict[str, object]) -> DataType:
+        """Return the type of the field tree; `UNKNOWN` when it was reported."""
+        if word is BROKEN:
+            return UNKNOWN
+        subject = place.subject
+        if not isinstance(word, str) and word.constraints:
+            subject = replace(subject, source=word.source)
+        given = constraints_of(word, outer, subject)
+        match word:
+            case str():
+                found = self.named_type(word, subject)
+                return UNKNOWN if found is None else self.type_(found, place, {})
+            case StringWord():
+                return string_type(given, subject) or UNKNOWN
+            case IntWord() | FloatWord():
+                return number_type(given, isinstance(word, IntWord), subject) or UNKNOWN
+            case ScalarWord():
+                return ScalarType(kind=word.kind)
+            case Enum():
+                return self._enums.get(word.name) or UNKNOWN
+            case Type():
+                object_ = self.shared_object(word)
+                return RefType(name=object_.name) if object_ else UNKNOWN
+            case Object():
+                return self._inline(word, place)
+            case ArrayOf():
+                items = self.type_(word.items, place, {})
+                return ArrayType(items=items, **given) if lengths(given, subject) else UNKNOWN
+            case MapOf():
+                return self._map(word, place, given)
+            case Nullable():
+                inner = self.type_(word.inner, place, {})
+                return inner if isinstance(inner, NullableType) else NullableType(inner=inner)
+            case OneOf():
+                return self._union(word, place)
+            case JSONSchema():
+                return self._foreign(word, place)
+            case _:
+                return UNKNOWN
+
+    def _inline(self, word: Object, place: _Place) -> DataType:
+        where = f"the object of {place.subject.what}"
+        place.module.reserve(place.class_name, where, place.subject.source)
+        drawn = self.fields(word.children, place.module, place.class_name, where, word.source)
+        object_ = ObjectType(
+            name=place.class_name,
+            description=place.description,
+            fields=drawn.fields,
+            inline=True,
+            open=word.open,
+        )
+        place.module.define(object_, drawn.sources)
+        return RefType(name=place.class_name)
+
+    def _foreign(self, word: JSONSchema, place: _Place) -> DataType:
+        subject = place.subject
+        found = foreign(word, place.class_name, subject.what, self._report)
+        if found is None:
+            return UNKNOWN
+        place.module.reserve(place.class_name, f"the schema of {subject.what}", subject.source)
+        object_ = ObjectType(name=place.class_name, description=place.description, fields=(), foreign=found)
+        place.module.adopt(object_, subject.what, subject.source)
+        return RefType(name=place.class_name)
+
+    def _map(self, word: MapOf[Anything], place: _Place, given: dict[str, Anything]) -> DataType:
+        keys = self.type_(word.keys, place, {})
+        values = self.type_(word.values, place, {})
+        if not isinstance(keys, StringType):
+            if keys is not UNKNOWN:
+                what, type_ = place.subject.what, spelled(word.keys)
+                type_ = "of an enum" if isinstance(keys, EnumType) and keys.name is None else type_
+                self._report.add(codes.MAP_KEY, place.subject.source, what=what, type=type_)
+            return UNKNOWN
+        if not lengths(given, place.subject):
+            return UNKNOWN
+        return MapType(keys=keys, values=values, **given)
+
+    def _union(self, word: OneOf, place: _Place) -> DataType:
+        subject = place.subject
+        if not word.branches:
+            hint = f'name its branches: OneOf("{word.tag}", stop=Stop, pause=Pause)'
+            self._report.add(
+                codes.BAD_UNION, subject.source, what=subject.what, fault="has no branches", hint=hint
+            )
+            return UNKNOWN
+        good = check_key(self._report, f"the tag of {subject.what}", word.tag, word.source)
+        branches = [
+            (name, self._branch(name, branch, word.tag, place)) for name, branch in word.branches.items()
+        ]
+        if not good or any(branch is None for _, branch in branches):
+            return UNKNOWN
+        return UnionType(tag=word.tag, branches=tuple((name, ref) for name, ref in branches if ref))
+
+    def _branch(self, name: str, word: AnyType, tag: str, place: _Place) -> RefType | None:
+        subject = place.subject
+        if not check_key(self._report, f"a branch of {subject.what}", name, subject.source):
+            return None
+        class_name = naming.class_name(place.class_name, name)
+        found = self.named_type(word, subject)
+        if found is None or found is BROKEN:
+            return None
+        if not isinstance(found, (Type, Object)):
+            self._report.add(
+                codes.BAD_UNION,
+                subject.source,
+                what=subject.what,
+                fault=f"has the branch {name!r} of {spelled(found)}, which is not an object",
+                hint=f'write {name}=Object(Attribute("value", {spelled(found)}, "…", required=True))',
+            )
+            return None
+        place.module.reserve(class_name, f"branch {name!r} of {subject.what}", subject.source)
+        if isinstance(found, Type):
+            branch = _Branch(
+                module=place.module,
+                class_name=class_name,
+                tag=tag,
+                value=name,
+                type=naming.class_name(found.name),
+                subject=subject,
+            )
+            self._branches.append(branch)
+        else:
+            self._inline_branch(found, class_name, name, tag, place)
+        return RefType(name=class_name)
+
+    def _inline_branch(self, word: Object, class_name: str, value: str, tag: str, place: _Place) -> None:
+        where = f"branch {value!r} of {place.subject.what}"
+        drawn = self.fields(word.children, place.module, class_name, where, word.source)
+        if any(field.name == tag for field in drawn.fields):
+            self.refuse_tag(value, tag, drawn.sources.get(tag), place.subject)
+        branch = _Branch(
+            module=place.module,
+            class_name=class_name,
+            tag=tag,
+            value=value,
+            type="",
+            subject=place.subject,
+        )
+        self._define_branch(branch, place.description, replace(drawn, open=word.open))
+
+    def _define_branch(self, branch: _Branch, description: str, drawn: Fields) -> None:
+        tag = Field(
+            name=branch.tag,
+            type=EnumType(values=(branch.value,)),
+            description="",
+            title=naming.title(branch.tag),
+            required=True,
+        )
+        rest = tuple(field for field in drawn.fields if field.name != branch.tag)
+        object_ = ObjectType(
+            name=branch.class_name, description=description, fields=(tag, *rest), open=drawn.open
+        )
+        branch.module.define(object_, {branch.tag: branch.subject.source, **drawn.sources})

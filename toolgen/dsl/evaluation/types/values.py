@@ -1,0 +1,260 @@
+"""Defaults and examples: values of a design that have to fit the types they stand beside.
+
+They are read when their field is made and checked when all types are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any as Anything
+from typing import Final
+
+from toolgen.contract.json_value import Json
+from toolgen.expr import codes
+from toolgen.expr.diagnostics import Related
+from toolgen.expr.source import Source
+from toolgen.shapes.design.validator import Validator
+from toolgen.shapes.fields import (
+    MISSING,
+    ArrayType,
+    DataType,
+    EnumType,
+    Field,
+    MapType,
+    Missing,
+    NullableType,
+    NumberType,
+    Objects,
+    RefType,
+    UnionType,
+)
+from toolgen.shapes.issues import FieldIssue
+
+from ...attributes import Attribute
+from ...composites import Type
+from ...examples import Example
+from ..clauses import every
+from ..report import Report, closest, listed, shown
+from .jsonvalues import NoJsonError, check_aware, json_value
+from .modules import UNKNOWN, Module
+
+_BOUNDS: Final[tuple[tuple[str, Callable[[Anything, Anything], bool], str, str], ...]] = (
+    ("maximum", lambda value, limit: value > limit, "above", "lower the default or raise the maximum"),
+    ("minimum", lambda value, limit: value < limit, "below", "raise the default or lower the minimum"),
+    (
+        "exclusive_maximum",
+        lambda value, limit: value >= limit,
+        "not below",
+        "lower the default or raise the exclusive maximum",
+    ),
+    (
+        "exclusive_minimum",
+        lambda value, limit: value <= limit,
+        "not above",
+        "raise the default or lower the exclusive minimum",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Check:
+    """A value and the type that it has to fit."""
+
+    value: Json
+    type: DataType
+    module: Module
+    report: Callable[[str, Sequence[Related]], None]
+    """Takes the issues as text, and where what they are about was written."""
+
+
+class ValueChecks:
+    """Collects the values of a design; `run` checks them once every type is complete."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._checks: list[_Check] = []
+        self._validators: dict[DataType, Validator] = {}
+
+    def field(self, field: Field, attribute: Attribute, module: Module) -> Field:
+        """Return the field with the default and the examples of its attribute."""
+        default: Json | Missing = MISSING
+        if attribute.default is not MISSING and not field.required:
+            default = self._default(field, attribute, module)
+        examples: list[Json] = []
+        for example in attribute.examples:
+            what = f"attribute {attribute.name!r}"
+            value = self.example(example, field.type, module, what, attribute.source)
+            if value is not MISSING:
+                examples.append(value)
+        return replace(field, default=default, examples=tuple(examples))
+
+    def _default(self, field: Field, attribute: Attribute, module: Module) -> Json:
+        """Return the default as JSON; a wrong one is reported, and still a default."""
+
+        def report(issues: str, related: Sequence[Related] = ()) -> None:
+            self._report.add(
+                codes.DEFAULT_MISMATCH,
+                attribute.source,
+                related=related,
+                default=shown(attribute.default),
+                name=attribute.name,
+                issues=issues,
+                hint="remove default=None: without required the attribute may be absent"
+                if attribute.default is None
+                else "write a default that its type accepts, or remove it",
+            )
+
+        try:
+            value = json_value(attribute.default)
+            check_aware(attribute.default)
+        except NoJsonError as error:
+            report(str(error))
+            return None
+        if self._out_of_range(value, field.type, attribute) or self._not_in_enum(
+            value, field.type, attribute
+        ):
+            return value
+        self._checks.append(_Check(value=value, type=field.type, module=module, report=report))
+        if isinstance(value, float) and isinstance(field.type, NumberType) and field.type.integer:
+            return int(value) if value.is_integer() else value
+        return value
+
+    def _out_of_range(self, value: Json, type_: DataType, attribute: Attribute) -> bool:
+        if not isinstance(type_, NumberType) or isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        for bound, is_out, side, hint in _BOUNDS:
+            limit = getattr(type_, bound)
+            if limit is not None and is_out(value, limit):
+                self._report.add(
+                    codes.DEFAULT_OUT_OF_RANGE,
+                    attribute.source,
+                    default=value,
+                    name=attribute.name,
+                    side=side,
+                    bound=bound.replace("_", " "),
+                    limit=limit,
+                    hint=hint,
+                )
+                return True
+        return False
+
+    def _not_in_enum(self, value: Json, type_: DataType, attribute: Attribute) -> bool:
+        if not isinstance(type_, EnumType) or type(value) is not type(type_.values[0]):
+            return False
+        if value in type_.values:
+            return False
+        meant = (
+            closest(value, [each for each in type_.values if isinstance(each, str)])
+            if isinstance(value, str)
+            else None
+        )
+        self._report.add(
+            codes.DEFAULT_NOT_IN_ENUM,
+            attribute.source,
+            default=shown(value),
+            name=attribute.name,
+            values=listed(type_.values),
+            hint=f"did you mean {meant!r}?" if meant else "write one of the values, or add it to the enum",
+        )
+        return True
+
+    def example(
+        self, example: object, type_: DataType, module: Module, what: str, source: Source
+    ) -> Json | Missing:
+        """Return an example as JSON, `MISSING` if it is none, and check it later against the type."""
+
+        def report(issues: str, related: Sequence[Related] = ()) -> None:
+            self._report.add(codes.EXAMPLE_MISMATCH, source, related=related, what=what, issues=issues)
+
+        try:
+            value = json_value(example)
+            check_aware(example)
+        except NoJsonError as error:
+            report(str(error))
+            return MISSING
+        self._checks.append(_Check(value=value, type=type_, module=module, report=report))
+        return value
+
+    def type_examples(self, word: Type, class_name: str, module: Module) -> tuple[Json, ...]:
+        """Return the examples that stand in a named type, and check them later."""
+        what = f"type {word.name!r}"
+        found = []
+        for child in every(word.children, Example):
+            value = self.example(dict(child.args), RefType(name=class_name), module, what, child.source)
+            if not isinstance(value, Missing):
+                found.append(value)
+            if child.result is not None:
+                issues = "a type has no result"
+                self._report.add(codes.EXAMPLE_MISMATCH, child.source, what=what, issues=issues)
+        return tuple(found)
+
+    def run(self) -> None:
+        """Check everything that was collected."""
+        for check in self._checks:
+            if not _is_sound(check.type, check.module.objects, set()):
+                continue
+            issues = self._validator(check).issues(check.value)
+            if issues:
+                check.report("; ".join(_text(issue) for issue in issues), _attributes(check, issues))
+
+    def _validator(self, check: _Check) -> Validator:
+        if not _is_closed(check.type):
+            return Validator(check.type, check.module.objects)
+        if check.type not in self._validators:
+            self._validators[check.type] = Validator(check.type, {})
+        return self._validators[check.type]
+
+
+def _attributes(check: _Check, issues: Iterable[FieldIssue]) -> list[Related]:
+    """Return where the outermost attributes stand that the issues are about."""
+    if not isinstance(check.type, RefType):
+        return []
+    names = dict.fromkeys(str(issue.keys[0]) for issue in issues if issue.keys)
+    places = {name: check.module.source_of(check.type.name, name) for name in names}
+    return [
+        Related(message=f"attribute {name!r} stands here", source=place)
+        for name, place in places.items()
+        if place
+    ]
+
+
+def _text(issue: FieldIssue) -> str:
+    return issue.message if issue.path == "$" else f"{issue.path} {issue.message}"
+
+
+def _is_closed(type_: DataType) -> bool:
+    """Return whether the type refers to no object, so that one validator serves all modules."""
+    match type_:
+        case ArrayType():
+            return _is_closed(type_.items)
+        case MapType():
+            return _is_closed(type_.values)
+        case NullableType():
+            return _is_closed(type_.inner)
+        case RefType() | UnionType():
+            return False
+        case _:
+            return True
+
+
+def _is_sound(type_: DataType, objects: Objects, seen: set[str]) -> bool:
+    """Return whether nothing in the type was reported."""
+    match type_:
+        case ArrayType():
+            return _is_sound(type_.items, objects, seen)
+        case MapType():
+            return _is_sound(type_.values, objects, seen)
+        case NullableType():
+            return _is_sound(type_.inner, objects, seen)
+        case UnionType():
+            return all(_is_sound(branch, objects, seen) for _, branch in type_.branches)
+        case RefType():
+            if type_ == UNKNOWN or type_.name not in objects:
+                return False
+            if type_.name in seen:
+                return True
+            seen.add(type_.name)
+            return all(_is_sound(field.type, objects, seen) for field in objects[type_.name].fields)
+        case _:
+            return True
