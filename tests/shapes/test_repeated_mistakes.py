@@ -8,7 +8,7 @@ import pytest
 
 from gen.assistant.toolsets.devices import LIST_DEVICES
 from toolgen.runtime import ToolValidationError
-from toolgen.shapes import issues as module
+from toolgen.shapes.design import issues as module
 from toolgen.shapes.issues import FieldIssue
 
 CODEC = LIST_DEVICES.payload

@@ -13,10 +13,11 @@ from pydantic_core import PydanticSerializationError, SchemaValidator, Validatio
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits, excess_of
+from toolgen.shapes.design.issues import Reader
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.foreign.issues import AMBIGUOUS, ForeignReader, read
 from toolgen.shapes.foreign.model import exact_adapter
-from toolgen.shapes.issues import COUNTLESS, LONGEST_KEY, MOST_ERRORS, FieldIssue, Findings, Reader
+from toolgen.shapes.issues import COUNTLESS, LONGEST_KEY, MOST_ERRORS, FieldIssue, Findings
 from toolgen.shapes.union_guard import AmbiguousError, guarded, within_budget
 from toolgen.shapes.values import plain
 

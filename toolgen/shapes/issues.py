@@ -12,9 +12,6 @@ from pydantic_core import ErrorDetails, to_json
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
 
-from .lexical import FORM_NAMES
-from .numbers import one_error_each
-
 Constraint = Literal[
     "missing_field",
     "unknown_field",
@@ -169,13 +166,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "too_short": ("min_length", "invalid_length", "must have at least {} items"),
     "too_long": ("max_length", "invalid_length", "must have at most {} items"),
 }
-_REPEATED: Final = frozenset((*TYPES, *BOUNDS, "missing", "extra_forbidden", "literal_error"))
-"""Errors whose issue follows from their type, their place and the type of the value."""
 _EXACT_FLOATS: Final = 2**53
-_MOST_KNOWN: Final = 1_000
-"""Issues that one codec remembers."""
-_DEEPEST_KNOWN: Final = 20
-"""Keys of the place of such an issue."""
 _ONE: Final = {
     "null": "null",
     "boolean": "a boolean",
@@ -188,127 +179,6 @@ _ONE: Final = {
 }
 LEFT_OUT: Final = "is required and was left out"
 UNKNOWN: Final = "is not a field here"
-
-
-class Reader:
-    """Turns pydantic's errors of one codec into issues; reads the schema only where it must."""
-
-    def __init__(self, schema: Mapping[str, Any]) -> None:
-        self.schema = schema
-        text = json.dumps(schema)
-        self._known: dict[tuple[str, Keys, type], FieldIssue] = {}
-        self._direct = '"oneOf"' not in text and '"propertyNames"' not in text
-        self._has_numbers = '"number"' in text
-
-    def issues(self, errors: list[ErrorDetails]) -> tuple[FieldIssue, ...]:
-        """Return one issue an error, in the order of the document."""
-        return self.findings(errors, len(errors)).issues
-
-    def findings(self, errors: list[ErrorDetails], most: int) -> Findings:
-        """Return the first issues, at most so many of them, and how many more there are."""
-        if self._has_numbers:
-            errors = one_error_each(errors)
-        issues = tuple([self._issue(error) for error in errors[:most]])
-        return Findings(issues=issues, more=max(0, len(errors) - most))
-
-    def keys(self, loc: Keys) -> Keys:
-        """Return the keys of the document at a location of pydantic's."""
-        return loc if self._direct else self._walk(loc)[0]
-
-    def _issue(self, error: ErrorDetails) -> FieldIssue:
-        """Return the issue of an error; of one that was there before, the same."""
-        kind, loc = error["type"], error["loc"]
-        if kind not in _REPEATED or (loc and loc[-1] == "[key]"):
-            return self._new_issue(error)
-        key = (kind, loc, type(error["input"]))
-        found = self._known.get(key)
-        if found is None:
-            found = self._new_issue(error)
-            if not _is_memorable(loc):
-                return found
-            if len(self._known) >= _MOST_KNOWN:  # names that a model has made up come without end
-                self._known.clear()
-            self._known[key] = found
-        return found
-
-    def _new_issue(self, error: ErrorDetails) -> FieldIssue:
-        kind, loc = error["type"], error["loc"]
-        if loc and loc[-1] == "[key]" and error["input"] == loc[-2]:
-            return self._key_issue(error)
-        keys = self.keys(loc)
-        if (expected := TYPES.get(kind)) is not None:
-            return type_issue(keys, (expected,), json_type(error["input"]))
-        if kind == "missing":
-            return FieldIssue(keys=keys, constraint="missing_field", message=LEFT_OUT)
-        if (bound := BOUNDS.get(kind)) is not None:
-            return _bound_issue(keys, bound, error)
-        match kind:
-            case "extra_forbidden":
-                allowed = tuple(_resolve(self._node(loc[:-1]), self.schema).get("properties", ()))
-                return FieldIssue(keys=keys, constraint="unknown_field", message=UNKNOWN, allowed=allowed)
-            case "literal_error":
-                allowed = tuple([value for value in _values(self._node(loc)) if value is not None])
-                return not_among(keys, allowed)
-            case "union_tag_invalid" | "union_tag_not_found":
-                return self._tag_issue(kind, keys, loc)
-            case "string_pattern_mismatch":
-                return _pattern_issue(keys, _context(error)["pattern"], self._node(loc))
-            case _:
-                return other_issue(keys, error)
-
-    def _key_issue(self, error: ErrorDetails) -> FieldIssue:
-        """Return the issue of a map's key; it stands at the path of the property."""
-        keys, _ = self._walk(error["loc"][:-1])
-        if (bound := BOUNDS.get(error["type"])) is not None:
-            return _bound_issue(keys, bound, error)
-        names = _resolve(self._node(error["loc"][:-2]), self.schema).get("propertyNames", {})
-        return _pattern_issue(keys, _context(error)["pattern"], names)
-
-    def _tag_issue(self, kind: str, keys: Keys, loc: Keys) -> FieldIssue:
-        branches = [
-            _resolve(branch, self.schema) for branch in _resolve(self._node(loc), self.schema)["oneOf"]
-        ]
-        tag = next(iter(branches[0]["properties"]))
-        allowed = tuple([branch["properties"][tag]["const"] for branch in branches])
-        if kind == "union_tag_not_found":
-            return FieldIssue(
-                keys=(*keys, tag), constraint="missing_field", message=LEFT_OUT, allowed=allowed
-            )
-        return not_among((*keys, tag), allowed)
-
-    def _walk(self, loc: Keys) -> tuple[Keys, Mapping[str, Any]]:
-        """Return the keys of the document and the schema node at a location of pydantic's.
-
-        pydantic puts the tag of a union among the keys.
-        """
-        node: Mapping[str, Any] = self.schema
-        keys: list[int | str] = []
-        for step in loc:
-            node = _resolve(node, self.schema)
-            if "oneOf" in node:
-                branches = (_resolve(branch, self.schema) for branch in node["oneOf"])
-                node = next((branch for branch in branches if _tag(branch) == step), {})
-                continue
-            keys.append(step)
-            if isinstance(step, int):
-                node = node.get("items", {})
-            elif step in (properties := node.get("properties", {})):
-                node = properties[step]
-            else:
-                rest = node.get("additionalProperties")
-                node = rest if isinstance(rest, Mapping) else {}
-        return tuple(keys), node
-
-    def _node(self, loc: Keys) -> Mapping[str, Any]:
-        return self._walk(loc)[1]
-
-
-def _is_memorable(loc: Keys) -> bool:
-    """Return whether a place takes little memory, and may come again."""
-    for step in loc:
-        if isinstance(step, str) and len(step) > LONGEST_KEY:
-            return False
-    return len(loc) <= _DEEPEST_KNOWN
 
 
 def type_issue(keys: Keys, expected: tuple[str, ...], actual: str) -> FieldIssue:
@@ -337,31 +207,17 @@ def _plain_number(value: int | float) -> int | float:
     return value
 
 
-def _bound_issue(keys: Keys, bound: Bound, error: ErrorDetails) -> FieldIssue:
-    return bound_issue(keys, bound, _context(error)[bound[0]], of_object=isinstance(error["input"], dict))
-
-
 def not_among(keys: Keys, allowed: tuple[Json, ...]) -> FieldIssue:
     """Return the issue of a value that is none of those allowed."""
     message = f"must be one of {_listed(allowed)}"
     return FieldIssue(keys=keys, constraint="invalid_enum_value", message=message, allowed=allowed)
 
 
-def _pattern_issue(keys: Keys, pattern: str, node: Mapping[str, Any]) -> FieldIssue:
-    if (found := FORM_NAMES.get(pattern)) is not None:
-        form, example = found
-        message = f"must be written as {form}, such as {example}"
-        return FieldIssue(keys=keys, constraint="invalid_format", message=message, expected=form)
-    written = node.get("pattern", pattern)
-    message = f"must match {written}"
-    return FieldIssue(keys=keys, constraint="invalid_pattern", message=message, expected=written)
-
-
 def other_issue(keys: Keys, error: ErrorDetails) -> FieldIssue:
     """Return the issue of an error that the tables do not name."""
     match error["type"]:
         case "json_invalid":
-            message = f"is not JSON: {_context(error)['error']}"
+            message = f"is not JSON: {context_of(error)['error']}"
             return FieldIssue(keys=keys, constraint="invalid_json", message=message)
         case "string_unicode":
             return FieldIssue(keys=keys, constraint="invalid_json", message="is not JSON: not Unicode text")
@@ -372,32 +228,13 @@ def other_issue(keys: Keys, error: ErrorDetails) -> FieldIssue:
             return FieldIssue(keys=keys, constraint="invalid_format", message=message)
 
 
-def _context(error: ErrorDetails) -> Mapping[str, Any]:
+def context_of(error: ErrorDetails) -> Mapping[str, Any]:
     return error.get("ctx", {})
 
 
 def json_type(value: object) -> str:
     """Return the JSON type of a decoded value (JSON Schema 2020-12 Core 4.2.1)."""
     return _JSON_TYPES.get(type(value), "object")
-
-
-def _resolve(node: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the node behind `$ref` and behind the null branch of a nullable reference."""
-    while True:
-        if "$ref" in node:
-            node = root["$defs"][node["$ref"].removeprefix("#/$defs/")]
-        elif "anyOf" in node:
-            node = node["anyOf"][0]
-        else:
-            return node
-
-
-def _tag(branch: Mapping[str, Any]) -> object:
-    return next(iter(branch["properties"].values()))["const"]
-
-
-def _values(node: Mapping[str, Any]) -> tuple[Json, ...]:
-    return tuple(node["enum"]) if "enum" in node else (node.get("const"),)
 
 
 def _step(key: int | str) -> str:

@@ -31,8 +31,9 @@ from ..fields import (
     UnionType,
     null_is_a_value,
 )
-from ..issues import FieldIssue, Reader
+from ..issues import FieldIssue
 from ..patterns import to_rust
+from .issues import Reader
 from .schema import type_schema
 
 _SCALARS: dict[ScalarKind, CoreSchema] = {

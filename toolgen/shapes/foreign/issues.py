@@ -16,6 +16,7 @@ from pydantic_core import ErrorDetails
 
 from toolgen.contract.json_value import Json
 
+from ..design.issues import Reader
 from ..issues import (
     BOUNDS,
     LEFT_OUT,
@@ -24,7 +25,6 @@ from ..issues import (
     FieldIssue,
     Findings,
     Keys,
-    Reader,
     bound_issue,
     json_type,
     not_among,

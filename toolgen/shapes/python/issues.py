@@ -10,9 +10,10 @@ from pydantic_core import ErrorDetails
 
 from toolgen.contract.json_value import Json
 
+from ..design.issues import Reader
 from ..foreign.issues import ForeignReader, Found, Located
 from ..foreign.validator import UNKNOWN_KEY
-from ..issues import FieldIssue, Keys, Reader
+from ..issues import FieldIssue, Keys
 from ..lexical import FORM_NAMES
 from .validator import KEYS, OWN
 
