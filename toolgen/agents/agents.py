@@ -7,11 +7,10 @@ from typing import Any
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import FORMAT
 from toolgen.contract.policy import RunPolicy
-from toolgen.engines import InProcessEngine
 from toolgen.runtime.call.entry import Entry
 from toolgen.runtime.call.failures import Arguments, as_document, failed, failure_of
 from toolgen.runtime.calls import CallMeta
-from toolgen.runtime.engine import RunState
+from toolgen.runtime.engine import Engine, RunState
 from toolgen.runtime.errors import FormatError, RegistrationError
 from toolgen.runtime.events.records import Event
 from toolgen.runtime.results import Delegated, ToolResult
@@ -71,7 +70,7 @@ class Agents:
             inside.host,
             inside.registry.directory,
             inside.registry.around,
-            engine=inside.engine or InProcessEngine(),
+            engine=inside.engine or _engine_in_memory(),
             sessions=sessions or MemorySessionStore(),
             hub=inside.events,
             deliver=self._answer,
@@ -248,3 +247,9 @@ class Agents:
             raise RegistrationError(
                 f"agent {agent!r} is not registered", hint=f"registered are {known}; call its `register`"
             )
+
+
+def _engine_in_memory() -> Engine:
+    from toolgen.engines import InProcessEngine  # a host with an engine of its own never needs it
+
+    return InProcessEngine()
