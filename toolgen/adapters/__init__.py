@@ -1,1 +1,1 @@
-"""Toolgen's protocols on what others wrote. Each adapter needs an extra, and says so when it is missing."""
+"""Toolgen's protocols implemented on packages that others wrote; each adapter needs an extra."""

@@ -1,4 +1,4 @@
-"""Agents: what plans, what runs, and what is kept of it."""
+"""Runs of agents, on a runtime: the loop, its activities, planners, sessions and clients."""
 
 from toolgen.contract.policy import History, RunPolicy
 from toolgen.runtime.engine import (

@@ -1,4 +1,4 @@
-"""What reads `tool_schemas.json`."""
+"""The format of `tool_schemas.json`, as a JSON Schema."""
 
 from .format import format_schema
 

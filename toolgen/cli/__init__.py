@@ -1,4 +1,4 @@
-"""The command line: the only place that reads settings and loads an author's code."""
+"""The commands: the only place that reads settings and imports an author's code."""
 
 from .entry import main
 

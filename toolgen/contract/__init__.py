@@ -1,1 +1,1 @@
-"""What every floor shares: names, records, errors, limits, JSON, text that can be shown."""
+"""What every other package shares: names, errors, limits, JSON values, printable text."""

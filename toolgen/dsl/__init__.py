@@ -1,4 +1,4 @@
-"""The design vocabulary, and `build`, which checks a design and resolves it."""
+"""The design language: its clauses, and `build`, which checks a design and resolves it."""
 
 from .agents import Agent, AgentToolset, Completion, Export, History, RunPolicy, Transfer, Use
 from .attributes import Attribute, Required

@@ -1,4 +1,4 @@
-"""Where a run is executed."""
+"""Engines: they execute runs, and keep the journal of each."""
 
 from .in_process import InProcessEngine
 

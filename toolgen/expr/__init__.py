@@ -1,4 +1,4 @@
-"""The checked design, and what can be wrong with one."""
+"""The checked design, its diagnostics, and the table of their codes."""
 
 from .codes import RULES, Rule
 from .diagnostics import Diagnostic, Related

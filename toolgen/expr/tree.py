@@ -1,7 +1,7 @@
 """The checked design: frozen, resolved, valid by construction.
 
-`toolgen.dsl.build` makes it out of words; the generator and the catalogue read it. Shapes of data
-are `contract.fields`; here stand the things that have a place in the design.
+`toolgen.dsl.build` makes it of clauses; the generator reads it. The shapes of data are in
+`toolgen.shapes.fields`; here stand the things that have a place in the design.
 """
 
 from __future__ import annotations

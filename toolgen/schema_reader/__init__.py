@@ -1,4 +1,4 @@
-"""Schemas that somebody else wrote: checked, upgraded to 2020-12, and brought into a form types can hold."""
+"""From a JSON Schema that somebody else wrote to the field tree, with what the tree cannot hold."""
 
 from .problems import Problem, Reading
 from .reading import read

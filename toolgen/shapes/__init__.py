@@ -1,1 +1,1 @@
-"""The shape of data: the field tree, lexical forms, patterns, names, and what is wrong with a document."""
+"""The shape of data: the field tree, lexical formats, patterns, names, and the issues of a document."""

@@ -1,1 +1,1 @@
-"""What a run does to the world: plans, calls, and keeps what was said."""
+"""The activities of a run: all that it does outside its loop, such as planning and tool calls."""

@@ -1,1 +1,1 @@
-"""What a run does next: pure, so that an engine may run it again from a journal."""
+"""The loop of a run: pure, so that an engine can run it again from a journal."""

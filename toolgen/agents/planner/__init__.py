@@ -1,1 +1,1 @@
-"""Who decides what a run does: the protocol of planners, messages, typed completions."""
+"""The protocol of planners, the messages that they read, and typed completions."""

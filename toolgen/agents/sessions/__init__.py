@@ -1,1 +1,1 @@
-"""What was said in a conversation, and where it is kept."""
+"""The messages of a conversation, and the stores that keep them."""

@@ -1,4 +1,4 @@
-"""Types of the schemas that somebody else wrote, by datamodel-code-generator."""
+"""Python classes for JSON Schemas that somebody else wrote, by datamodel-code-generator."""
 
 from .types import ForeignClass, ForeignField, ForeignTypes, foreign_types
 

@@ -1,1 +1,1 @@
-"""Stubs: files that belong to their authors, what they have, and what they are to gain."""
+"""Executor stubs: files that belong to their authors, and the methods that a new design adds to them."""

@@ -1,1 +1,1 @@
-"""One view for each template: a frozen dataclass of finished strings, and what makes it of the design."""
+"""One view for each template: a frozen dataclass of finished strings, and the function that makes it."""

@@ -1,4 +1,4 @@
-"""Brings a generated tree to disk, whole or not at all.
+"""Writes a generated tree to disk, whole or not at all.
 
 Everything is staged, formatted by one ruff call, and then moved file by file between two manifests. An
 exception puts the old files back; what a kill leaves is repaired by the next run, whatever it generates.

@@ -1,4 +1,4 @@
-"""Checks a design that is made of words and resolves it."""
+"""Checks the clauses of a design and resolves them into `toolgen.expr`."""
 
 from .build import Evaluation, build
 

@@ -1,1 +1,1 @@
-"""One call, from its arguments to its one result."""
+"""One dispatched call, from its arguments to its one result."""

@@ -1,1 +1,1 @@
-"""What those who watch are told, and where it goes."""
+"""Events of calls and runs: their records, the hub that numbers them, and where they are written."""

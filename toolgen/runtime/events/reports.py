@@ -1,4 +1,4 @@
-"""What the dispatcher tells those who watch. Here nobody does; `event_reports` has those who do."""
+"""What a call reports of its steps; these reports drop it, those of `told.py` make events of it."""
 
 from __future__ import annotations
 

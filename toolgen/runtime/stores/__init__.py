@@ -1,4 +1,4 @@
-"""Files that stores keep their data in, and what goes wrong with them."""
+"""SQLite files of stores: opening, transactions, errors."""
 
 from .errors import (
     ForeignFileError,

@@ -1,1 +1,1 @@
-"""What tools there are: registered, listed for each request, seen under other names."""
+"""The tools of a runtime: registered, listed for each request, seen under other names."""

@@ -1,1 +1,1 @@
-"""Types of a design: their schema, their validators, their base."""
+"""Types of a design: JSON Schema, validator, and the base class of generated types."""

@@ -1,8 +1,8 @@
 """Exact validators of types that somebody wrote in Python: dataclasses, pydantic's models, TypedDicts.
 
-As `exact`, for all that pydantic makes of such types, and all the way down. Objects are closed unless their
-class opens them. Each error carries what a reader of issues needs to know (as in `foreign_exact`). Classes of
-this package's own are exact already.
+As `shapes/exact.py`, for all that pydantic makes of such types, and all the way down. Objects are closed
+unless their class opens them. Each error carries what a reader of issues needs to know, as in
+`shapes/foreign/validator.py`. Toolgen's own classes are exact already.
 """
 
 from __future__ import annotations

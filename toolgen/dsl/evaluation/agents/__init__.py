@@ -1,1 +1,1 @@
-"""Agents, completions, and who owns which toolset."""
+"""Agents, completions, and which agent or service owns a toolset."""

@@ -1,1 +1,1 @@
-"""How a tool's arguments fill its method's payload, and the result comes back."""
+"""How a tool's arguments fill the payload of its method, and how the result comes back."""

@@ -1,1 +1,1 @@
-"""What is checked before anything is read: arguments of words, and names."""
+"""Checks before anything is resolved: the arguments of clauses, where a clause may stand, names."""

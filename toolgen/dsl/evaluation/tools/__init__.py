@@ -1,1 +1,1 @@
-"""Tools: arguments, results, behaviour."""
+"""Tools: their arguments, results and behaviour."""

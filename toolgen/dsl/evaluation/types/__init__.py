@@ -1,1 +1,1 @@
-"""Types as words, turned into the field tree."""
+"""Types of a design and their constraints, resolved into the field tree."""
