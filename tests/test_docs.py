@@ -35,6 +35,13 @@ LATER = ROOT / "docs/long-running.md"
 RUN = [file for file in DOCUMENTS if file not in (FOLLOWED, IMPORT, LATER)]
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+MAP = ROOT / "docs/architecture.md"
+"""Names files, folders, and functions in them; a path starts at `toolgen/` unless at `tests/` or `docs/`."""
+PLACE = re.compile(r"`([\w.-]+(?:/[\w.-]+)*(?:\.py|/)|[\w-]+(?:/[\w.-]+)+)`")
+ENTERED = re.compile(r"`([\w/]+\.py)`, `([\w.]+)`")
+"""`file.py`, `function`."""
+WITHIN = re.compile(r"`([\w.]+)` in\s`([\w/]+\.py)`")
+"""`function` in `file.py`."""
 
 
 def name_of(file: Path) -> str:
@@ -90,3 +97,53 @@ def test_the_commands_work(file: Path) -> None:
 def test_the_links_lead_somewhere(file: Path) -> None:
     for target in LINK.findall(file.read_text("utf-8")):
         assert (file.parent / target).exists(), target
+
+
+def parts_of_the_map() -> list[str]:
+    """Return its paragraphs, rows and items of lists, without blocks of code."""
+    return re.split(r"\n\s*\n|\n(?=- |\d+\. |\|)", BLOCK.sub("", MAP.read_text("utf-8")))
+
+
+def place_of(path: str) -> Path:
+    return ROOT / path if path.startswith(("tests/", "docs/")) else ROOT / "toolgen" / path
+
+
+def test_the_map_names_files_and_folders_that_exist() -> None:
+    """A short name stands beside a longer one of the same paragraph."""
+    missing = []
+    for part in parts_of_the_map():
+        paths = PLACE.findall(part)
+        folders = [ROOT, ROOT / "toolgen", *(place_of(path).parent for path in paths if "/" in path)]
+        for path in paths:
+            if not place_of(path).exists() and not any((folder / path).exists() for folder in folders):
+                missing.append(path)
+    assert not missing
+    assert len(PLACE.findall(MAP.read_text("utf-8"))) > 150
+
+
+def test_the_map_names_functions_and_classes_that_exist() -> None:
+    text = MAP.read_text("utf-8")
+    named = [*ENTERED.findall(text), *((path, name) for name, path in WITHIN.findall(text))]
+    missing = []
+    for path, name in named:
+        tree = ast.parse(place_of(path).read_text("utf-8"))
+        for word in name.split("."):
+            found = [node for node in ast.walk(tree) if word in defined_by(node)]
+            if not found:
+                missing.append(f"{name} in {path}")
+                break
+    assert not missing
+    assert len(named) > 15
+
+
+def defined_by(node: ast.AST) -> list[str]:
+    """Return the names that a statement defines."""
+    match node:
+        case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return [name]
+        case ast.Assign(targets=targets):
+            return [target.id for target in targets if isinstance(target, ast.Name)]
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return [name]
+        case _:
+            return []

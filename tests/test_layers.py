@@ -71,6 +71,17 @@ def test_every_file_imports_what_the_table_says() -> None:
     assert not wrong
 
 
+def test_every_room_says_in_the_documentation_what_it_says_itself() -> None:
+    text = (ROOT.parent / "docs/architecture.md").read_text("utf-8")
+    said = dict(re.findall(r"^\| `([\w/]+)` \| ([^|\n]*) \|", text, re.MULTILINE))
+    own = {
+        file.parent.relative_to(ROOT).as_posix(): (ast.get_docstring(tree) or "").partition("\n")[0]
+        for file, tree in TREES.items()
+        if file.name == "__init__.py" and file.parent != ROOT
+    }
+    assert said == own
+
+
 def test_no_file_imports_itself_in_a_circle() -> None:
     graph = {
         module: {part for name in imports(file) if (part := module_of(name)) and part != module}

@@ -1,1 +1,1 @@
-"""Types of a design: JSON Schema, validator, and the base class of generated types."""
+"""Types of a design: JSON Schema, validator, issues, and the base class of generated types."""
