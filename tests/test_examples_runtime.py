@@ -140,10 +140,11 @@ def guarded():
     return serve(HERE / "live", suspensions=kept, policy=Careful())
 """
 
-NOT_RUN = """\
-shop.things.add, example 1: not run: it writes
-shop.things.add, example 2: not run: it writes
-shop.things.drop, example 1: not run: it writes
+WRITES = "not run: it writes; a tool with Annotations(read_only=True) is run"
+NOT_RUN = f"""\
+shop.things.add, example 1: {WRITES}
+shop.things.add, example 2: {WRITES}
+shop.things.drop, example 1: {WRITES}
 shop.things.ask, example 1: not run: it waits for an answer
 shop.things.wait, example 1: not run: it waits for an answer
 """
@@ -202,10 +203,10 @@ def test_programs_get_a_warning_of_each_example_that_is_not_run(shop: ProjectFol
     record = json.loads(done.out)
     assert (record["severity"], record["code"]) == ("warning", "example-not-run")
     assert (record["file"], record["line"], record["hint"]) == ("app/design.py", 11, SETTING)
-    assert record["message"] == "shop.things.drop, example 1: not run: it writes"
+    assert record["message"] == f"shop.things.drop, example 1: {WRITES}"
     done = shop.run("test", "--tool", "drop", "--format", "github")
     place = "file=app/design.py,line=11,col=52,title=example-not-run"
-    assert done.out.startswith(f"::warning {place}::shop.things.drop, example 1: not run: it writes%0Ahint: ")
+    assert done.out.startswith(f"::warning {place}::shop.things.drop, example 1: {WRITES}%0Ahint: ")
 
 
 def test_the_live_runtime_is_made_only_for_tools_that_read(shop: ProjectFolder) -> None:

@@ -142,7 +142,7 @@ def _not_run(toolset: Toolset, tool: Tool) -> str:
     if toolset.exporter:
         return f"it starts a run of {toolset.exporter}"
     if not (tool.annotations or {}).get("read_only"):
-        return "it writes"
+        return "it writes; a tool with Annotations(read_only=True) is run"
     if tool.behaviour.confirmation or tool.behaviour.long_running:
         return "it waits for an answer"
     return ""
