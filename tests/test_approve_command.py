@@ -98,7 +98,7 @@ def test_a_trace_and_an_example_cannot_either(database: ProjectFolder) -> None:
     design = DESIGN.replace("Design, Object", "Design, Example, Object")
     database.write("app/design.py", design.replace("Confirm(", f"{example}Confirm("))
     settings = (database.path / "pyproject.toml").read_text("utf-8")
-    database.write("pyproject.toml", settings + 'test_runtime = "app.main:runtime"\n')
+    database.write("pyproject.toml", settings.replace("runtime = ", "test_runtime = "))
     done = database.run("test")
     assert done.code == 1
     assert is_printable(done.out)

@@ -65,6 +65,11 @@ def test_the_nearest_file_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ('design = "d"\nstubs = "gen/executors"', "into each other"),
         ('design = "d"\nruntime = "app.main.make"', "is not module:callable"),
         ('design = "d"\ntest_runtime = "app.main.make"', "test_runtime 'app.main.make' is not module:call"),
+        (
+            'design = "d"\nruntime = "app.main:make"\ntest_runtime = "app.main:make"',
+            "test_runtime 'app.main:make' is the function of 'runtime', so that tests would run on live data"
+            "\n  hint: write test_runtime = ",
+        ),
         ("design = ", "is not TOML"),
     ],
 )

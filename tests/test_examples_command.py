@@ -65,8 +65,9 @@ def greeter(project: ProjectFolder) -> ProjectFolder:
 
 
 def with_test_runtime(project: ProjectFolder, function: str) -> None:
-    """Name the function that makes runtimes for tests."""
+    """Name the function that makes runtimes for tests; `runtime` must name another one."""
     settings = (project.path / "pyproject.toml").read_text().partition("test_runtime")[0]
+    settings = settings.replace(f'runtime = "{function}"\n', "")
     project.write("pyproject.toml", f'{settings}test_runtime = "{function}"\n')
 
 

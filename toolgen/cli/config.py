@@ -19,6 +19,7 @@ _EXAMPLES: Final = {
     "runtime": 'runtime = "home.app:runtime"',
     "test_runtime": 'test_runtime = "home.app:runtime_for_tests"',
 }
+_LIVE: Final = "is the function of 'runtime', so that tests would run on live data"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +115,8 @@ def _project(file: Path, table: dict[str, object]) -> Project:
     for key in ("runtime", "test_runtime"):
         if key in values and not _is_reference(values[key]):
             raise _wrong(file, key, values[key], "is not module:callable")
+    if "test_runtime" in values and values["test_runtime"] == values.get("runtime"):
+        raise _wrong(file, "test_runtime", values["test_runtime"], _LIVE)
     return Project(file=file, **values)
 
 
