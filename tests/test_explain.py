@@ -4,13 +4,18 @@
 """
 
 import os
+import re
 import runpy
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+import toolgen.cli
 from toolgen.cli import main
 from toolgen.cli.explain import EXPLANATIONS, blocks, explain
+from toolgen.cli.problem_codes import PROBLEMS
+from toolgen.codegen.stubs.stubs import State
 from toolgen.dsl import Evaluation, build
 from toolgen.expr import RULES, render
 
@@ -71,10 +76,21 @@ def test_the_command_explains_lists_and_suggests(capsys: pytest.CaptureFixture[s
     assert main(["explain", "bad-name"]) == 0
     assert capsys.readouterr().out == explain("bad-name") + "\n"
     assert main(["explain"]) == 0
-    assert capsys.readouterr().out.splitlines() == list(RULES)
+    assert capsys.readouterr().out.splitlines() == [*RULES, *PROBLEMS]
     assert main(["explain", "bad-nam"]) == 2
-    assert capsys.readouterr().err == (
-        "error: there is no diagnostic 'bad-nam'\n  hint: did you mean bad-name?\n"
-    )
+    assert capsys.readouterr().err == ("error: there is no code 'bad-nam'\n  hint: did you mean bad-name?\n")
     assert main(["explain", "?"]) == 2
     assert "run toolgen explain to see all codes" in capsys.readouterr().err
+
+
+def test_every_code_that_a_record_carries_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--format json` prints them beside those of diagnostics, and a reader asks for them the same way."""
+    folder = Path(toolgen.cli.__file__).parent
+    sources = [file.read_text("utf-8") for file in folder.glob("*.py") if file.name != "problem_codes.py"]
+    named = re.findall(r'"((?:python|output|example)-[a-z-]+|environment)"', "\n".join(sources))
+    stubs = {f"stub-{state}" for state in get_args(State)} - {"stub-implemented"}
+    assert {*named, *stubs} == set(PROBLEMS)
+    for code, text in PROBLEMS.items():
+        assert main(["explain", code]) == 0
+        assert capsys.readouterr().out.split() == [code, *text.split()]
+        assert text.endswith(".")

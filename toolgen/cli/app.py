@@ -197,7 +197,7 @@ def explain(
         str | None, typer.Argument(help="A code such as bad-name; without one, all codes.", metavar="CODE")
     ] = None,
 ) -> None:
-    """Explain what a diagnostic means, with a design that has it and what repairs it."""
+    """Explain what a code means; of a diagnostic, with a design that has it and what repairs it."""
     from .explain import explain as explained
 
     print(explained(code))

@@ -1,7 +1,8 @@
 """`toolgen explain`: why a diagnostic is a mistake, a design that has it, and what repairs it.
 
 The cause stands in the table of codes; the designs stand in `explanations`, one file a code. Both are
-printed in docs/diagnostics.md too, and the tests run each design before and after its repair.
+printed in docs/diagnostics.md too, and the tests run each design before and after its repair. Codes of
+records that are no diagnostics have a text alone, in `problem_codes`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.expr import RULES
+
+from .problem_codes import PROBLEMS
 
 EXPLANATIONS: Final = Path(__file__).with_name("explanations")
 
@@ -32,11 +35,13 @@ def explain(code: str | None) -> str:
         ToolgenError: there is no such code.
     """
     if code is None:
-        return "\n".join(RULES)
+        return "\n".join([*RULES, *PROBLEMS])
+    if code in PROBLEMS:
+        return f"{code}\n\n{textwrap.fill(PROBLEMS[code], 100)}"
     if code not in RULES:
-        near = difflib.get_close_matches(code, RULES, n=1)
+        near = difflib.get_close_matches(code, [*RULES, *PROBLEMS], n=1)
         hint = f"did you mean {near[0]}?" if near else "run toolgen explain to see all codes"
-        raise ToolgenError(f"there is no diagnostic {code!r}", hint=hint)
+        raise ToolgenError(f"there is no code {code!r}", hint=hint)
     parts = [code, textwrap.fill(RULES[code].explanation, 100)]
     for language, block in blocks(code).items():
         parts += [_INTRODUCTIONS[language], textwrap.indent(block.rstrip("\n"), "    ")]
