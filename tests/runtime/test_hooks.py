@@ -121,6 +121,40 @@ async def test_a_hook_may_recover_from_an_error() -> None:
     assert (result.status, hook.heard) == ("ok", ["before", "error", "after"])
 
 
+CONTINUE = Continue()
+ANSWER = Answer(result=nothing())
+DENY = Deny(message="no")
+ABORT = Abort(error=ToolError("over"))
+
+
+@pytest.mark.parametrize(
+    ("when", "said", "status", "is_next_asked"),
+    [
+        ("before", CONTINUE, "ok", True),
+        ("before", ANSWER, "ok", False),
+        ("before", DENY, "denied", False),
+        ("before", ABORT, "error", False),
+        ("error", CONTINUE, "error", True),
+        ("error", ANSWER, "ok", False),
+        ("error", DENY, "denied", False),
+        ("error", ABORT, "error", True),
+        ("after", CONTINUE, "ok", True),
+        ("after", ANSWER, "ok", True),
+        ("after", DENY, "denied", True),
+        ("after", ABORT, "error", True),
+    ],
+)
+async def test_a_verdict_says_what_comes_of_the_call_and_whether_the_next_hook_is_asked(
+    when: str, said: Verdict, status: str, is_next_asked: bool
+) -> None:
+    executor = Listing(failing if when == "error" else None)
+    second = Says()
+    result = await runtime(executor, hooks=[Says(**{when: said}), second]).call(TOOL, SITE, META)
+    assert (result.status, when in second.heard) == (status, is_next_asked)
+    if isinstance(said, Abort):
+        assert result.json == b'{"error":"over"}'
+
+
 async def test_a_result_may_be_replaced_but_not_by_what_breaks_the_contract() -> None:
     good = await runtime(Listing(), hooks=[Says(after=Answer(result=nothing()))]).call(TOOL, SITE, META)
     assert good.status == "ok"

@@ -9,8 +9,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from toolgen.runtime.call.batch import Batch
+from toolgen.runtime.call.ending import CANCELLED, tell_cancelled
 from toolgen.runtime.call.entry import Entry
-from toolgen.runtime.call.failures import failed
+from toolgen.runtime.call.frame import Frame
 from toolgen.runtime.calls import CallMeta
 from toolgen.runtime.engine import RunStatus, UnknownRunError
 from toolgen.runtime.errors import ToolError
@@ -49,26 +51,25 @@ class DirectCalls:
             parent_run_id=meta.run_id,
             parent_tool_call_id=meta.tool_call_id,
         )
+        frame = Frame(entry, arguments, meta, Batch(host.tools.capabilities), host.tools)
         given = await self._input(entry, delegated, link, meta)
         with host.serving(run_id, entry):
-            status = await self._over(given, entry, link, meta)
+            status = await self._over(frame, given, link)
         document = ended_document(status)
         took = time.perf_counter() - began
-        result = await concluded(entry, arguments.decode(), document, link, meta, host.tools, duration_s=took)
+        result = await concluded(frame, document, link, duration_s=took)
         below = passed_up(document["artifacts"], host.entry_of)
         return replace(result, artifacts=(*below, *result.artifacts))
 
-    async def _over(self, given: RunInput, entry: Entry, link: RunLink, meta: CallMeta) -> RunStatus:
+    async def _over(self, frame: Frame, given: RunInput, link: RunLink) -> RunStatus:
         host = self._host
         await host.start(given, link.run_id)
-        host.tools.reports.delegated(entry.spec, link, meta)
+        frame.host.reports.delegated(frame.spec, link, frame.meta)
         try:
             return await host.engine.result(link.run_id)
         except asyncio.CancelledError:
-            error = ToolError("the call was cancelled")
-            ended = failed(entry.spec.id, error, meta, host.tools.limit_of(entry.spec))
-            host.tools.reports.ended(ended, meta)
-            await self._cancel(link.run_id, error.message)
+            tell_cancelled(frame)
+            await self._cancel(link.run_id, CANCELLED)
             raise
 
     async def _input(self, entry: Entry, delegated: Delegated, link: RunLink, meta: CallMeta) -> RunInput:

@@ -12,17 +12,18 @@ from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
 from .call.batch import Batch
 from .call.boundary import contained
-from .call.dispatch import dispatch, escaped
+from .call.dispatch import dispatch
+from .call.ending import escaped
 from .call.entry import Interceptor, Surroundings
 from .call.execution import Execution
 from .call.failures import Arguments, log
+from .call.frame import Frame
 from .call.hook_tools import HookTools
 from .call.hooks import Hook, checked_hook
 from .call.host import Host
 from .call.policy import Policy
 from .call.trace import Trace
 from .calls import NO_META, CallMeta, ToolCall
-from .context import ToolContext
 from .errors import RegistrationError, UnknownToolError
 from .events.reports import Reports
 from .extension import Extension, Interior, NoExtension
@@ -200,8 +201,7 @@ class Runtime:
             result = directory.unknown(tool, meta, self._host.limits.result_bytes)
             self._host.reports.ended(result, meta)
         else:
-            context = ToolContext(meta, entry.spec.id, entry.spec, batch)
-            result = await dispatch(entry, arguments, context, self._host, trace)
+            result = await dispatch(Frame(entry, arguments, meta, batch, self._host, trace))
             if result.delegated is not None:
                 result = await self._extension.delegated(entry, arguments, result.delegated, meta)
         if trace is not None and result.error is not None:
@@ -226,7 +226,7 @@ class Runtime:
         running = (in_place(self._one(call, batch, place, directory)) for place, call in enumerate(calls))
         ended = await asyncio.gather(*running, return_exceptions=True)
         results = (
-            self._failed(call, directory, one) if isinstance(one, BaseException) else one
+            self._failed(call, batch, directory, one) if isinstance(one, BaseException) else one
             for call, one in zip(calls, ended, strict=True)
         )
         return await self._settled(batch, tuple(results))
@@ -373,14 +373,14 @@ class Runtime:
             unknown = directory.unknown(call.tool, call.meta, self._host.limits.result_bytes)
             self._host.reports.ended(unknown, call.meta)
             return unknown
-        context = ToolContext(call.meta, entry.spec.id, entry.spec, batch)
-        context.place = place
-        result = await dispatch(entry, call.payload_json, context, self._host)
+        frame = Frame(entry, call.payload_json, call.meta, batch, self._host)
+        frame.context.place = place
+        result = await dispatch(frame)
         if result.delegated is not None:
             return await self._extension.delegated(entry, call.payload_json, result.delegated, call.meta)
         return result
 
-    def _failed(self, call: ToolCall, directory: Directory, error: BaseException) -> ToolResult:
+    def _failed(self, call: ToolCall, batch: Batch, directory: Directory, error: BaseException) -> ToolResult:
         """Return the result of a call whose tool has ended the task of the call.
 
         Raises:
@@ -388,7 +388,7 @@ class Runtime:
         """
         entry = directory.find(call.tool)
         assert entry is not None  # only what is executed can do so
-        return escaped(entry, contained(error), call.meta, self._host)
+        return escaped(Frame(entry, call.payload_json, call.meta, batch, self._host), contained(error))
 
     async def _settled(self, batch: Batch, results: tuple[ToolResult, ...]) -> tuple[ToolResult, ...]:
         """Return the results, and let the capabilities keep what the calls did; a failure there is logged."""

@@ -12,20 +12,20 @@ from pydantic_core import to_json
 from toolgen.contract.portable import portable_text
 from toolgen.runtime.call.batch import Batch
 from toolgen.runtime.call.bounds import remember
-from toolgen.runtime.call.dispatch import dispatch, ended, escaped
+from toolgen.runtime.call.dispatch import dispatch
+from toolgen.runtime.call.ending import ended, escaped
 from toolgen.runtime.call.entry import Entry
 from toolgen.runtime.call.failures import failed, hidden, log
 from toolgen.runtime.call.finishing import finish
+from toolgen.runtime.call.frame import Frame
 from toolgen.runtime.call.host import Host
 from toolgen.runtime.calls import CallMeta
-from toolgen.runtime.context import ToolContext
 from toolgen.runtime.engine import ActivityInfo
 from toolgen.runtime.errors import MalformedResultError, ToolError, ToolValidationError
 from toolgen.runtime.events.told import EventReports
 from toolgen.runtime.results import RetryHint, RunLink, ToolResult
 from toolgen.runtime.specs import ToolSpec
 from toolgen.runtime.toolsets.directory import Directory
-from toolgen.runtime.values import Values
 from toolgen.runtime.waiting.answering import Answering, remembered
 from toolgen.runtime.waiting.errors import SuspensionError
 
@@ -87,18 +87,18 @@ class Calling:
         values = self._host.values_of(info.run_id)
         place = argument["place"]
         with self._batches.enter(f"{info.run_id} {argument['step']}", place, host, values) as batch:
-            context = ToolContext(meta, entry.spec.id, entry.spec, batch.batch)
-            context.place = place
+            frame = Frame(entry, call["arguments"], meta, batch.batch, host)
+            frame.context.place = place
 
             async def work() -> Any:
-                return await host.execution.in_place(dispatch(entry, call["arguments"], context, host))
+                return await host.execution.in_place(dispatch(frame))
 
             result: ToolResult
             try:
                 result = await released(work())
             except Exception as error:
-                result = escaped(entry, error, meta, host)
-            result = await batch.result(context, result)
+                result = escaped(frame, error)
+            result = await batch.result(frame.context, result)
         return self._done(result, call, entry, facts, info.run_id, events)
 
     async def answer(self, info: ActivityInfo, argument: AnswerArgument) -> Done:
@@ -158,8 +158,9 @@ class Calling:
         output, now = argument["output"], self._host.clock()
         took = max(0.0, now - argument.get("began", now) - output["waited_s"])
         link = _link(info.run_id, call, argument["agent"])
-        values = self._host.values_of(info.run_id)
-        result = await concluded(entry, call["arguments"], output, link, meta, host, values, duration_s=took)
+        batch = Batch(host.capabilities, self._host.values_of(info.run_id))
+        frame = Frame(entry, call["arguments"], meta, batch, host)
+        result = await concluded(frame, output, link, duration_s=took)
         done = self._done(result, call, entry, facts, info.run_id, events)
         done["usage"] = argument["output"]["usage"]
         done["pending"] = argument["output"]["pending"]
@@ -236,32 +237,24 @@ def _unknown(directory: Directory, call: StepCall, meta: CallMeta, host: Host) -
 
 
 async def concluded(
-    entry: Entry,
-    arguments: str,
-    output: RunDocument,
-    link: RunLink,
-    meta: CallMeta,
-    host: Host,
-    values: Values | None = None,
-    *,
-    duration_s: float = 0.0,
+    frame: Frame, output: RunDocument, link: RunLink, *, duration_s: float = 0.0
 ) -> ToolResult:
     """Return the result of a call that the run of an agent answered; hooks see it as every other."""
-    spec, limit = entry.spec, host.limit_of(entry.spec)
+    spec, host = frame.spec, frame.host
     failure = output["failure"]
     if failure is not None:
         cause = _chain([failure["message"], *failure["causes"]])
-        result = failed(spec.id, _agent_error(spec.name, failure["kind"], cause, spec.id), meta, limit)
+        result = frame.failed(_agent_error(spec.name, failure["kind"], cause, spec.id))
     else:
         try:
             value = spec.result.decode(to_json(output["result"]), host.limits)
-            result = finish(spec, value, meta)
+            result = finish(spec, value, frame.meta)
         except (ToolValidationError, MalformedResultError) as error:
             if output["stop"] == "escalated":  # what a tool said on the way is no answer
                 told = ToolError(f"{output['agent']} gave the call back. {output['text']}".strip())
             else:
                 told = hidden(spec, error, "malformed_response")
-            result = failed(spec.id, told, meta, limit)
+            result = frame.failed(told)
     usage: Sequence[Any] = output["usage"]
     result = replace(
         result,
@@ -269,12 +262,9 @@ async def concluded(
         children_count=1 + output["children"],
         telemetry=replace(telemetry_of(usage), duration_s=duration_s),
     )
-    batch = Batch(host.capabilities, values)
-    context = ToolContext(meta, spec.id, spec, batch)
     if host.policy is not None:
-        remember(result, context.values)
-    seen = await ended(entry, arguments, result, context, host)
-    seen = await _settled(batch, seen, host)
+        remember(result, frame.context.values)
+    seen = await _settled(frame.batch, await ended(frame, result), host)
     return replace(seen, run_link=link, children_count=result.children_count, telemetry=result.telemetry)
 
 

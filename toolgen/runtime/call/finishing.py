@@ -11,15 +11,14 @@ from toolgen.contract.portable import portable_text
 
 from ..calls import CallMeta
 from ..content import Content, ResourceContent, TextContent
-from ..context import ToolContext
 from ..errors import MalformedResultError
 from ..results import Artifact, ToolOutcome, ToolResult
 from ..specs import ToolSpec
 from .boundary import Contained
 from .bounds import bounds_of, remember
 from .failures import log
+from .frame import Frame
 from .hints import filled
-from .host import Host
 from .trace import Trace
 from .truncation import document_within, text_within
 
@@ -68,39 +67,34 @@ def finish(
     return result
 
 
-async def finished(
-    spec: ToolSpec[Any, Any], returned: object, context: ToolContext, host: Host
-) -> ToolResult:
+async def finished(frame: Frame, returned: object) -> ToolResult:
     """Return the result of what a hook has in its place, within the size limit.
 
     Raises:
         MalformedResultError: it breaks the tool's contract.
     """
-    result = finish(spec, returned, context.meta)
-    if host.policy is not None:
-        remember(result, context.values)
-    return await within_limit(spec, result, context, host)
+    result = finish(frame.spec, returned, frame.meta)
+    if frame.host.policy is not None:
+        remember(result, frame.context.values)
+    return await within_limit(frame, result)
 
 
-async def within_limit(
-    spec: ToolSpec[Any, Any], result: ToolResult, context: ToolContext, host: Host
-) -> ToolResult:
+async def within_limit(frame: Frame, result: ToolResult) -> ToolResult:
     """Return the result, its document and its text for people no longer than the limit of the tool.
 
     A longer document becomes a marker, which says by whom it was truncated, how long it is, how it begins,
     and where all of it is kept.
     """
-    document, limit = result.json, host.limit_of(spec)
+    spec, document, limit = frame.spec, result.json, frame.limit
     if len(result.display) > limit // LONGEST_CHARACTER:
         result = replace(result, display=text_within(result.display, limit))
     if len(document) <= limit:
         return result
     uri = ""
-    keeper = host.capabilities.get("artifacts")
-    if keeper is not None:
+    if "artifacts" in frame.host.capabilities:
         try:
             with Contained():
-                uri = await context.artifacts.save_overflow(document)
+                uri = await frame.context.artifacts.save_overflow(document)
         except Exception:
             log.exception("the whole result of %s was not kept", spec.id)
     marker = document_within(document, limit, uri)

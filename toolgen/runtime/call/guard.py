@@ -16,48 +16,37 @@ from ..results import ToolResult
 from ..specs import ConfirmSpec, ToolSpec
 from .deadlines import limited
 from .entry import Entry
-from .failures import denied
+from .frame import Frame
 from .hints import filled, shortens
 from .hooks import Deny
-from .host import Host
 from .policy import Allow, Ask
 
 UNAVAILABLE: Final = "approval_unavailable"
 """Code of a call that was denied because there is nobody to ask."""
 
 
-async def guard(
-    entry: Entry, call: ToolCall, host: Host, answers: tuple[Json, ...] = ()
-) -> ToolResult | None:
+async def guard(frame: Frame, call: ToolCall) -> ToolResult | None:
     """Return the result of a call that must not run now; None when it may.
 
-    `answers` are those that were given to it before.
+    The call has its frozen arguments.
 
     Raises:
         Exception: what the policy, the preview or the store raises; the call has failed then.
     """
-    spec, frozen = entry.spec, call.payload_json
+    spec, host, frozen = frame.spec, frame.host, call.payload_json
     arguments: Mapping[str, Json] = json.loads(frozen)
-    preview = await limited(host.stage_timeout, _preview(entry, frozen, arguments))
+    preview = await limited(host.stage_timeout, _preview(frame.entry, frozen, arguments))
     question = ""
     must_ask = False
-    is_shortened = entry.preview is None and shortens(spec.call_hint, arguments)
-    if host.policy is not None:
-        # A copy: what was frozen stays as it is.
-        looked_at = replace(call, payload=spec.payload.decode(frozen, UNLIMITED))
-        decision = await limited(host.stage_timeout, host.policy.decide(looked_at, spec, preview))
-        match decision:
-            case Deny():
-                host.reports.authorized(spec.id, call.meta, "denied", "policy", decision.message)
-                return denied(spec, decision.message, call.meta, host.limit_of(spec))
-            case Ask():
-                must_ask, question = True, decision.question
-            case Allow():
-                pass
-            case _:
-                raise TypeError(
-                    f"the policy decided {type(decision).__name__}; it returns Allow, Ask or Deny"
-                )
+    is_shortened = frame.entry.preview is None and shortens(spec.call_hint, arguments)
+    match await _decision(frame, call, preview):
+        case Deny(message=message):
+            host.reports.authorized(spec.id, frame.meta, "denied", "policy", message)
+            return frame.denied(message)
+        case Ask(question=question):
+            must_ask = True
+        case Allow():
+            pass
     if spec.confirm is not None and _applies(spec.confirm, arguments):
         must_ask = True
         if not question:
@@ -66,24 +55,42 @@ async def guard(
     if not must_ask:
         return None
     if host.suspensions is None or not host.is_interactive:
-        host.reports.authorized(spec.id, call.meta, "denied", "runtime", UNAVAILABLE)
+        host.reports.authorized(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
         message = f"{spec.name} has to be approved, and there is nobody to ask"
-        return denied(spec, message, call.meta, host.limit_of(spec), code=UNAVAILABLE)
+        return frame.denied(message, code=UNAVAILABLE)
     suspended = await host.suspensions.open(
         kind="confirmation",
         spec=spec,
         payload_json=frozen,
-        meta=call.meta,
+        meta=frame.meta,
         question=question or f"Run {spec.title}?",
         preview=preview,
         is_shortened=is_shortened,
         answer_schema=approval_schema(spec),
-        answers=answers,
+        answers=frame.answers,
     )
-    host.reports.asked(suspended, call.meta)
+    host.reports.asked(suspended, frame.meta)
     return ToolResult(
-        tool=spec.id, status="suspended", tool_call_id=call.meta.tool_call_id, suspension=suspended
+        tool=spec.id, status="suspended", tool_call_id=frame.meta.tool_call_id, suspension=suspended
     )
+
+
+async def _decision(frame: Frame, call: ToolCall, preview: str) -> Allow | Ask | Deny:
+    """Return what the host's policy decides; where there is none, the call may run.
+
+    Raises:
+        TypeError: it decides none of the three.
+        Exception: what the policy raises.
+    """
+    spec, policy = frame.spec, frame.host.policy
+    if policy is None:
+        return Allow()
+    # A copy: what was frozen stays as it is.
+    looked_at = replace(call, payload=spec.payload.decode(call.payload_json, UNLIMITED))
+    decision: object = await limited(frame.host.stage_timeout, policy.decide(looked_at, spec, preview))
+    if not isinstance(decision, Allow | Ask | Deny):
+        raise TypeError(f"the policy decided {type(decision).__name__}; it returns Allow, Ask or Deny")
+    return decision
 
 
 def approval_schema(spec: ToolSpec[Any, Any]) -> dict[str, Json]:

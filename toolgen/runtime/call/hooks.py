@@ -7,7 +7,8 @@ in which the hooks were given. One that raises, or says nothing, fails the call 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Set
-from typing import Any, ClassVar, Final, TypeAlias
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Generic, TypeAlias, TypeVar
 
 from toolgen.contract.record import record
 
@@ -15,6 +16,11 @@ from ..calls import ToolCall
 from ..context import ToolContext
 from ..errors import RegistrationError, ToolError
 from ..results import ToolResult
+
+C = TypeVar("C")
+S = TypeVar("S")
+R = TypeVar("R")
+T = TypeVar("T")
 
 
 @record
@@ -46,6 +52,8 @@ class Abort:
 
 
 Verdict: TypeAlias = Continue | Answer | Deny | Abort
+
+_VERDICTS: Final = (Continue, Answer, Deny, Abort)
 
 
 class Hook:
@@ -133,6 +141,55 @@ def checked_hook(hook: Hook) -> Hook:
     return hook
 
 
+@record
+class Stop(Generic[R]):
+    """No other hook is asked; this is what comes of the stage."""
+
+    result: R
+
+
+def _unchanged(around: object, subject: T, payload: object) -> T:
+    return subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage(Generic[C, S, R]):
+    """One point at which hooks are asked, and what each of their verdicts means there.
+
+    Each function takes what the hooks stand around (`C`), what they are asked about (`S`) and what the
+    verdict holds. It returns what the next hook is asked about, or `Stop`.
+    """
+
+    on_continue: Callable[[C, S, Any], S] = _unchanged
+    on_answer: Callable[[C, S, Any], Awaitable[S | Stop[R]]]
+    on_deny: Callable[[C, S, str], S | Stop[R]]
+    on_abort: Callable[[C, S, ToolError], S | Stop[R]]
+
+    async def run(
+        self, hooks: Iterable[Step], ask: Callable[[Step, S], Awaitable[Verdict]], around: C, subject: S
+    ) -> S | Stop[R]:
+        """Return what the last hook leaves of the subject, or what one of them stops with.
+
+        Raises:
+            Exception: what asking a hook raises, or what its verdict means here.
+        """
+        left: S | Stop[R]
+        for hook in hooks:
+            match await ask(hook, subject):
+                case Continue(payload=payload):
+                    left = self.on_continue(around, subject, payload)
+                case Answer(result=answer):
+                    left = await self.on_answer(around, subject, answer)
+                case Deny(message=message):
+                    left = self.on_deny(around, subject, message)
+                case Abort(error=error):
+                    left = self.on_abort(around, subject, error)
+            if isinstance(left, Stop):
+                return left
+            subject = left
+        return subject
+
+
 async def told(step: Callable[..., Awaitable[object]], *arguments: Any) -> Verdict:
     """Return what a hook says.
 
@@ -140,11 +197,14 @@ async def told(step: Callable[..., Awaitable[object]], *arguments: Any) -> Verdi
         TypeError: it says none of the four, or aborts with what is no `ToolError`.
     """
     verdict = await step(*arguments)
-    name = getattr(step, "__qualname__", repr(step))
-    if isinstance(verdict, Abort) and not isinstance(verdict.error, ToolError):
-        raise TypeError(f"{name} aborts with a {type(verdict.error).__name__}, not a ToolError")
-    if not isinstance(verdict, Continue | Answer | Deny | Abort):
+    if not isinstance(verdict, _VERDICTS):
         raise TypeError(
-            f"{name} returned {type(verdict).__name__}; a hook returns Continue, Answer, Deny or Abort"
+            f"{_name(step)} returned {type(verdict).__name__}; a hook returns Continue, Answer, Deny or Abort"
         )
+    if isinstance(verdict, Abort) and not isinstance(verdict.error, ToolError):
+        raise TypeError(f"{_name(step)} aborts with a {type(verdict.error).__name__}, not a ToolError")
     return verdict
+
+
+def _name(step: Callable[..., object]) -> str:
+    return getattr(step, "__qualname__", repr(step))

@@ -14,13 +14,14 @@ from toolgen.contract.logs import logger
 
 from ..call.batch import Batch
 from ..call.bounds import remember
-from ..call.dispatch import dispatch, ended
+from ..call.dispatch import dispatch
+from ..call.ending import ended
 from ..call.entry import Entry
 from ..call.failures import denied, failed, failure_of
 from ..call.finishing import finish
+from ..call.frame import Frame
 from ..call.host import Host
 from ..calls import CallMeta
-from ..context import ToolContext
 from ..errors import ToolError
 from ..events.progress import check_told, progress_of
 from ..results import Delegated, Suspended, ToolResult
@@ -113,15 +114,16 @@ class Answering:
     async def _answered(self, entry: Entry, claim: Claim, batch: Batch) -> ToolResult:
         spec, suspension = entry.spec, claim.suspension
         meta, answer = suspension.meta, claim.answer
-        context = ToolContext(meta, spec.id, spec, batch)
-        context.report = self._host.reports.of(spec, meta)
-        result = self._without_running(spec, claim)
-        if result is not None:
-            if self._host.policy is not None:
-                remember(result, context.values)
-            return await ended(entry, suspension.payload_json, result, context, self._host)
-        resumption = Resumption(answers=(*suspension.answers, answer_document(suspension, answer)))
-        return await dispatch(entry, suspension.payload_json, context, self._host, None, resumption)
+        result, resumption = self._without_running(spec, claim), None
+        if result is None:
+            resumption = Resumption(answers=(*suspension.answers, answer_document(suspension, answer)))
+        frame = Frame(entry, suspension.payload_json, meta, batch, self._host, resumption=resumption)
+        frame.context.report = self._host.reports.of(spec, meta)
+        if result is None:
+            return await dispatch(frame)
+        if self._host.policy is not None:
+            remember(result, frame.context.values)
+        return await ended(frame, result)
 
     def _without_running(self, spec: ToolSpec[Any, Any], claim: Claim) -> ToolResult | None:
         """Return the result of a call whose executor does not run again; None where it does."""

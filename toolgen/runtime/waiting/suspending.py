@@ -8,11 +8,9 @@ from typing import Any, Final, assert_never
 from toolgen.contract.json_value import Json
 from toolgen.contract.portable import portable_text
 
-from ..call.failures import denied
+from ..call.frame import Frame
 from ..call.guard import UNAVAILABLE, approval_schema
-from ..call.host import Host
 from ..call.truncation import document_within
-from ..context import ToolContext
 from ..errors import MalformedResultError
 from ..results import Pending, ToolResult, Unfinished
 from ..specs import ToolSpec
@@ -26,21 +24,15 @@ _CREDENTIAL: Final[dict[str, Json]] = {
 }
 
 
-async def suspend(
-    spec: ToolSpec[Any, Any],
-    unfinished: Unfinished | Pending[Any],
-    frozen: bytes,
-    context: ToolContext,
-    host: Host,
-    answers: tuple[Json, ...],
-) -> ToolResult:
-    """Return the result of a call whose executor has none yet.
+async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: bytes) -> ToolResult:
+    """Return the result of a call whose executor has none yet, with its frozen arguments.
 
     Raises:
         MalformedResultError: the design does not say that the tool may answer later, or its handle, its
             acknowledgement or the schema of its question does not fit.
         RuntimeError: the work is pending, and the runtime keeps no suspensions.
     """
+    spec, host, meta = frame.spec, frame.host, frame.meta
     asked = None if isinstance(unfinished, Pending) else unfinished
     document = _acknowledged(spec, unfinished) if isinstance(unfinished, Pending) else b""
     if host.suspensions is None and asked is None:
@@ -49,26 +41,26 @@ async def suspend(
         )
     if host.suspensions is None or (not host.is_interactive and asked is not None):
         message = f"{spec.name} has to ask a person, and there is nobody to ask"
-        return denied(spec, message, context.meta, host.limit_of(spec), code=UNAVAILABLE)
+        return frame.denied(message, code=UNAVAILABLE)
 
     suspended = await host.suspensions.open(
         kind="pending" if asked is None else asked.kind,
         spec=spec,
         payload_json=frozen,
-        meta=context.meta,
+        meta=meta,
         question="" if asked is None else portable_text(asked.question),
         answer_schema=_schema(spec, unfinished),
         handle=unfinished.handle if isinstance(unfinished, Pending) else "",
         request=None if asked is None else asked.request,
-        answers=answers,
+        answers=frame.answers,
         is_asked_by_tool=asked is not None and asked.kind == "confirmation",
     )
-    host.reports.asked(suspended, context.meta)
+    host.reports.asked(suspended, meta)
     return ToolResult(
         tool=spec.id,
         status="pending" if document else "suspended",
-        json=document_within(document, host.limit_of(spec)),
-        tool_call_id=context.meta.tool_call_id,
+        json=document_within(document, frame.limit),
+        tool_call_id=meta.tool_call_id,
         suspension=suspended,
     )
 
