@@ -16,7 +16,7 @@ from toolgen.runtime.engine import (
 )
 from toolgen.runtime.toolsets.agent_route import AgentRoute
 
-from .activities.planning import PlannerError
+from .activities.model_hooks import PlannerError
 from .agents import Agents, agents_of
 from .client import AgentClient, RunHandle
 from .output import Awaiting, RunArtifact, RunOutput

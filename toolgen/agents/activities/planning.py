@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -14,11 +13,9 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.limits import LONGEST_CHARACTER
 from toolgen.runtime.call.boundary import Contained, name_of
 from toolgen.runtime.call.bounds import bounds_of
-from toolgen.runtime.call.deadlines import limited
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.call.hints import filled
-from toolgen.runtime.call.hooks import Abort, Answer, Continue, Deny, Verdict, steps, told
-from toolgen.runtime.call.hooks import Step as HookStep
+from toolgen.runtime.call.hooks import Stop
 from toolgen.runtime.call.truncation import document_within, text_within
 from toolgen.runtime.engine import ActivityInfo, NonRetryableError
 from toolgen.runtime.errors import MalformedResultError, ToolValidationError
@@ -47,14 +44,10 @@ from ..planner.planner import (
 from ..planner.portable import portable_arguments, portable_json, portable_text
 from .call_ids import CallIds
 from .conversation import conversation
+from .model_hooks import ModelHooks, PlannerError, checked_plan
 from .plan_events import PlanEvents
-from .plan_shape import faults, whole
 from .recording import place_of
 from .releasing import released
-
-
-class PlannerError(NonRetryableError):
-    """A planner cannot plan, and would not the next time either; the message says why."""
 
 
 class LatePlanError(NonRetryableError):
@@ -66,6 +59,7 @@ class Planning:
 
     def __init__(self, host: AgentHost) -> None:
         self._host = host
+        self._hooks = ModelHooks(host.hooks, host.tools.stage_timeout)
 
     async def plan(self, info: ActivityInfo, argument: PlanArgument) -> Step | RetryStep:
         """Return what the planner wants, and keep what was said; else what is to follow its failure.
@@ -144,60 +138,17 @@ class Planning:
         Raises:
             PlannerError: a hook refused, or the planner did.
         """
-        for step in steps(self._host.hooks, "before_model"):
-            match await self._told(step, given):
-                case Continue(payload=payload):
-                    given = payload if isinstance(payload, PlanInput) else given
-                case Answer(result=answer):
-                    return _checked(answer)
-                case verdict:
-                    raise PlannerError(_refusal(verdict))
+        hooks = self._hooks
+        left = await hooks.before(given)
+        if isinstance(left, Stop):
+            return left.result
         try:
-            plan = agent.planner.plan_start if given.step == 0 else agent.planner.plan_resume
+            plan = agent.planner.plan_start if left.step == 0 else agent.planner.plan_resume
             with Contained():
-                result = _checked(await plan(given))
+                result = checked_plan(await plan(left))
         except Exception as error:
-            return await self._recovered(given, error)
-        for step in steps(self._host.hooks, "after_model"):
-            match await self._told(step, given, result):
-                case Continue():
-                    pass
-                case Answer(result=answer):
-                    result = _checked(answer)
-                case verdict:
-                    raise PlannerError(_refusal(verdict))
-        return result
-
-    async def _recovered(self, given: PlanInput, error: Exception) -> PlanResult:
-        """Return what a hook has in the place of a failure.
-
-        Raises:
-            PlannerError: a hook refused.
-            Exception: the failure, where no hook has anything.
-        """
-        for step in steps(self._host.hooks, "on_model_error"):
-            match await self._told(step, given, error):
-                case Continue():
-                    pass
-                case Answer(result=answer):
-                    return _checked(answer)
-                case verdict:
-                    raise PlannerError(_refusal(verdict)) from error
-        raise error
-
-    async def _told(self, step: HookStep, *arguments: Any) -> Verdict:
-        """Return what a hook says, within its time; after a mistake of it no model is asked again.
-
-        Raises:
-            PlannerError: it raised, took too long or said nothing; the log has why.
-        """
-        try:
-            with Contained():
-                return await limited(self._host.tools.stage_timeout, told(step, *arguments))
-        except Exception as error:
-            reference = uuid.uuid4().hex[:12]
-            log.error("a hook around a model failed [%s]", reference, exc_info=error)
-            raise PlannerError(f"a hook around it failed (reference {reference})") from error
+            return await hooks.recovered(left, error)
+        return await hooks.after(left, result)
 
     def _step(
         self, result: PlanResult, given: PlanInput, snapshot: Snapshot, facts: RunFacts, ids: CallIds
@@ -372,18 +323,3 @@ def _result_schema(host: AgentHost, facts: RunFacts) -> dict[str, Json] | None:
 
 def _problem(text: str, *, is_malformed: bool = False) -> Step:
     return {"kind": "problem", "problem": text, "is_malformed": is_malformed, "usage": []}
-
-
-def _refusal(verdict: Deny | Abort) -> str:
-    return verdict.message if isinstance(verdict, Deny) else verdict.error.message
-
-
-def _checked(result: PlanResult) -> PlanResult:
-    """Return what a planner returned; it may be anything.
-
-    Raises:
-        PlannerError: it is none of the five, or not what it says.
-    """
-    if wrong := "; ".join(faults(result)):
-        raise PlannerError(f"the planner returned {type(result).__name__}; {wrong}")
-    return whole(result)

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
-from ..activities.planning import PlannerError
+from ..activities.model_hooks import PlannerError
 from .planner import FinalResponse, PlanInput, PlanResult
 
 ScriptStep: TypeAlias = PlanResult | str | Callable[[PlanInput], "PlanResult | str | Awaitable[PlanResult]"]

@@ -1,0 +1,135 @@
+"""The three stages of the hooks of a model: before a planner is asked, after it, and where it failed."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Sequence
+from typing import Any, Final
+
+from toolgen.runtime.call.boundary import Contained
+from toolgen.runtime.call.deadlines import limited
+from toolgen.runtime.call.failures import log
+from toolgen.runtime.call.hooks import Hook, Stage, Step, Stop, Verdict, steps, told
+from toolgen.runtime.engine import NonRetryableError
+from toolgen.runtime.errors import ToolError
+
+from ..planner.planner import PlanInput, PlanResult
+from .plan_shape import faults, whole
+
+
+class PlannerError(NonRetryableError):
+    """A planner cannot plan, and would not the next time either; the message says why."""
+
+
+class ModelHooks:
+    """Asks the hooks of one host."""
+
+    def __init__(self, hooks: Sequence[Hook], stage_timeout: float | None) -> None:
+        """Take the hooks; each verdict has `stage_timeout` seconds."""
+        self._before = steps(hooks, "before_model")
+        self._after = steps(hooks, "after_model")
+        self._on_error = steps(hooks, "on_model_error")
+        self._stage_timeout = stage_timeout
+
+    async def before(self, given: PlanInput) -> PlanInput | Stop[PlanResult]:
+        """Return what the planner is given, or what a hook has in the place of its plan.
+
+        Raises:
+            PlannerError: a hook refused.
+        """
+        return await _BEFORE.run(self._before, self._told, None, given)
+
+    async def after(self, given: PlanInput, result: PlanResult) -> PlanResult:
+        """Return what the planner wants, or what a hook has in its place.
+
+        Raises:
+            PlannerError: a hook refused.
+        """
+
+        def ask(step: Step, result: PlanResult) -> Awaitable[Verdict]:
+            return self._told(step, given, result)
+
+        left = await _AFTER.run(self._after, ask, None, result)
+        return left.result if isinstance(left, Stop) else left
+
+    async def recovered(self, given: PlanInput, error: Exception) -> PlanResult:
+        """Return what a hook has in the place of a failure.
+
+        Raises:
+            PlannerError: a hook refused.
+            Exception: the failure, where no hook has anything.
+        """
+
+        def ask(step: Step, error: Exception) -> Awaitable[Verdict]:
+            return self._told(step, given, error)
+
+        left = await _ON_ERROR.run(self._on_error, ask, None, error)
+        if isinstance(left, Stop):
+            return left.result
+        raise left
+
+    async def _told(self, step: Step, *arguments: Any) -> Verdict:
+        """Return what a hook says, within its time; after a mistake of it no model is asked again.
+
+        Raises:
+            PlannerError: it raised, took too long or said nothing; the log has why.
+        """
+        try:
+            with Contained():
+                return await limited(self._stage_timeout, told(step, *arguments))
+        except Exception as error:
+            reference = uuid.uuid4().hex[:12]
+            log.error("a hook around a model failed [%s]", reference, exc_info=error)
+            raise PlannerError(f"a hook around it failed (reference {reference})") from error
+
+
+def checked_plan(result: PlanResult) -> PlanResult:
+    """Return what a planner returned; it may be anything.
+
+    Raises:
+        PlannerError: it is none of the five, or not what it says.
+    """
+    if wrong := "; ".join(faults(result)):
+        raise PlannerError(f"the planner returned {type(result).__name__}; {wrong}")
+    return whole(result)
+
+
+async def _stopped(around: None, subject: object, answer: PlanResult) -> Stop[PlanResult]:
+    return Stop(result=checked_plan(answer))
+
+
+async def _other(around: None, result: PlanResult, answer: PlanResult) -> PlanResult:
+    return checked_plan(answer)
+
+
+def _changed(around: None, given: PlanInput, payload: object) -> PlanInput:
+    return payload if isinstance(payload, PlanInput) else given
+
+
+def _denied(around: None, subject: object, message: str) -> Stop[PlanResult]:
+    """Refuse to plan; where a hook was asked about a failure, because of it.
+
+    Raises:
+        PlannerError: always.
+    """
+    raise PlannerError(message) from (subject if isinstance(subject, Exception) else None)
+
+
+def _aborted(around: None, subject: object, error: ToolError) -> Stop[PlanResult]:
+    """Refuse to plan, as `_denied`.
+
+    Raises:
+        PlannerError: always.
+    """
+    return _denied(around, subject, error.message)
+
+
+_BEFORE: Final[Stage[None, PlanInput, PlanResult]] = Stage(
+    on_continue=_changed, on_answer=_stopped, on_deny=_denied, on_abort=_aborted
+)
+_AFTER: Final[Stage[None, PlanResult, PlanResult]] = Stage(
+    on_answer=_other, on_deny=_denied, on_abort=_aborted
+)
+_ON_ERROR: Final[Stage[None, Exception, PlanResult]] = Stage(
+    on_answer=_stopped, on_deny=_denied, on_abort=_aborted
+)
