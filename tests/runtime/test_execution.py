@@ -11,8 +11,9 @@ import pytest
 
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
+from toolgen.contract.tasks import GRACE_S
 from toolgen.runtime import Continue, Hook, ToolCall, ToolError, Verdict
-from toolgen.runtime.call.deadlines import GRACE_S, limited
+from toolgen.runtime.call.deadlines import limited
 
 TOOL = "assistant.devices.list_devices"
 CALL = ToolCall(tool=TOOL, payload_json=SITE, meta=META)

@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
+from toolgen.contract.tasks import start_held
 from toolgen.runtime.call.entry import Entry
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.calls import CallMeta
@@ -322,9 +323,7 @@ class Runs:
         try:
             await start()
         except SessionBusyError as busy:
-            task = asyncio.get_running_loop().create_task(self._when_free(busy.run_id, start))
-            self._later.add(task)
-            task.add_done_callback(self._later.discard)
+            start_held(self._later, self._when_free(busy.run_id, start))
         except SessionError:  # whoever delivered has nothing to do with it
             log.warning("run %s: no turn takes the result of %s", suspension.meta.run_id, name, exc_info=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
+import uuid
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Final
@@ -19,6 +20,13 @@ def logger(name: str) -> logging.Logger:
     found = logging.getLogger(name)
     found.addFilter(_make_printable)  # once, however often it is asked for
     return found
+
+
+def log_failure(log: logging.Logger, error: BaseException, message: str, *arguments: object) -> str:
+    """Log an exception under a new correlation id and return the id, which may be told to anybody."""
+    correlation_id = uuid.uuid4().hex[:12]
+    log.error(message + " [%s]", *arguments, correlation_id, exc_info=error, stacklevel=2)
+    return correlation_id
 
 
 def _make_printable(record: logging.LogRecord) -> bool:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections.abc import Callable, Mapping
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.logs import logger
+from toolgen.contract.logs import log_failure, logger
 from toolgen.runtime.engine import (
     Activity,
     ActivityFailed,
@@ -265,6 +264,5 @@ def _told(run: Run, problem: BaseException) -> str:
             log.error("run %s failed", run_id, exc_info=problem)
             return problem.message
         case _:
-            reference = uuid.uuid4().hex[:12]
-            log.error("run %s failed [%s]", run_id, reference, exc_info=problem)
-            return f"the run failed; it is a mistake in the program (reference {reference})"
+            correlation_id = log_failure(log, problem, "run %s failed", run_id)
+            return f"the run failed; it is a mistake in the program (reference {correlation_id})"

@@ -6,12 +6,10 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import Callable, Coroutine
-from typing import Any, Final, TypeVar, TypeVarTuple
+from typing import Any, TypeVar, TypeVarTuple
 
 from toolgen.contract.logs import logger
-
-_GRACE_S: Final = 1.0
-"""For loops and activities to end when the engine is closed; then they are left behind."""
+from toolgen.contract.tasks import GRACE_S, start_held
 
 Result = TypeVar("Result")
 Arguments = TypeVarTuple("Arguments")
@@ -40,11 +38,7 @@ class Tasks:
 
     def start(self, work: Coroutine[Any, Any, Result], name: str) -> asyncio.Task[Result]:
         """Start a task, kept until it ends."""
-        loop = asyncio.get_running_loop()
-        task = loop.create_task(work, name=name, context=self._context.copy())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+        return start_held(self._tasks, work, name=name, context=self._context.copy())
 
     def call(self, function: Callable[[*Arguments], None], *arguments: *Arguments) -> None:
         """Call a function in the thread of the event loop: now if this is it."""
@@ -60,6 +54,6 @@ class Tasks:
         for task in tasks:
             task.cancel()
         if tasks:
-            _, late = await asyncio.wait(tasks, timeout=_GRACE_S)
+            _, late = await asyncio.wait(tasks, timeout=GRACE_S)
             for task in late:
                 log.warning("%s ignores its cancellation and runs on", task.get_name())

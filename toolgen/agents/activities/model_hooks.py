@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Awaitable, Sequence
 from typing import Any, Final
 
+from toolgen.contract.logs import log_failure
 from toolgen.runtime.call.boundary import Contained
 from toolgen.runtime.call.deadlines import limited
 from toolgen.runtime.call.failures import log
@@ -78,9 +78,8 @@ class ModelHooks:
             with Contained():
                 return await limited(self._stage_timeout, told(step, *arguments))
         except Exception as error:
-            reference = uuid.uuid4().hex[:12]
-            log.error("a hook around a model failed [%s]", reference, exc_info=error)
-            raise PlannerError(f"a hook around it failed (reference {reference})") from error
+            correlation_id = log_failure(log, error, "a hook around a model failed")
+            raise PlannerError(f"a hook around it failed (reference {correlation_id})") from error
 
 
 def checked_plan(result: PlanResult) -> PlanResult:

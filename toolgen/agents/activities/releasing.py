@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import Any, Final, TypeVar
 
-from toolgen.runtime.call.deadlines import GRACE_S, in_own_task
+from toolgen.contract.tasks import GRACE_S
+from toolgen.runtime.call.deadlines import in_own_task
 
 _GRACE_S: Final = 2 * GRACE_S
 """For work to end after it was cancelled: longer than the tool in it has."""

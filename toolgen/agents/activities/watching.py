@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
+from toolgen.contract.tasks import start_held
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.engine import Engine, UnknownRunError
 from toolgen.runtime.results import Suspended
@@ -29,11 +30,7 @@ class Watch:
         """Watch a suspension that other processes can see; one in memory they cannot."""
         if isinstance(suspensions.store, MemorySuspensionStore):
             return
-        task = asyncio.get_running_loop().create_task(
-            self._watch(run_id, suspended, suspensions), name=f"watch {suspended.id}"
-        )
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        start_held(self._tasks, self._watch(run_id, suspended, suspensions), name=f"watch {suspended.id}")
 
     def close(self) -> None:
         """Watch no more."""

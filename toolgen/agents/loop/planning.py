@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.tasks import GRACE_S
 from toolgen.runtime.engine import ActivityFailed, CallOptions, RunContext
 from toolgen.runtime.events.records import PlanRetry, Usage
 
@@ -15,7 +16,7 @@ from .progress import Progress
 
 _CLOSING_S: Final = 60.0
 """For the last planning, where the policy gives no time for one."""
-_GRACE_S: Final = 2.0
+_GRACE_S: Final = 2 * GRACE_S
 """For an attempt to end itself when its time is over, before the engine ends it."""
 _CUT_SHORT: Final = ("timeout", "CancelledError")
 """How an attempt fails that did not come to its end."""

@@ -9,14 +9,12 @@ from __future__ import annotations
 import asyncio
 import types
 from collections.abc import Awaitable, Coroutine, Generator
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from toolgen.contract.logs import logger
+from toolgen.contract.tasks import GRACE_S
 
 from .boundary import Outcome, tell, value_of
-
-GRACE_S: Final = 1.0
-"""For author code to end after it was cancelled; then it is left behind."""
 
 T = TypeVar("T")
 

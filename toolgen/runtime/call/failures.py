@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 from typing import Any, Final, get_args
 
-from toolgen.contract.logs import logger
+from toolgen.contract.logs import log_failure, logger
 from toolgen.shapes.issues import FieldIssue
 
 from ..calls import CallMeta
@@ -117,8 +116,7 @@ def denied(
 
 def hidden(spec: ToolSpec[Any, Any], error: BaseException, reason: RetryReason | None = None) -> ToolError:
     """Log what went wrong and return what the model may know of it."""
-    correlation_id = uuid.uuid4().hex[:12]
-    log.error("tool %s failed [%s]", spec.id, correlation_id, exc_info=error)
+    correlation_id = log_failure(log, error, "tool %s failed", spec.id)
     message = f"{spec.name} failed; it is not the arguments (reference {correlation_id})"
     hint = RetryHint(reason=reason, tool=spec.id, message=message) if reason else None
     return ToolError(message, retry_hint=hint, correlation_id=correlation_id)

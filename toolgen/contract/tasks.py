@@ -1,0 +1,30 @@
+"""asyncio tasks of every floor: held until they end, and given some time to do so when they are cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Coroutine
+from typing import Any, Final, TypeVar
+
+GRACE_S: Final = 1.0
+"""For work to end after it was cancelled; then it is left behind.
+
+Work that waits for other work to end so has twice as long.
+"""
+
+T = TypeVar("T")
+
+
+def start_held(
+    held: set[asyncio.Task[Any]],
+    work: Coroutine[Any, Any, T],
+    *,
+    name: str | None = None,
+    context: contextvars.Context | None = None,
+) -> asyncio.Task[T]:
+    """Start a task that the set holds until it ends; an event loop has only weak references to its tasks."""
+    task = asyncio.get_running_loop().create_task(work, name=name, context=context)
+    held.add(task)
+    task.add_done_callback(held.discard)
+    return task
