@@ -31,7 +31,7 @@ from .results import Suspended, ToolResult
 from .specs import ToolSpec
 from .toolsets.directory import Directory
 from .toolsets.dynamic import DynamicToolset, OnError, ReadonlyContext, StaticToolset
-from .toolsets.registration import ToolsetRegistration, checked
+from .toolsets.registration import ToolsetRegistration, checked, named_once
 from .toolsets.registry import Registry
 from .toolsets.resolution import Toolsets
 from .toolsets.snapshot import Snapshot
@@ -94,10 +94,7 @@ class Runtime:
         Raises:
             RegistrationError: something is no interceptor or no hook, or two capabilities have one name.
         """
-        provided = tuple(capabilities)
-        by_name = {capability.name: capability for capability in provided}
-        if len(by_name) < len(provided):
-            raise RegistrationError("two capabilities have one name: " + ", ".join(by_name))
+        by_name = named_once(capabilities)
         checked_hooks = tuple(map(checked_hook, hooks))
         self._hook_tools = HookTools(checked_hooks)
         self._around = Surroundings(

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Final
 
-from toolgen.contract.limits import LONGEST_CHARACTER, UNLIMITED
+from toolgen.contract.limits import UNLIMITED
 from toolgen.shapes.design.model import ToolModel
 
 from ..calls import ToolCall
@@ -18,12 +18,12 @@ from ..errors import MalformedResultError, ToolError, ToolValidationError
 from ..results import Delegated, Pending, Telemetry, ToolOutcome, ToolResult, Unfinished
 from ..waiting.suspending import suspend
 from .boundary import contain
-from .bounds import remember, seen_bounds
+from .bounds import seen_bounds
 from .deadlines import limited
 from .ending import tell_cancelled, told
 from .entry import Entry
 from .failures import NO_ARGUMENTS, as_document, failure_of, is_blank
-from .finishing import finish, within_limit
+from .finishing import finished
 from .frame import Frame
 from .guard import guard
 from .hook_stages import after_hooks, before_hooks, error_hooks
@@ -41,7 +41,9 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
         asyncio.CancelledError: the caller's own task is being cancelled.
         KeyboardInterrupt: never kept from the process.
     """
-    host = frame.host
+    host, trace = frame.host, frame.trace
+    if trace is not None:
+        trace.mark("lookup", frame.spec.id)
     if host.reports.is_idle and host.spans is None and not frame.entry.after:
         return _attempt(frame)
     return _watched(frame)
@@ -67,8 +69,6 @@ async def _watched(frame: Frame) -> ToolResult:
 async def _attempt(frame: Frame) -> ToolResult:
     entry, context, host, trace = frame.entry, frame.context, frame.host, frame.trace
     spec, meta = entry.spec, context.meta
-    if trace is not None:
-        trace.mark("lookup", spec.id)
     call = None
     try:
         try:
@@ -109,13 +109,7 @@ async def _attempt(frame: Frame) -> ToolResult:
             trace.mark("execute", returned)
         if isinstance(returned, _WITHOUT_RESULT):
             return await _without_result(frame, call, returned)
-        result = finish(spec, returned, meta, trace)
-        if host.policy is not None:
-            remember(result, context.values)
-        limit = host.limit_of(spec)
-        if len(result.json) > limit or len(result.display) > limit // LONGEST_CHARACTER:
-            result = await within_limit(frame, result)
-        return result
+        return await finished(frame, returned, trace)
     except BaseException as error:
         failure = failure_of(spec, contain(error))
     return await error_hooks(frame, call, failure) if entry.on_error and call else frame.failed(failure)

@@ -67,16 +67,20 @@ def finish(
     return result
 
 
-async def finished(frame: Frame, returned: object) -> ToolResult:
-    """Return the result of what a hook has in its place, within the size limit.
+async def finished(frame: Frame, returned: object, trace: Trace | None = None) -> ToolResult:
+    """Return the result of what an executor returned, or a hook has in its place, within the size limit.
 
     Raises:
         MalformedResultError: it breaks the tool's contract.
     """
-    result = finish(frame.spec, returned, frame.meta)
-    if frame.host.policy is not None:
-        remember(result, frame.context.values)
-    return await within_limit(frame, result)
+    spec, context, host = frame.entry.spec, frame.context, frame.host
+    result = finish(spec, returned, context.meta, trace)
+    if host.policy is not None:
+        remember(result, context.values)
+    limit = host.limit_of(spec)
+    if len(result.json) > limit or len(result.display) > limit // LONGEST_CHARACTER:
+        return await within_limit(frame, result)
+    return result
 
 
 async def within_limit(frame: Frame, result: ToolResult) -> ToolResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from toolgen.contract.names import CALL_META_NAMES, FORMAT
 
@@ -17,6 +17,9 @@ from ..native import NativeTool
 from ..results import ToolResult, ToolReturn
 from ..specs import ToolSpec
 from .agent_route import AgentRoute
+
+if TYPE_CHECKING:
+    from ..capabilities import Capability
 
 RawExecutor: TypeAlias = Callable[[ToolCall, ToolContext], Awaitable[ToolResult]]
 """Serves every tool of a toolset from the call as it came (Goa-AI's generic executor)."""
@@ -165,3 +168,16 @@ def _refuse(name: str, problems: list[str]) -> None:
     if problems:
         lines = "".join(f"\n  {problem}" for problem in problems)
         raise RegistrationError(f"toolset {name!r} cannot be registered:{lines}")
+
+
+def named_once(capabilities: Iterable[Capability]) -> dict[str, Capability]:
+    """Return the capabilities by name.
+
+    Raises:
+        RegistrationError: two of them have one.
+    """
+    provided = tuple(capabilities)
+    by_name = {capability.name: capability for capability in provided}
+    if len(by_name) < len(provided):
+        raise RegistrationError("two capabilities have one name: " + ", ".join(by_name))
+    return by_name
