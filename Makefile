@@ -17,17 +17,28 @@ demo: .venv/ready ## generate the example, build its database, run its tools and
 	$(BIN)/python -m examples.home.database examples/home/home.db
 	$(BIN)/python -m examples.home.demo $(if $(MODEL),--model $(MODEL))
 
+PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist loadfile
+FUZZ_SECONDS ?= 20
+FUZZ_SEED ?= 1
+FUZZ = $(BIN)/python -m tests.fuzz.$(1) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+
 .PHONY: test
 test: .venv/ready ## run the tests
-	$(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist loadfile
-
-FUZZ_SECONDS ?= 60
-FUZZ_SEED ?= 1
+	$(PYTEST)
 
 .PHONY: conformance
-conformance: .venv/ready ## try random documents and runs, each kind for FUZZ_SECONDS (60), by FUZZ_SEED (1)
-	$(BIN)/python -m tests.fuzz.decode --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
-	$(BIN)/python -m tests.fuzz.loop --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+conformance: .venv/ready ## run the exhaustive tests: corpora, random designs, providers, the wheel
+	$(PYTEST) tests/conformance
+	$(call FUZZ,decode)
+	$(call FUZZ,loop)
+
+.PHONY: soak
+soak: FUZZ_SECONDS = 600
+soak: FUZZ_SEED := $(shell date +%Y%m%d)
+soak: .venv/ready ## try new random inputs for FUZZ_SECONDS (600) each; for nightly runs
+	$(PYTEST) tests/soak
+	$(call FUZZ,decode)
+	$(call FUZZ,loop)
 
 .PHONY: lint
 lint: .venv/ready ## lint, format, types, generated code
@@ -38,8 +49,7 @@ lint: .venv/ready ## lint, format, types, generated code
 	$(BIN)/toolgen gen --check
 
 .PHONY: check
-check: FUZZ_SECONDS = 20
-check: lint test conformance ## everything that CI checks
+check: lint test conformance ## everything that CI checks: lint, test and conformance
 
 .PHONY: format
 format: .venv/ready ## format the code and fix what the linter can fix

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -55,25 +54,6 @@ def test_every_tree_passes_the_linter() -> None:
             *trees,
         ]
     )
-
-
-def test_every_tree_passes_mypy() -> None:
-    run(
-        [
-            sys.executable,
-            "-m",
-            "mypy",
-            "--config-file=",
-            "--cache-dir=.mypy_cache/cases",
-            "--strict",
-            "--explicit-package-bases",
-            "tests/cases",
-        ]
-    )
-
-
-def test_every_tree_passes_pyright() -> None:
-    run([sys.executable, "-m", "pyright", "--project", "tests/pyright-cases.json"])
 
 
 def run(command: list[str]) -> None:

@@ -27,7 +27,7 @@ DOCUMENTS = sorted(
     file for file in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")] if file.name != "diagnostics.md"
 )
 FOLLOWED = ROOT / "docs/first-steps.md"
-"""Edits a project of its own; tests/test_init.py does what it says."""
+"""Edits a project of its own; tests/conformance/test_first_steps.py does what it says."""
 IMPORT = ROOT / "docs/import.md"
 """Imports and generates in a folder of its own; tests/test_import_doc.py does what it says."""
 LATER = ROOT / "docs/long-running.md"

@@ -72,6 +72,12 @@ async def gemini_model(provider: Provider, http: httpx2.AsyncClient) -> Model:
     return GoogleModel("gemini-2.5-flash", provider=GoogleProvider(client=client))
 
 
+@pytest.fixture
+def models(request: pytest.FixtureRequest) -> list[Model]:
+    """One model of every wire format."""
+    return [request.getfixturevalue(f"{wire}_model") for wire in WIRES]
+
+
 @pytest.fixture(params=["openai", "anthropic"])
 def model(request: pytest.FixtureRequest) -> Model:
     """The models of two providers, one after the other."""

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ProjectFolder
-from .test_call_command import EXECUTOR
+from tests.conftest import ProjectFolder
+from tests.test_call_command import EXECUTOR
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PIP = "-m pip --quiet --disable-pip-version-check".split()
 
 CALL = """\

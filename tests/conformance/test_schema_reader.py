@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
 
+from tests.conformance import corpora
+from tests.schema_reader.reader import disagreement
 from toolgen.schema_reader import read
-
-from .reader import disagreement
-
-CORPORA = Path(__file__).parents[3] / "shared/corpora"
-
-pytestmark = pytest.mark.skipif(
-    not CORPORA.is_dir() and "CI" not in os.environ, reason="the corpora are not beside the repository"
-)
 
 LEAST_EXACT = {"tools_openapi_public": 0.94}
 """Share of schemas that types hold exactly; 0.98 for the others."""
 
 
-def records(name: str) -> list[dict[str, Any]]:
-    with (CORPORA / f"{name}.jsonl").open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+def records(name: str) -> Iterator[dict[str, Any]]:
+    corpora.require()
+    return corpora.lines(corpora.FOLDER / f"{name}.jsonl")
 
 
 def instances(record: dict[str, Any], kind: str) -> Iterator[Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FOLDER = Path("tests/typing")
 COMMANDS = {
     "mypy": ["mypy", "--strict", "--config-file=", "--output=json", str(FOLDER)],

@@ -24,7 +24,6 @@ from pydantic_ai.models import Model
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
 
-from tests.adapters.conftest import WIRES
 from tests.adapters.provider import Provider
 from tests.adapters.wire import Called, Said
 from toolgen.adapters.llm import LLMPlanner
@@ -137,12 +136,6 @@ def saying(*answers: Sequence[ModelResponsePart]) -> Planner:
     return LLMPlanner(FunctionModel(speak))
 
 
-@pytest.fixture
-def models(request: pytest.FixtureRequest) -> list[Model]:
-    """One model of every wire format."""
-    return [request.getfixturevalue(f"{wire}_model") for wire in WIRES]
-
-
 TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=12) | st.sampled_from(
     ["", " ", "\n", "\ud83d"]
 )
@@ -167,25 +160,29 @@ PARTS: st.SearchStrategy[ModelResponsePart] = st.one_of(
 )
 
 
-@settings(
-    max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-@given(
-    message=TEXT,
-    answers=st.lists(st.lists(PARTS, min_size=1, max_size=4), min_size=1, max_size=3),
-)
-@example(message="\ud800", answers=[[ToolCallPart("tool", '{"payload": NaN}', "call_1")]])
-@example(message=" ", answers=[[TextPart(" "), ToolCallPart("tool", {"payload": float("inf")}, "call_1")]])
-async def test_a_conversation_that_was_kept_can_be_sent_to_every_provider(
+ANSWERS = st.lists(st.lists(PARTS, min_size=1, max_size=4), min_size=1, max_size=3)
+SLOW = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+
+
+async def kept_and_sent(
     models: list[Model], provider: Provider, message: str, answers: list[list[ModelResponsePart]]
 ) -> None:
+    """Check that a conversation of these answers, when it was kept, can be sent to every provider."""
     provider.refused.clear()
     async with talk() as made:
         output = await made.turn(saying(*answers), message)
         assert "which the log has" not in output.error, "it is no mistake of ours"
         await made.goes_on(models, provider)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=SLOW)
+@given(message=TEXT, answers=ANSWERS)
+@example(message="\ud800", answers=[[ToolCallPart("tool", '{"payload": NaN}', "call_1")]])
+@example(message=" ", answers=[[TextPart(" "), ToolCallPart("tool", {"payload": float("inf")}, "call_1")]])
+async def test_a_conversation_that_was_kept_can_be_sent_to_every_provider(
+    models: list[Model], provider: Provider, message: str, answers: list[list[ModelResponsePart]]
+) -> None:
+    await kept_and_sent(models, provider, message, answers)
 
 
 @pytest.mark.parametrize("odd", ODD, ids=lambda odd: ascii(odd[:24]))
