@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import itertools
 import os
@@ -12,13 +11,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from toolgen.codegen.write import STAGING, Edit, Report, compare, sweep, write
+from toolgen.codegen.write import STAGING, Edit, Report, compare, write
 from toolgen.contract.errors import ToolgenError
 
 from .conftest import DESIGN, ProjectFolder, in_a_process, surroundings
@@ -49,10 +47,6 @@ def tree(folder: Path) -> dict[str, bytes]:
         for file in sorted(folder.rglob("*"))
         if STAGING not in str(file)
     }
-
-
-def files(tree: dict[str, bytes]) -> dict[str, bytes]:
-    return {path: content for path, content in tree.items() if content != b"a folder"}
 
 
 @pytest.fixture
@@ -113,14 +107,6 @@ def kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def disk_is_full() -> None:
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def test_after_a_kill_at_any_write_each_file_is_whole_and_the_next_run_repairs(before: Path) -> None:
-    assert kill_everywhere(before) > 10
-
-
 def test_after_a_kill_at_any_write_of_the_first_run_the_next_one_repairs(empty: Path) -> None:
     assert kill_everywhere(empty) > 3
 
@@ -150,18 +136,6 @@ def kill_everywhere(before: Path) -> int:
             assert tree(repaired) == wanted[name], (at, name)
             assert compare(repaired / "gen", texts).is_current
     return len(seen)
-
-
-def test_a_disk_that_is_full_at_any_write_changes_nothing(before: Path) -> None:
-    """A folder that cannot be removed is no more than an empty folder."""
-    old, new = files(tree(before)), files(after(before, "new"))
-    for at, project in copies(before):
-        end = stopped(at, disk_is_full, partial(run, project, NEW))
-        assert end in (0, 1, 3), at
-        assert files(tree(project)) == (old if end == 3 else new), at
-        if end == 0:
-            assert at > 60
-            return
 
 
 @pytest.fixture
@@ -198,19 +172,6 @@ def test_a_read_only_output_changes_nothing() -> None:
         assert tree(project) != old
 
 
-def test_the_next_run_removes_what_a_killed_one_left(before: Path) -> None:
-    for at, project in copies(before):
-        end = stopped(at, kill, partial(run, project, NEW))
-        left = list(project.glob(f"{STAGING}*"))
-        sweep(project / "stubs", project)
-        assert list(project.glob(f"{STAGING}*")) == left
-        sweep(project / "gen", project)
-        # The kill may come before there is a marker.
-        assert not [folder for folder in project.glob(f"{STAGING}*") if any(folder.iterdir())], at
-        if end == 0:
-            return
-
-
 def test_a_folder_called_like_those_of_runs_is_left_alone(project: ProjectFolder) -> None:
     mine = [project.path / f"{folder}/{STAGING}mine" for folder in (".", "app")]
     for folder in mine:
@@ -229,28 +190,6 @@ def test_a_folder_called_like_those_of_runs_is_left_alone(project: ProjectFolder
     assert (project.path / f"{STAGING}link").is_symlink()
 
 
-def test_a_folder_that_becomes_a_link_while_a_run_moves_files_is_not_followed(before: Path) -> None:
-    """Whatever the run does then, nothing reaches the folder that the link leads to."""
-    mine = before.parent / "mine"
-    mine.mkdir()
-    for name in ("types.py", "gone.py", "also.json"):
-        (mine / name).write_text("mine")
-    held = tree(mine)
-    for at, project in copies(before):
-
-        def swap(project: Path = project) -> None:
-            for name in ("a", "b"):
-                with suppress(OSError):
-                    (project / f"gen/{name}").rename(project / f"moved-{name}")
-                    (project / f"gen/{name}").symlink_to(mine)
-
-        end = stopped(at, swap, partial(run, project, NEW))
-        assert end in (0, 1, 3), at
-        assert tree(mine) == held, at
-        if end == 0:
-            return
-
-
 def toolgen(project: ProjectFolder, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "toolgen", "gen", *arguments],
@@ -259,14 +198,6 @@ def toolgen(project: ProjectFolder, *arguments: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
-
-
-def test_runs_at_the_same_time_come_one_after_the_other(project: ProjectFolder) -> None:
-    runs = [toolgen(project) for _ in range(4)]
-    said = [run.communicate()[1].splitlines()[-1] for run in runs]
-    assert [run.returncode for run in runs] == [0] * 4
-    assert sorted(line == "app/gen: up to date" for line in said) == [False, True, True, True]
-    assert project.run("gen", "--check").code == 0
 
 
 @pytest.mark.parametrize("arguments", [(), ("--check",), ("--diff",)])

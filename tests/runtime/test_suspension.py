@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-import subprocess
-import sys
-import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,6 @@ from typing import Any
 import pytest
 
 from gen.assistant.toolsets import devices
-from tests.conftest import surroundings
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec
 from toolgen.contract.names import Hint
 from toolgen.runtime import (
@@ -297,29 +293,6 @@ async def test_one_of_many_answers_at_once_wins(store: SuspensionStore) -> None:
     )
     assert len(executor.calls) == 1
     assert all(isinstance(one, SuspensionError) or one.status == "ok" for one in given)  # type: ignore[union-attr]
-
-
-def test_one_of_many_processes_wins(tmp_path: Path) -> None:
-    waiting = asyncio.run(
-        ask(runtime(Listing(), CONFIRMED, suspensions=SqliteSuspensionStore(tmp_path / "s.db")))
-    )
-    code = textwrap.dedent(
-        """
-        import asyncio, sys
-        from tests.runtime.test_suspension import *
-        executor = Listing()
-        made = runtime(executor, CONFIRMED, suspensions=SqliteSuspensionStore(sys.argv[1]))
-        try:
-            asyncio.run(made.deliver(sys.argv[2], YES))
-        except SuspensionError:
-            pass
-        print(len(executor.calls))
-        """
-    )
-    command = [sys.executable, "-c", code, str(tmp_path / "s.db"), waiting.token]
-    running = [subprocess.Popen(command, stdout=subprocess.PIPE, env=surroundings()) for _ in range(3)]
-    ran = [int(process.communicate()[0]) for process in running]
-    assert sorted(ran) == [0, 0, 1]
 
 
 async def test_with_nobody_to_ask_the_call_is_denied(store: SuspensionStore) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import Enum, IntEnum, StrEnum
 from typing import Any
 
@@ -90,11 +89,6 @@ def test_a_deep_schema_is_refused_whatever_its_depth(depth: int) -> None:
         schema = {"items": schema}
     [(_, message)] = errors(schema)
     assert message == "stands more than 100 levels deep"
-
-
-def test_a_large_schema_is_refused() -> None:
-    assert errors({"enum": list(range(100_001))})[0][1].startswith("has more than 100000 values")
-    assert errors({"description": "x" * 5_000_001})[0][1].startswith("has more than 100000 values")
 
 
 @pytest.mark.parametrize("value", [float("nan"), object(), {1: 2}, "\ud800", [10**5000]], ids=type)
@@ -270,22 +264,6 @@ def test_a_reference_that_only_the_validator_can_follow_must_lead_somewhere() ->
     assert errors({"$dynamicRef": "#nope"}) == [
         ("", "has a reference that cannot be followed: Anchor 'nope' does not exist")
     ]
-
-
-@pytest.mark.parametrize(
-    "link",
-    [
-        {"$ref": "#/$defs/d{}"},
-        {"$ref": "#/$defs/d{}", "minLength": 1},
-        {"type": "array", "items": {"$ref": "#/$defs/d{}"}},
-        {"type": "object", "properties": {"a": {"$ref": "#/$defs/d{}"}}},
-    ],
-)
-def test_a_long_chain_of_references_is_read(link: dict[str, Any]) -> None:
-    definitions = {f"d{at}": json.loads(json.dumps(link).replace("d{}", f"d{at + 1}")) for at in range(3000)}
-    schema = {"$ref": "#/$defs/d0", "$defs": {**definitions, "d3000": {"type": "string"}}, "default": 1}
-    assert [problem.pointer for problem in read(schema, name="Root").problems] == ["/default"]
-    foreign(schema)
 
 
 def test_what_was_relaxed_is_named() -> None:

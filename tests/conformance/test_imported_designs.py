@@ -1,0 +1,80 @@
+"""Tools of the corpora and schemas of the test suite, imported as designs: they accept what they accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from jsonschema_rs import Draft202012Validator
+
+from tests.conformance import corpora
+from tests.importers.test_design import built, errors, imported, schemas, tool
+
+FILES = ("tools_bfcl", "tools_mcp", "tools_nestful", "tools_openapi", "tools_taubench")
+
+
+def corpus(name: str) -> Iterator[dict[str, Any]]:
+    corpora.require()
+    return corpora.lines(corpora.FOLDER / f"{name}_public.jsonl")
+
+
+def instances(record: dict[str, Any], side: str) -> list[Any]:
+    """Return what a record holds of good and bad values of its arguments or its result."""
+    calls = record.get("calls") or []
+    if side == "input_schema":
+        bad = [each["args"] for each in record.get("invalid_args") or []]
+        return [{}, *(record.get("valid_args") or []), *bad, *(each["args"] for each in calls)]
+    return [{}, [], None, *(record.get("valid_outputs") or []), *(each["result"] for each in calls)]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_tools_of_the_corpora_build_and_accept_what_they_accepted(name: str, tmp_path: Path) -> None:
+    records = list(corpus(name))
+    found = imported(
+        *(
+            tool(
+                record["name"],
+                record["input_schema"],
+                description=record.get("description") or "",
+                result=record.get("output_schema"),
+                title=record.get("title") or "",
+            )
+            for record in records
+        )
+    )
+    good = [each for each in records if not each.get("schema_error") and not each.get("output_schema_error")]
+    left_out = [finding for finding in found.findings if not finding.is_warning]
+    assert {finding.tool for finding in left_out} == {each["name"] for each in records if each not in good}
+    assert found.imported == len(good)
+    evaluation = built(found, tmp_path)
+    assert errors(evaluation) == []
+    assert evaluation.design is not None
+    exported = schemas(evaluation)
+    tools = evaluation.design.services[0].toolsets[0].tools
+    for each, record in zip(tools, good, strict=True):
+        for part, side in (("payload", "input_schema"), ("result", "output_schema")):
+            if record.get(side) is None:
+                continue
+            written = Draft202012Validator(exported[each.name][part]["schema"], validate_formats=False)
+            original = jsonschema_rs.validator_for(record[side], validate_formats=False)
+            for instance in instances(record, side):
+                assert written.is_valid(instance) == original.is_valid(instance), (each.name, instance)
+
+
+def test_schemas_of_the_test_suite_build_and_accept_what_they_accepted(tmp_path: Path) -> None:
+    groups = [group for group in corpus("jsonschema_suite_2020_12") if not group["needs_remote"]]
+    found = imported(
+        *(tool(f"group_{index}", {}, result=group["schema"]) for index, group in enumerate(groups))
+    )
+    assert found.imported == len(groups)
+    evaluation = built(found, tmp_path)
+    assert errors(evaluation) == []
+    for name, each in schemas(evaluation).items():
+        group = groups[int(name.removeprefix("group_"))]
+        written = Draft202012Validator(each["result"]["schema"], validate_formats=False)
+        original = Draft202012Validator(group["schema"], validate_formats=False)
+        for test in group["tests"]:
+            assert written.is_valid(test["data"]) == original.is_valid(test["data"]), group["id"]
