@@ -63,7 +63,7 @@ def test_six_processes_open_new_files_that_another_one_creates(tmp_path: Path) -
 def test_turns_open_no_connections(tmp_path: Path) -> None:
     """There is one for reading and one for writing, which are kept."""
     code = """
-    from tests.runtime.run_tools import agent, calling, function_toolset, running
+    from tests.agents.tools import agent, calling, function_toolset, running
     from toolgen.runtime import ToolContext
     from toolgen.agents import ScriptedPlanner, agents_of
     from toolgen.runtime.capabilities import StateCapability

@@ -15,9 +15,8 @@ from contextlib import contextmanager
 from random import Random
 from typing import Any
 
-from tests.runtime.agent_tools import exported
+from tests.agents.tools import agent, check_log, exported
 from tests.runtime.raising import leaving_nothing
-from tests.runtime.run_tools import agent, check_log
 from tests.virtual_time import VirtualTimeLoop, now
 from toolgen.agents import (
     Agents,

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
+from tests.agents.tools import is_paired
 from tests.fuzz.documents import mangled
-from tests.runtime.agent_tools import is_paired
 from tests.runtime.raising import STANDARD, made
 from toolgen.agents import (
     Await,

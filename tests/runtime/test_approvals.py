@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gen.assistant.toolsets import devices
-from tests.runtime.run_tools import agent, calling, first_answer, running
+from tests.agents.tools import agent, calling, first_answer, running
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime
 from toolgen.agents import RunOutput, ScriptedPlanner, agents_of
 from toolgen.runtime import (

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.agents.tools import answers, calling, first_answer, ran
 from tests.runtime.raising import NO_ERRORS, leaving_nothing, made
-from tests.runtime.run_tools import answers, calling, first_answer, ran
 from tests.runtime.tools import META, SITE, Listing, runtime
 from toolgen.agents import (
     CompletionSpec,

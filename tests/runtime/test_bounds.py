@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.agents.tools import agent, calling, running
 from tests.cases.bounded.gen.store.service import CarriedResult, PagedResult
 from tests.cases.bounded.gen.store.toolsets import rows
-from tests.runtime.run_tools import agent, calling, running
 from toolgen.agents import FinalResult, ScriptedPlanner, UserMessage, agents_of
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.contract.json_value import Json

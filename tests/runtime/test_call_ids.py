@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.runtime.agent_tools import exported
-from tests.runtime.run_tools import TOOLS, agent, calling, running
+from tests.agents.tools import TOOLS, agent, calling, exported, running
 from toolgen.agents import (
     AssistantMessage,
     CallTools,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.run_tools import agent, calling, running
+from tests.agents.tools import agent, calling, running
 from tests.runtime.test_hooks import Says, named
 from tests.runtime.tools import META, SITE, Listing, runtime
 from toolgen.agents import FinalResponse, ScriptedPlanner, agents_of

@@ -11,8 +11,8 @@ import pytest
 from pydantic import AfterValidator, BaseModel
 from typing_extensions import TypedDict
 
-from tests.runtime.run_tools import agent as agent_of
-from tests.runtime.run_tools import answers, calling, ran, running, texts
+from tests.agents.tools import agent as agent_of
+from tests.agents.tools import answers, calling, ran, running, texts
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec
 from toolgen.agents import Await, FinalResult, RunHandle, ScriptedPlanner, complete
 from toolgen.agents.planner.completions import CompletionError, CompletionSpec

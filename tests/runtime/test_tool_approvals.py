@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.run_tools import agent, answers, calling, running
+from tests.agents.tools import agent, answers, calling, running
 from tests.runtime.test_typed_answers import Size
 from tests.runtime.tools import META, waiting
 from toolgen.agents import ScriptedPlanner, agents_of

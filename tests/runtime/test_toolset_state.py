@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.agents.tools import calling, first_answer, ran
 from tests.runtime.clock import HOUR, LoopClock
-from tests.runtime.run_tools import calling, first_answer, ran
 from toolgen.agents import ScriptedPlanner
 from toolgen.runtime import (
     BoundTool,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.runtime.agent_tools import exported
-from tests.runtime.run_tools import TOOLS, agent, answers, calling, ran, running
+from tests.agents.tools import TOOLS, agent, answers, calling, exported, ran, running
 from toolgen.agents import (
     FinalResponse,
     FinalResult,

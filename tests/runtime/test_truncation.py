@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pydantic_core import to_json
 
 from gen.assistant.toolsets import devices
-from tests.runtime.run_tools import agent as agent_of
-from tests.runtime.run_tools import answers, calling, running
+from tests.agents.tools import agent as agent_of
+from tests.agents.tools import answers, calling, running
 from tests.runtime.tools import META, SITE, Listing, lists_much, much, nothing, runtime, spec
 from toolgen.agents import FinalResponse, PlanInput, ScriptedPlanner, agents_of
 from toolgen.runtime import (

@@ -12,8 +12,8 @@ from typing import Any, Literal, TypedDict
 import pytest
 from pydantic import BaseModel, Field
 
+from tests.agents.tools import agent, answers, calling, running
 from tests.cases.behaviour.gen.home.toolsets import devices
-from tests.runtime.run_tools import agent, answers, calling, running
 from tests.runtime.tools import META, waiting
 from toolgen.agents import ScriptedPlanner, agents_of
 from toolgen.contract.json_value import Json

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.runtime.run_tools import TOOLS, add, agent, calling, first_answer, running
+from tests.agents.tools import TOOLS, add, agent, calling, first_answer, running
 from toolgen.agents import (
     AgentRegistration,
     AgentSpec,

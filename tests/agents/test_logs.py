@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tests.runtime.agent_tools import exported
-from tests.runtime.run_tools import agent, calling, running
+from tests.agents.tools import agent, calling, exported, running
 from toolgen.agents import (
     Await,
     FinalResult,

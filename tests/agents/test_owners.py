@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.agent_tools import exported
-from tests.runtime.run_tools import agent, calling, first_answer, running
+from tests.agents.tools import agent, calling, exported, first_answer, running
 from toolgen.agents import (
     Await,
     Awaiting,

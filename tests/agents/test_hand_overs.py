@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.run_tools import agent, calling, running
+from tests.agents.tools import agent, calling, running
 from toolgen.agents import HandOver, RunOutput, ScriptedPlanner, SessionStore, agents_of
 from toolgen.agents.activities.hand_overs import giver
 from toolgen.agents.sessions.memory import MemorySessionStore

@@ -1,21 +1,31 @@
-"""When a run waits: for a person, for a credential, for work elsewhere, for its client."""
+"""A run that waits for an answer: who may give it, when, and how often."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from tests.runtime.run_tools import agent, answers, calling, first_answer, ran, running, texts
+from tests.agents.tools import (
+    Bench,
+    Users,
+    agent,
+    answers,
+    calling,
+    check_log,
+    everything,
+    first_answer,
+    keeping,
+    ran,
+    running,
+    texts,
+    waiting,
+)
+from tests.virtual_time import in_virtual_time
 from toolgen.agents import (
-    AgentRegistration,
-    AgentSpec,
     Await,
     Awaiting,
-    InterruptsNotAllowedError,
-    PlanInput,
     RunHandle,
     RunPolicy,
     ScriptedPlanner,
@@ -24,16 +34,16 @@ from toolgen.agents import (
 )
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (
-    Pending,
+    CallMeta,
+    Key,
     Runtime,
-    StaticToolset,
     ToolContext,
     ToolOutcome,
     Unfinished,
-    with_confirmation,
 )
-from toolgen.runtime.specs import LongRunningSpec
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.capabilities import CallScope, Conflict
+from toolgen.runtime.toolsets.functions import function_toolset
+from toolgen.runtime.waiting.approvals import Suspensions
 from toolgen.runtime.waiting.errors import (
     BadAnswerError,
     ConflictingAnswerError,
@@ -42,18 +52,6 @@ from toolgen.runtime.waiting.errors import (
     UnknownSuspensionError,
 )
 from toolgen.runtime.waiting.suspension import MemorySuspensionStore
-
-
-def keeping(**more: Any) -> Mapping[str, Any]:
-    """Return options of a runtime that can ask."""
-    return {"suspensions": MemorySuspensionStore(), **more}
-
-
-async def waiting(handle: RunHandle) -> Awaiting:
-    output = await asyncio.wait_for(handle.settled(), 5)
-    assert output.status == "waiting"
-    (awaiting,) = output.awaiting
-    return awaiting
 
 
 async def test_answers_are_checked_and_taken_once() -> None:
@@ -83,35 +81,6 @@ async def test_answers_are_checked_and_taken_once() -> None:
     assert not any(token in str(found.events) for token in tokens)
 
 
-@pytest.mark.parametrize(
-    ("answer", "text"),
-    [
-        ({"approved": True}, "5"),
-        ({"approved": False, "message": "Never."}, '{"error":"Never.","code":"denied"}'),
-    ],
-)
-async def test_a_person_decides(answer: dict[str, Any], text: str) -> None:
-    async def add(a: int, b: int) -> int:
-        """Add."""
-        return a + b
-
-    toolset = with_confirmation(function_toolset("x.sums", [add]), hint="Add {a} and {b}?")
-    planner = ScriptedPlanner([calling(("add", {"a": 2, "b": 3})), first_answer])
-    spec = AgentSpec(id="x.agent", description="Adds.")
-    registration = AgentRegistration(spec=spec, planner=planner, dynamic=(toolset,), format=1)
-    async with running(registration, **keeping()) as (runtime, _):
-        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
-        asked = await waiting(handle)
-        assert (asked.kind, asked.question) == ("confirmation", "Add 2 and 3?")
-        await handle.answer(asked, answer)
-        assert (await handle.result()).text == text
-        events = await agents_of(runtime).events(handle.run_id)
-    decided = [event for event in events if event.type == "tool_authorization"]
-    assert [(event.decision, event.by) for event in decided] == [
-        ("approved" if answer["approved"] else "denied", "person")
-    ]
-
-
 async def test_with_nobody_to_ask_the_call_is_denied() -> None:
     for options in ({}, keeping(is_interactive=False)):
         found = await ran(ScriptedPlanner([calling("ask"), first_answer]), options=options)
@@ -138,17 +107,6 @@ async def test_an_answer_after_the_end_is_late() -> None:
 
     found = await ran(ScriptedPlanner([calling("ask")]), drive=drive, options=keeping())
     assert (found.output.status, found.output.error) == ("canceled", "enough")
-
-
-async def test_waiting_costs_no_time_of_the_run() -> None:
-    async def drive(runtime: Runtime, handle: RunHandle) -> None:
-        asked = await waiting(handle)
-        await asyncio.sleep(0.3)
-        await handle.answer(asked, "Bo")
-
-    planner = ScriptedPlanner([calling("ask"), first_answer])
-    found = await ran(planner, RunPolicy(time_budget=0.25), drive=drive, options=keeping())
-    assert (found.output.text, found.output.stop) == ('"hello Bo"', "final")
 
 
 SCHEMA: dict[str, Json] = {
@@ -194,41 +152,6 @@ async def test_a_planner_has_nobody_to_ask() -> None:
     assert found.output.text.endswith("[there is nobody to ask; go on without an answer]")
 
 
-async def test_missing_fields_are_asked_for() -> None:
-    async def drive(runtime: Runtime, handle: RunHandle) -> None:
-        asked = await waiting(handle)
-        assert asked.question == "To call add I need b."
-        await handle.answer(asked, "b is 2")
-
-    planner = ScriptedPlanner([calling(("add", {"a": 1})), calling(("add", {"a": 1, "b": 2})), first_answer])
-    found = await ran(planner, RunPolicy(on_missing_fields="await_clarification"), drive=drive)
-    assert found.output.text == "3"
-    assert "[b is 2]" in texts(planner.inputs[1])
-
-
-async def test_clients_speak_into_a_run_and_pause_it() -> None:
-    async def drive(runtime: Runtime, handle: RunHandle) -> None:
-        await handle.pause()
-        assert (await waiting(handle)).kind == "pause"
-        await handle.interrupt("Be quick.")
-        await handle.resume("Now.")
-
-    async def later(given: PlanInput) -> Any:
-        await asyncio.sleep(0.05)
-        return calling(("add", {"a": 1, "b": 1}))
-
-    planner = ScriptedPlanner([later, texts])
-    found = await ran(planner, RunPolicy(interrupts_allowed=True), drive=drive)
-    assert found.output.text == "[Go.] [Be quick.] [Now.] [] [results]"
-
-    async def refused(runtime: Runtime, handle: RunHandle) -> None:
-        for interrupt in (handle.interrupt("Hey."), handle.pause(), handle.resume()):
-            with pytest.raises(InterruptsNotAllowedError, match="takes no interrupts"):
-                await interrupt
-
-    await ran(ScriptedPlanner(["done"]), drive=refused)
-
-
 async def twice(ctx: ToolContext) -> str | Unfinished:
     """Ask for two things, one after the other."""
     return ToolOutcome.ask("And?") if ctx.answer != "b" else "a then b"
@@ -256,40 +179,134 @@ async def test_a_tool_asks_again_and_a_credential_comes() -> None:
         assert await engine.replay(handle.run_id) == (await engine.status(handle.run_id)).output
 
 
-def long_running(*, ack: bool) -> StaticToolset:
-    async def update() -> str | Pending[str | None]:
-        """Update."""
-        return ToolOutcome.pending("job-1", "begun" if ack else None)
-
-    tool = func_tool(update, toolset="x.jobs")
-    late = LongRunningSpec(ack=tool.spec.result if ack else None)
-    made = func_tool(update, toolset="x.jobs", long_running=late)
-    return StaticToolset(name="x.jobs", bound=(made,))
+def asks(name: str) -> tuple[str, dict[str, Any]]:
+    return "ask", {"name": name}
 
 
-async def test_work_elsewhere_parks_the_run() -> None:
-    planner = ScriptedPlanner([calling("update"), first_answer])
-    async with running(agent("x.agent", planner, long_running(ack=False)), **keeping()) as (runtime, _):
+async def test_two_who_answer_at_once_hear_whose_answer_was_taken() -> None:
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        asked = await waiting(handle)
+        one, other = await asyncio.gather(
+            runtime.deliver(asked.token, "Bo"), runtime.deliver(asked.token, "Bo"), return_exceptions=True
+        )
+        assert not isinstance(one, BaseException)
+        assert not isinstance(other, BaseException)
+        assert one.json == other.json == b'"a: Bo"'
+
+    bench = Bench()
+    planner = ScriptedPlanner([calling(asks("a")), first_answer])
+    await ran(planner, toolsets=(bench.toolset,), drive=drive, options=keeping())
+    assert bench.did == ["a heard Bo"]
+
+
+async def test_nobody_answers_in_time() -> None:
+    bench = Bench()
+    planner = ScriptedPlanner([calling(asks("a")), first_answer])
+    async with running(agent("x.agent", planner, bench.toolset), **keeping()) as (runtime, engine):
+        runtime._host.suspensions = Suspensions(MemorySuspensionStore(), lifetime_s=0.15)
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         asked = await waiting(handle)
-        assert asked.kind == "pending"
-        await runtime.deliver(asked.token, "2.4.0")
-        assert (await handle.result()).text == '"2.4.0"'
+        output = await asyncio.wait_for(handle.result(), 5)
+        with pytest.raises(LateAnswerError):
+            await runtime.deliver(asked.token, "Bo")
+        events = await agents_of(runtime).events(handle.run_id)
+        check_log(output, events)
+        await engine.replay(handle.run_id)
+    assert (output.status, output.text) == ("completed", '{"error":"nobody answered in time"}')
+    assert [event.status for event in events if event.type == "tool_end"] == ["suspended", "denied"]
 
 
-async def test_work_with_an_acknowledgement_opens_a_turn_when_it_is_done() -> None:
-    planner = ScriptedPlanner([calling("update"), first_answer], [texts])
-    async with running(agent("x.agent", planner, long_running(ack=True)), **keeping()) as (runtime, _):
-        output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
-        assert (output.status, output.text) == ("completed", '"begun"')
-        (work,) = output.pending
-        assert (work.kind, work.tool, work.handle) == ("pending", "x.jobs.update", "job-1")
-        result = await runtime.deliver(work.token, "2.4.0")
-        assert result.json == b'"2.4.0"'
-        after = (
-            await agents_of(runtime)
-            .client("x.agent")
-            .handle(f"{output.run_id}/done:call_0_0", session_id="s")
-            .result()
-        )
-    assert after.text.endswith('[The work of update (call_0_0) is done: "2.4.0"]')
+BROKEN: Key[object] = Key("broken")
+
+
+class Broken:
+    """A capability that cannot keep anything."""
+
+    name = "broken"
+
+    def open(self, call: CallScope) -> object:
+        return object()
+
+    async def close(self, opened: Any) -> tuple[Conflict, ...]:
+        raise OSError("the disk is full")
+
+
+async def test_whoever_answered_hears_of_the_result_whatever_the_host_cannot_keep() -> None:
+    async def ask(ctx: ToolContext) -> str | Unfinished:
+        """Ask."""
+        ctx.capability(BROKEN)
+        return "heard" if ctx.answer else ToolOutcome.ask("Who?")
+
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        asked = await waiting(handle)
+        assert (await asyncio.wait_for(runtime.deliver(asked.token, "Bo"), 2)).json == b'"heard"'
+
+    planner = ScriptedPlanner([calling("ask"), first_answer])
+    options = keeping(capabilities=[Broken()])
+    found = await ran(planner, toolsets=(function_toolset("x.t", [ask]),), drive=drive, options=options)
+    assert found.output.text == '"heard"'
+
+
+async def test_the_tool_that_waits_is_the_tool_that_was_called() -> None:
+    """A call that was made directly, outside of runs, is answered as ever."""
+    bench = Bench()
+    async with running(agent("x.agent", ScriptedPlanner(["done"]), bench.toolset), **keeping()) as (
+        runtime,
+        _,
+    ):
+        await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
+        result = await runtime.call("x.bench.ask", {"name": "a"}, CallMeta(run_id="foreign", session_id="s"))
+        assert result.suspension is not None
+        assert (await runtime.deliver(result.suspension.token, "Bo")).json == b'"a: Bo"'
+
+
+def asking(**more: Any) -> dict[str, Any]:
+    """Return options of a runtime that can ask, and that knows who calls."""
+    return {"suspensions": MemorySuspensionStore(), "interceptors": [Users()], **more}
+
+
+async def all_waiting(handle: RunHandle) -> tuple[Awaiting, ...]:
+    output = await asyncio.wait_for(handle.settled(), 5)
+    assert output.status == "waiting"
+    return output.awaiting
+
+
+async def test_a_credential_that_nobody_has() -> None:
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        (asked,) = await all_waiting(handle)
+        with pytest.raises(BadAnswerError):
+            await handle.answer(asked, {"approved": True})
+        await handle.answer(asked, {"available": False, "message": "The bank is closed."})
+
+    planner = ScriptedPlanner([calling("pay"), first_answer])
+    toolset = function_toolset("x.pay", [pay])
+    found = await ran(planner, drive=drive, options=asking(), toolsets=(toolset,))
+    assert found.output.text == '{"error":"The bank is closed."}'
+    assert [event.kind for event in found.of("await_input")] == ["credential"]
+
+
+async def slowly(ctx: ToolContext) -> str | Unfinished:
+    """Take long after the answer."""
+    if ctx.answer is None:
+        return ToolOutcome.ask("Now?")
+    await asyncio.sleep(30)
+    return "late"
+
+
+@in_virtual_time
+async def test_an_answer_whose_call_takes_too_long_has_a_result_while_the_run_waits() -> None:
+    planner = ScriptedPlanner([calling("slowly", "pay"), everything])
+    toolset = function_toolset("x.slowly", [slowly, pay])
+
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        first, second = await all_waiting(handle)
+        assert (first.kind, second.kind) == ("input", "credential")
+        result = await asyncio.wait_for(runtime.deliver(first.token, "yes"), 5)
+        assert (result.status, result.json) == ("error", b'{"error":"the call was cancelled"}')
+        assert await all_waiting(handle) == (second,)
+        await runtime.deliver(second.token, {"available": True})
+
+    policy = RunPolicy(time_budget=0.05)
+    found = await ran(planner, policy, drive=drive, options=asking(), toolsets=(toolset,))
+    late = '{"error":"slowly did not end within the time of the run"}'
+    assert found.output.text == f'{late} | "paid"'

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runtime.run_tools import agent, calling, first_answer, running, texts
+from tests.agents.tools import agent, calling, first_answer, running, texts
 from toolgen.agents import (
     EndedSessionError,
     FinalResponse,

@@ -9,7 +9,16 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.run_tools import TOOLS, agent, answers, calling, check_log, first_answer, running, texts
+from tests.agents.tools import (
+    TOOLS,
+    agent,
+    calling,
+    check_log,
+    everything,
+    first_answer,
+    running,
+    texts,
+)
 from toolgen.agents import (
     FinalResult,
     HandOver,
@@ -54,11 +63,8 @@ def exported(*, prompt: str = "", agent_id: str = "x.low") -> ToolsetRegistratio
 
 
 DIAGNOSE = calling(("diagnose", {"device": "lamp"}))
+
 DUST: dict[str, Any] = {"cause": "dust", "sure": False}
-
-
-def everything(given: PlanInput) -> str:
-    return " | ".join(answers(given))
 
 
 @asynccontextmanager

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from gen.assistant import completions
+from tests.agents.tools import agent, check_log, texts
 from tests.engines.clock import ManualClock
-from tests.runtime.run_tools import agent, check_log, texts
 from toolgen.agents import (
     Agents,
     FinalResponse,

@@ -1,116 +1,72 @@
-"""The limits of runs where they meet: time that is waited, spent by children, lost to a failing planner."""
+"""How long a run, its plannings and its calls may take, and what people take of it."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tests.runtime.agent_tools import Bench, exported, is_paired, parked, until
-from tests.runtime.run_tools import TOOLS, agent, answers, calling, first_answer, ran, running
+from tests.agents.tools import (
+    Bench,
+    answers,
+    calling,
+    first_answer,
+    keeping,
+    parked,
+    ran,
+    until,
+    work,
+)
 from tests.virtual_time import in_virtual_time, now
 from toolgen.agents import (
     Await,
     FinalResponse,
-    FinalResult,
     PlanInput,
-    PlannerError,
     PlanResult,
     RunHandle,
     RunPolicy,
     ScriptedPlanner,
     ScriptStep,
-    agents_of,
 )
 from toolgen.agents.activities import releasing
-from toolgen.agents.loop import loop
 from toolgen.agents.loop import planning as loop_planning
 from toolgen.agents.loop.progress import Progress
-from toolgen.runtime import Runtime, StaticToolset
-from toolgen.runtime.native import NativeTool
+from toolgen.runtime import (
+    Runtime,
+    StaticToolset,
+    ToolContext,
+)
+from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
+from toolgen.runtime.events.records import ToolEnd
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
-ADD = ("add", {"a": 1, "b": 1})
+ADD = ("add", {"a": 1, "b": 2})
 
 
-def work(name: str, seconds: float = 0.0) -> tuple[str, dict[str, Any]]:
-    return "work", {"name": name, "seconds": seconds}
+async def test_the_time_of_a_run_ends_its_tools_and_its_plannings() -> None:
+    planner = ScriptedPlanner([calling("hang", ADD), lambda given: f"{given.closing} {answers(given)}"])
+    found = await ran(planner, RunPolicy(time_budget=0.1))
+    assert found.output.text == (
+        "time_budget ['{\"error\":\"hang did not end within the time of the run\"}', '3']"
+    )
+    found = await ran(ScriptedPlanner([_slow, "late"]), RunPolicy(time_budget=0.1))
+    assert (found.output.text, found.output.stop) == ("late", "time_budget")
+
+
+async def _slow(given: PlanInput) -> FinalResponse:
+    await asyncio.sleep(30)
+    return FinalResponse(text="never")
+
+
+SUM = ("add", {"a": 1, "b": 1})
 
 
 async def slow(given: PlanInput) -> PlanResult:
     await asyncio.sleep(30)
     return FinalResponse(text="never")
-
-
-# Calls.
-
-
-async def test_bookkeeping_tools_of_a_batch_over_the_cap_do_not_run_either() -> None:
-    bench = Bench()
-    note = func_tool(bench.through, name="note", toolset="x.bench", is_bookkeeping=True)
-    toolset = StaticToolset(name="x.bench", bound=(func_tool(bench.work, toolset="x.bench"), note))
-    planner = ScriptedPlanner([calling(work("a"), "note", work("b")), lambda given: given.closing])
-    found = await ran(planner, RunPolicy(max_tool_calls=1), toolsets=(toolset,))
-    assert (found.output.text, found.output.tool_calls, bench.did) == ("tool_cap", 0, [])
-    assert [event.status for event in found.of("tool_end")] == ["error"] * 3
-    assert is_paired(planner.inputs[1])
-
-
-async def test_calls_that_are_refused_cost_nothing_and_unknown_tools_do() -> None:
-    bench = Bench()
-    tagged = func_tool(bench.work, toolset="x.bench", tags=("open",))
-    toolset = StaticToolset(
-        name="x.bench", bound=(tagged, func_tool(bench.through, toolset="x.bench", tags=("shut",)))
-    )
-    planner = ScriptedPlanner([calling("through", "nope", work("a")), "done"])
-    found = await ran(planner, RunPolicy(max_tool_calls=2), toolsets=(toolset,), allowed_tags=["open"])
-    assert found.output.text == "done"
-    assert answers(planner.inputs[1])[0] == '{"error":"not run: this run may not use through"}'
-    assert (bench.did, found.output.tool_calls) == (["a begins", "a ends"], 1)
-
-
-@pytest.mark.parametrize(
-    ("facts", "count"),
-    [
-        ({}, 1),
-        ({"denied_tags": ["shut"]}, 1),
-        ({"allowed_tags": ["open"]}, 0),
-        ({"restrict_to_tool": "add"}, 0),
-    ],
-)
-async def test_a_provider_runs_no_tool_that_the_run_may_not_use(facts: dict[str, Any], count: int) -> None:
-    """Nobody else could stop it."""
-    search = NativeTool(id="x.sums.search", provider="anthropic", kind="web_search")
-    toolset = replace(TOOLS, native=(search,))
-    planner = ScriptedPlanner([calling("boom", "boom"), "done"])
-    await ran(planner, RunPolicy(max_tool_calls=1), toolsets=(toolset,), **facts)
-    first, last = planner.inputs
-    assert (len(first.native), len(last.native)) == (count, 0 if last.closing else count)
-
-
-@pytest.mark.parametrize("closing", [calling(ADD), Await(kind="clarification", question="And?"), None])
-async def test_a_closing_turn_gives_an_answer_or_the_run_has_failed(closing: Any) -> None:
-    def fails(given: PlanInput) -> PlanResult:
-        raise PlannerError("no key")
-
-    script = [calling(ADD, ADD), closing or fails]
-    found = await ran(ScriptedPlanner(script), RunPolicy(max_tool_calls=1))
-    assert (found.output.status, found.output.stop) == ("failed", "tool_cap")
-    assert "tool_cap" in found.output.error
-    assert [event.phase for event in found.of("run_phase")][-1] == "synthesizing"
-
-
-async def test_steps_are_limited_for_those_whose_policy_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "_MOST_STEPS", 3)
-    planner = ScriptedPlanner([calling(ADD), calling(ADD), calling(ADD), lambda given: given.closing])
-    assert (await ran(planner)).output.text == "step_cap"
-
-
-# Plannings.
 
 
 async def test_a_planner_is_asked_again_within_the_time_of_the_run() -> None:
@@ -161,12 +117,9 @@ async def test_a_timeout_of_the_planners_own_is_a_failure_like_others() -> None:
 async def test_a_closing_turn_that_hangs_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop_planning, "_CLOSING_S", 0.05)
     began = now()
-    found = await ran(ScriptedPlanner([calling(ADD), slow]), RunPolicy(max_tool_calls=0))
+    found = await ran(ScriptedPlanner([calling(SUM), slow]), RunPolicy(max_tool_calls=0))
     assert (found.output.status, found.output.stop) == ("failed", "tool_cap")
     assert now() - began == pytest.approx(0.05, abs=0.02)
-
-
-# Tools.
 
 
 @pytest.mark.parametrize(("own", "limit"), [(0.03, "0.03"), (None, "0.06")])
@@ -201,14 +154,6 @@ async def test_calls_that_never_had_a_place_end_with_the_run() -> None:
     assert [event.status for event in found.of("tool_end")] == ["error"] * 3
 
 
-async def test_a_batch_that_half_fails_ends_no_run() -> None:
-    planner = ScriptedPlanner(
-        [calling("boom"), calling("boom", ADD), calling("boom"), calling("nope", "boom"), "I stop."]
-    )
-    found = await ran(planner, RunPolicy(max_consecutive_failed_tool_calls=2))
-    assert (found.output.stop, len(planner.inputs)) == ("failure_cap", 5)
-
-
 @in_virtual_time
 async def test_who_ignores_its_cancellation_holds_up_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(releasing, "_GRACE_S", 0.02)
@@ -241,13 +186,6 @@ async def test_who_ignores_its_cancellation_holds_up_no_run(monkeypatch: pytest.
     assert found.output.text == "time_budget"
     assert tries == ["cancelled", "cancelled"]
     assert now() - began == pytest.approx(0.24, abs=0.02)  # two runs, each with its grace
-
-
-# Waiting.
-
-
-def keeping() -> dict[str, Any]:
-    return {"suspensions": MemorySuspensionStore()}
 
 
 async def test_waits_that_overlap_count_once_in_a_replay_too() -> None:
@@ -321,50 +259,129 @@ async def test_after_a_wait_there_is_the_time_that_was_left() -> None:
     assert now() - began == pytest.approx(0.4, abs=0.02)
 
 
-# Children.
+async def test_the_tool_says_how_long_it_may_take() -> None:
+    async def nap(seconds: float) -> str:
+        """Sleep."""
+        await asyncio.sleep(seconds)
+        return "rested"
 
-
-@in_virtual_time
-async def test_a_child_has_what_is_left_and_its_answer_comes_through() -> None:
-    """The child ends when the time of its parent is over; what it found is not lost."""
-    low = ScriptedPlanner([slow, '"what I know"'])
-    top = ScriptedPlanner([calling("look"), lambda given: f"{given.closing}: {answers(given)[0]}"])
-    policy = RunPolicy(time_budget=0.15)
-    async with running(
-        agent("x.low", low, policy=RunPolicy(time_budget=60)),
-        agent("x.top", top, exported("x.lows", "x.low"), policy=policy),
-    ) as (runtime, engine):
-        began = now()
-        output = await agents_of(runtime).client("x.top").one_shot("Go.")
-        took = now() - began
-        child = await agents_of(runtime).snapshot(f"{output.run_id}/child:call_0_0")
-        assert await engine.replay(output.run_id) == (await engine.status(output.run_id)).output
-    assert took == pytest.approx(0.15, abs=0.02)
-    assert child.stop == "time_budget"
-    assert output.text == 'time_budget: "what I know"'
-
-
-async def test_a_typed_answer_is_repaired_once() -> None:
-    def count() -> int:
-        """Count."""
-        return 0
-
-    cases: list[tuple[list[ScriptStep], str | None]] = [
-        (["three", FinalResult(result=3)], "3"),
-        (["three", calling(ADD), "4.5", "4"], "4"),
-        ([FinalResult(result="x"), "nothing"], None),
+    tools = [
+        func_tool(nap, name="short", toolset="x.naps", timeout=0.02),
+        func_tool(nap, name="long", toolset="x.naps", timeout=5.0),
+        func_tool(nap, name="free", toolset="x.naps"),
     ]
-    for said, text in cases:
-        low, top = ScriptedPlanner(said), ScriptedPlanner([calling("look"), first_answer])
-        async with running(
-            agent("x.low", low), agent("x.top", top, exported("x.lows", "x.low", returns=count))
-        ) as (runtime, engine):
-            output = await agents_of(runtime).client("x.top").one_shot("Go.")
-            await engine.replay(output.run_id)
-            await engine.replay(f"{output.run_id}/child:call_0_0")
-        if text is not None:
-            assert output.text == text
-            continue
-        (hint,) = top.inputs[1].retry_hints
-        assert hint.reason == "malformed_response"
-        assert output.text.startswith('{"error":"look failed: the final result does not fit')
+    toolset = StaticToolset(name="x.naps", bound=tuple(tools))
+    calls = calling(*[(tool.spec.name, {"seconds": 0.06}) for tool in tools])
+    planner = ScriptedPlanner([calls, lambda given: " | ".join(answers(given))])
+    found = await ran(planner, RunPolicy(tool_timeout=0.03), toolsets=(toolset,))
+    assert found.output.text.split(" | ") == [
+        '{"error":"short gave no answer within 0.02 seconds"}',
+        '"rested"',
+        '{"error":"free gave no answer within 0.03 seconds"}',
+    ]
+    assert [hint.reason for hint in planner.inputs[1].retry_hints] == ["timeout", "timeout"]
+
+
+class Slow:
+    """Hangs for as many plannings as it is told, and says how often it was asked."""
+
+    def __init__(self, hangs: int) -> None:
+        self.asked = 0
+        self._hangs = hangs
+
+    async def plan_start(self, given: PlanInput) -> PlanResult:
+        self.asked += 1
+        if self.asked <= self._hangs:
+            await asyncio.sleep(30)
+        return FinalResponse(text=f"{self.asked} {given.closing}".strip())
+
+    plan_resume = plan_start
+
+
+async def test_a_planning_that_hangs_is_begun_again() -> None:
+    planner = Slow(1)
+    found = await ran(planner, RunPolicy(plan_timeout=0.03))
+    assert (found.output.text, planner.asked) == ("2", 2)
+
+
+async def test_a_planner_that_hangs_at_the_limit_too_has_failed() -> None:
+    found = await ran(Slow(9), RunPolicy(plan_timeout=0.03, time_budget=0.02))
+    assert (found.output.status, found.output.stop) == ("failed", "time_budget")
+    assert found.output.error.startswith("the run ended by its time_budget: no answer within")
+
+
+def stubborn_in_thread() -> str:
+    """Sleep where nobody can wake it."""
+    import time
+
+    time.sleep(0.15)
+    return "late"
+
+
+async def test_a_tool_in_a_thread_is_left_behind() -> None:
+    toolset = function_toolset("x.thread", [stubborn_in_thread])
+    planner = ScriptedPlanner([calling("stubborn_in_thread"), first_answer])
+    found = await ran(planner, RunPolicy(time_budget=0.05), toolsets=(toolset,))
+    assert found.output.text == '{"error":"stubborn_in_thread did not end within the time of the run"}'
+    (ended,) = found.of("tool_end")
+    assert (ended.status, ended.error) == (
+        "error",
+        "stubborn_in_thread did not end within the time of the run",
+    )
+
+
+async def test_the_time_of_people_is_not_the_time_of_the_run() -> None:
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        for _ in range(2):
+            output = await handle.settled()
+            await asyncio.sleep(0.06)
+            for awaiting in output.awaiting:
+                await handle.answer(awaiting, "Bo")
+
+    planner = ScriptedPlanner(
+        [
+            calling("ask", "ask", ADD),
+            Await(kind="clarification", question="And?"),
+            calling("hang"),
+            lambda given: f"{given.closing} {first_answer(given)}",
+        ]
+    )
+    options = {"suspensions": MemorySuspensionStore()}
+    found = await ran(planner, RunPolicy(time_budget=0.1), drive=drive, options=options)
+    assert found.output.stop == "time_budget"
+    assert found.output.text == 'time_budget {"error":"hang did not end within the time of the run"}'
+
+
+async def keep(name: str, ctx: ToolContext, seconds: float = 0.0) -> str:
+    """Keep a name."""
+    state: Any = ctx.state
+    state.append("names", name)
+    state.set("last", name)
+    await asyncio.sleep(seconds)
+    return name
+
+
+async def idle(seconds: float = 0.0) -> str:
+    """Do nothing."""
+    await asyncio.sleep(seconds)
+    return ""
+
+
+def keeps(name: str, seconds: float) -> tuple[str, dict[str, Any]]:
+    return "keep", {"name": name, "seconds": seconds}
+
+
+async def test_a_call_whose_time_is_over_holds_up_nobody() -> None:
+    """One that hangs to the end of the run's time, and one whose sibling it is."""
+    store = MemoryStateStore()
+    toolset = function_toolset("x.state", [keep, idle])
+    planner = ScriptedPlanner(
+        [calling(keeps("a", 0.0), ("idle", {"seconds": 9})), lambda given: given.closing]
+    )
+    options = {"capabilities": [StateCapability(store)]}
+    found = await asyncio.wait_for(
+        ran(planner, RunPolicy(time_budget=0.1), toolsets=(toolset,), options=options), 2
+    )
+    assert found.output.text == "time_budget"
+    ends = [event for event in found.events if isinstance(event, ToolEnd)]
+    assert {event.tool_call_id for event in ends} == {"call_0_0", "call_0_1"}

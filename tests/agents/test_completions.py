@@ -1,0 +1,102 @@
+"""Completions: one typed answer of a planner, repaired once, whole or in pieces."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from typing import Any, cast
+
+import pytest
+
+from tests.agents.tools import calling, texts, until
+from toolgen.agents import (
+    CompletionError,
+    CompletionSpec,
+    FinalResponse,
+    FinalResult,
+    PlanInput,
+    PlannerError,
+    PlanResult,
+    ScriptedPlanner,
+    ScriptStep,
+    complete,
+    stream_completion,
+)
+from toolgen.runtime.toolsets.functions import func_tool
+
+SUM = ("add", {"a": 1, "b": 1})
+
+
+def total(n: int) -> int:
+    """Count."""
+    return n
+
+
+SPEC: CompletionSpec[int] = CompletionSpec(
+    id="x.total", description="A number.", result=func_tool(total).spec.result
+)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [["3"], [FinalResult(result=3)], ["three", "3"], ["half \ud800", FinalResult(result=3)]],
+)
+async def test_a_completion_is_repaired_once(script: list[ScriptStep]) -> None:
+    planner = ScriptedPlanner(script)
+    assert await complete(SPEC, planner, "How many?", instructions="Count.") == 3
+    assert planner.inputs[0].result_schema == SPEC.result.schema
+    assert planner.inputs[0].instructions == "Count."
+    if len(script) == 2:
+        assert "the answer does not fit" in texts(planner.inputs[1])
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        (["three", "four"], r"the model gave no x\.total: "),
+        ([calling(SUM)], r"the planner of x\.total returned CallTools, and no answer"),
+        (["three", calling(SUM)], r"returned CallTools, and no answer"),
+        ([FinalResult(result=cast("Any", object()))], r"returned a FinalResult: its result"),
+        ([FinalResponse(text=cast("Any", 3))], r"returned a FinalResponse: its text"),
+        (["\ud800", "\ud800"], r"the model gave no x\.total: "),
+    ],
+)
+async def test_a_completion_without_an_answer_is_an_error(script: list[ScriptStep], message: str) -> None:
+    with pytest.raises(CompletionError, match=message):
+        await complete(SPEC, ScriptedPlanner(script), "How many?")
+
+
+async def test_a_completion_streams_its_pieces_and_ends_with_its_reader() -> None:
+    heard: list[str] = []
+
+    async def piecewise(given: PlanInput) -> PlanResult:
+        try:
+            for piece in ("4", "2"):
+                given.reports.text(piece)
+                await asyncio.sleep(0)
+            await asyncio.sleep(30 if given.instructions else 0)
+        except asyncio.CancelledError:
+            heard.append("cancelled")
+            raise
+        return FinalResponse(text="42")
+
+    found = [piece async for piece in stream_completion(SPEC, ScriptedPlanner([piecewise]), "How many?")]
+    assert found == ["4", "2", 42]
+    stream: Any = stream_completion(SPEC, ScriptedPlanner([piecewise]), "How many?", instructions="Hang.")
+    assert await anext(stream) == "4"
+    await stream.aclose()
+    await until(lambda: heard)
+
+
+async def test_a_stream_that_fails_says_why_to_whoever_still_reads(caplog: pytest.LogCaptureFixture) -> None:
+    def fails(given: PlanInput) -> PlanResult:
+        given.reports.text("4")
+        raise PlannerError("no key")
+
+    with pytest.raises(PlannerError, match="no key"):
+        _ = [piece async for piece in stream_completion(SPEC, ScriptedPlanner([fails]), "How many?")]
+    stream: Any = stream_completion(SPEC, ScriptedPlanner([fails]), "How many?")
+    assert await anext(stream) == "4"
+    await stream.aclose()
+    gc.collect()
+    assert "never retrieved" not in caplog.text

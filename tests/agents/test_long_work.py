@@ -1,0 +1,148 @@
+"""Work that goes on elsewhere: a run parks, or a turn opens when it is done."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from tests.agents.tools import (
+    Users,
+    agent,
+    calling,
+    first_answer,
+    keeping,
+    ran,
+    running,
+    texts,
+    waiting,
+)
+from toolgen.agents import (
+    Await,
+    Awaiting,
+    RunHandle,
+    ScriptedPlanner,
+    agents_of,
+)
+from toolgen.runtime import (
+    Pending,
+    Runtime,
+    StaticToolset,
+    ToolOutcome,
+)
+from toolgen.runtime.specs import LongRunningSpec
+from toolgen.runtime.toolsets.functions import func_tool
+from toolgen.runtime.waiting.suspension import MemorySuspensionStore
+
+
+def long_running(*, ack: bool) -> StaticToolset:
+    async def update() -> str | Pending[str | None]:
+        """Update."""
+        return ToolOutcome.pending("job-1", "begun" if ack else None)
+
+    tool = func_tool(update, toolset="x.jobs")
+    late = LongRunningSpec(ack=tool.spec.result if ack else None)
+    made = func_tool(update, toolset="x.jobs", long_running=late)
+    return StaticToolset(name="x.jobs", bound=(made,))
+
+
+async def test_work_elsewhere_parks_the_run() -> None:
+    planner = ScriptedPlanner([calling("update"), first_answer])
+    async with running(agent("x.agent", planner, long_running(ack=False)), **keeping()) as (runtime, _):
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
+        asked = await waiting(handle)
+        assert asked.kind == "pending"
+        await runtime.deliver(asked.token, "2.4.0")
+        assert (await handle.result()).text == '"2.4.0"'
+
+
+async def test_work_with_an_acknowledgement_opens_a_turn_when_it_is_done() -> None:
+    planner = ScriptedPlanner([calling("update"), first_answer], [texts])
+    async with running(agent("x.agent", planner, long_running(ack=True)), **keeping()) as (runtime, _):
+        output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
+        assert (output.status, output.text) == ("completed", '"begun"')
+        (work,) = output.pending
+        assert (work.kind, work.tool, work.handle) == ("pending", "x.jobs.update", "job-1")
+        result = await runtime.deliver(work.token, "2.4.0")
+        assert result.json == b'"2.4.0"'
+        after = (
+            await agents_of(runtime)
+            .client("x.agent")
+            .handle(f"{output.run_id}/done:call_0_0", session_id="s")
+            .result()
+        )
+    assert after.text.endswith('[The work of update (call_0_0) is done: "2.4.0"]')
+
+
+def asking(**more: Any) -> dict[str, Any]:
+    """Return options of a runtime that can ask, and that knows who calls."""
+    return {"suspensions": MemorySuspensionStore(), "interceptors": [Users()], **more}
+
+
+async def all_waiting(handle: RunHandle) -> tuple[Awaiting, ...]:
+    output = await asyncio.wait_for(handle.settled(), 5)
+    assert output.status == "waiting"
+    return output.awaiting
+
+
+class Worker:
+    """Executes a tool whose work goes on elsewhere."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    async def update(self) -> str | Pending[str]:
+        """Update."""
+        self.runs += 1
+        return ToolOutcome.pending("job-1", "begun")
+
+    def toolset(self) -> StaticToolset:
+        plain = func_tool(self.update, toolset="x.jobs")
+        late = LongRunningSpec(ack=plain.spec.result)
+        return StaticToolset(
+            name="x.jobs", bound=(func_tool(self.update, toolset="x.jobs", long_running=late),)
+        )
+
+
+async def test_work_that_fails_later_opens_a_turn_too_and_runs_nothing_again() -> None:
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        (work,) = (await handle.result()).pending
+        await runtime.progress(work.token, 0.5, "half")
+        failed = await runtime.deliver(work.token, {"error": "no power"})
+        assert failed.status == "error"
+        again = await runtime.deliver(work.token, {"error": "no power"})
+        assert again.json == failed.json
+        after = agents_of(runtime).client("x.agent").handle(f"{handle.run_id}/done:call_0_0", session_id="s")
+        said = await after.result()
+        assert said.text.endswith('[The work of update (call_0_0) is done: {"error":"no power"}]')
+        assert len(await agents_of(runtime).sessions.transcript("s")) == 2
+
+    worker = Worker()
+    planner = ScriptedPlanner([calling("update"), first_answer], [texts])
+    found = await ran(planner, drive=drive, options=asking(), toolsets=(worker.toolset(),))
+    assert (found.output.text, worker.runs) == ('"begun"', 1)
+    assert [event.status for event in found.of("tool_end")] == ["pending"]
+
+
+async def test_work_that_is_done_in_the_middle_of_a_turn_waits_for_its_own() -> None:
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        (work,) = (await handle.result()).pending
+        second = await agents_of(runtime).client("x.agent").start("More.", session_id="s")
+        (asked,) = await all_waiting(second)
+        await runtime.deliver(work.token, "2.4.0")
+        assert len(await agents_of(runtime).sessions.transcript("s")) == 2
+        await second.answer(asked, "now")
+        assert (await second.result()).text == "soon"
+        await asyncio.sleep(0.01)
+        turns = await agents_of(runtime).sessions.transcript("s")
+        after = (
+            await agents_of(runtime).client("x.agent").handle(turns[-1].turn.run_id, session_id="s").result()
+        )
+        assert after.run_id == f"{handle.run_id}/done:call_0_0"
+        assert after.text.endswith('[soon] [The work of update (call_0_0) is done: "2.4.0"]')
+
+    planner = ScriptedPlanner(
+        [calling("update"), first_answer],
+        [Await(kind="clarification", question="When?"), "soon"],
+        [texts],
+    )
+    await ran(planner, drive=drive, options=asking(), toolsets=(Worker().toolset(),))

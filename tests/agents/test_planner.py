@@ -1,0 +1,273 @@
+"""What planners return, raise and tell: whatever it is, a run has one end."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.agents.tools import (
+    agent,
+    calling,
+    is_paired,
+    ran,
+    running,
+    texts,
+    until,
+)
+from toolgen.agents import (
+    Await,
+    CallTools,
+    FinalResponse,
+    FinalResult,
+    HandOver,
+    History,
+    Message,
+    PlanInput,
+    PlannedCall,
+    PlannerError,
+    PlanResult,
+    RunHandle,
+    RunPolicy,
+    ScriptedPlanner,
+    agents_of,
+)
+from toolgen.runtime import Runtime
+
+SUM = ("add", {"a": 1, "b": 1})
+
+
+@pytest.mark.parametrize(
+    ("garbage", "wrong"),
+    [
+        (None, "it returns CallTools, FinalResponse, FinalResult, Await or HandOver"),
+        ({"text": "x"}, "it returns CallTools"),
+        (FinalResponse, "it returns CallTools"),
+        (FinalResponse(text=3), "its text is a int, and no text"),  # type: ignore[arg-type]
+        (FinalResult(result=object()), "its result is no JSON"),  # type: ignore[arg-type]
+        (CallTools(calls=("add",)), "its calls are no tuple of PlannedCall"),  # type: ignore[arg-type]
+        (CallTools(calls=None), "its calls are no tuple of PlannedCall"),  # type: ignore[arg-type]
+        (CallTools(calls=(PlannedCall(name="add", arguments={}),)), "its arguments is a dict"),  # type: ignore[arg-type]
+        (CallTools(calls=(PlannedCall(name="add", id=None),)), "its id is a NoneType"),  # type: ignore[arg-type]
+        (Await(kind="prayer", question="?"), "its kind is 'prayer'"),  # type: ignore[arg-type]
+        (Await(kind="questions", question="?", schema=3), "its schema is a int"),  # type: ignore[arg-type]
+        (Await(kind="questions", question="?", schema={"type": "array"}), "the schema of a question is"),
+        (Await(kind="questions", question="?", missing_fields="ab"), "its missing_fields"),  # type: ignore[arg-type]
+        (HandOver(agent=None), "its agent is a NoneType"),  # type: ignore[arg-type]
+    ],
+)
+async def test_garbage_ends_a_run_and_says_so(garbage: Any, wrong: str) -> None:
+    class Garbage:
+        """A planner that returns what it must not, and is not asked again."""
+
+        asked = 0
+
+        async def plan_start(self, given: PlanInput) -> PlanResult:
+            self.asked += 1
+            return garbage  # type: ignore[no-any-return]  # on purpose
+
+        plan_resume = plan_start
+
+    planner = Garbage()
+    found = await ran(planner)
+    assert (found.output.status, found.output.stop, planner.asked) == ("failed", "failed", 1)
+    assert found.output.error.startswith("the planner failed: ")
+    assert wrong in found.output.error
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        FinalResponse(text="half \ud800"),
+        FinalResult(result={"n": 1}, text="half \ud800"),
+        CallTools(calls=(PlannedCall.of(*SUM),), text="half \ud800"),
+        CallTools(calls=(PlannedCall(name="add", arguments='{"a": "half \ud800"}'),)),
+        HandOver(agent="x.\ud800", message="\ud800"),
+    ],
+)
+async def test_halves_of_characters_go_into_no_log(said: PlanResult) -> None:
+    found = await ran(ScriptedPlanner([said, texts]))
+    assert found.output.status == "completed"
+    str(found.events).encode()
+    found.output.text.encode()
+
+
+async def test_what_cannot_be_twice_ends_a_run_and_a_step_between_forgives() -> None:
+    nothing, ghost = CallTools(calls=()), HandOver(agent="x.ghost")
+    found = await ran(ScriptedPlanner([nothing, ghost, "never"]))
+    assert (found.output.status, found.output.error) == ("failed", "x.ghost cannot take over; no agent can")
+    planner = ScriptedPlanner([nothing, calling(SUM), ghost, calling(SUM), nothing, "done"])
+    found = await ran(planner)
+    assert (found.output.text, found.output.tool_calls) == ("done", 2)
+    assert is_paired(planner.inputs[-1])
+
+
+class Telling:
+    """A planner that reports, fails once, and reports again."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def plan_start(self, given: PlanInput) -> PlanResult:
+        self.asked += 1
+        given.reports.text("He")
+        given.reports.thought("hm")
+        given.reports.usage("m-1", 10, 1)
+        if self.asked == 1:
+            raise OSError("the provider is down")
+        given.reports.usage("m-2", 5, 2)
+        given.reports.arguments("call_a", "add", '{"a"')
+        return calling(SUM, text="Hello.")
+
+    async def plan_resume(self, given: PlanInput) -> PlanResult:
+        given.reports.usage("m-3", 1, 1)
+        return FinalResponse(text="done")
+
+
+async def test_what_planners_report_is_told_and_every_attempt_is_paid_for() -> None:
+    found = await ran(Telling())
+    told = [(event.model, event.input_tokens, event.output_tokens) for event in found.of("usage")]
+    assert told == [("m-1", 10, 1), ("m-1", 10, 1), ("m-2", 5, 2), ("m-3", 1, 1)]
+    spent = found.output.telemetry
+    assert (spent.model, spent.input_tokens, spent.output_tokens) == ("m-3", 26, 5)
+    replies = [(event.text, event.is_partial) for event in found.of("assistant_reply")]
+    assert replies == [("He", True), ("He", True), ("Hello.", False), ("done", False)]
+    assert [event.text for event in found.of("planner_thought")] == ["hm", "hm"]
+    (delta,) = found.of("tool_args_delta")
+    assert (delta.tool_call_id, delta.name, delta.delta) == ("call_a", "add", '{"a"')
+
+
+async def test_a_planning_that_is_cancelled_hears_of_it_and_reports_no_more() -> None:
+    heard: list[str] = []
+    reports: list[Any] = []
+
+    async def hang(given: PlanInput) -> PlanResult:
+        reports.append(given.reports)
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            heard.append("cancelled")
+            given.reports.text("too late")
+            raise
+        return FinalResponse(text="never")
+
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        await until(lambda: reports)
+        await handle.cancel("enough")
+        await until(lambda: heard)
+
+    found = await ran(ScriptedPlanner([hang]), drive=drive)
+    reports[0].text("much too late")
+    assert (found.output.status, heard) == ("canceled", ["cancelled"])
+    assert found.of("assistant_reply") == []
+
+
+async def test_runs_play_their_scripts_in_order_and_the_last_again() -> None:
+    planner = ScriptedPlanner([calling(SUM), "one"], ["two"])
+    async with running(agent("x.agent", planner)) as (runtime, _):
+        said = [(await agents_of(runtime).client("x.agent").one_shot("Go.")).text for _ in range(3)]
+    assert said == ["one", "two", "two"]
+    found = await ran(ScriptedPlanner())
+    assert found.output.error == ("the planner failed: the script of run 0 has 0 steps, and step 0 is asked")
+
+
+class Summarizing(ScriptedPlanner):
+    """Cannot summarize the first time."""
+
+    tried = 0
+
+    async def summarize(self, messages: tuple[Message, ...], given: PlanInput, history: History) -> str:
+        self.tried += 1
+        if self.tried == 1:
+            raise OSError("the provider is down")
+        return f"{len(messages)} messages"
+
+
+async def test_a_turn_can_do_without_a_summary() -> None:
+    planner = Summarizing([texts])
+    policy = RunPolicy(history=History(keep_turns=1, summarize_after=1))
+    async with running(agent("x.agent", planner, policy=policy)) as (runtime, _):
+        said = [
+            (await agents_of(runtime).client("x.agent").run(f"{number}.", session_id="s")).text
+            for number in range(4)
+        ]
+    assert said[2] == f"[0.] [[0.]] [1.] [{said[1]}] [2.]"
+    assert said[3] == f"[Summary of the conversation so far: 4 messages] [2.] [{said[2]}] [3.]"
+    assert planner.tried == 2
+
+
+async def test_a_planner_that_fails_is_asked_again() -> None:
+    tried: list[int] = []
+
+    def flaky(given: PlanInput) -> FinalResponse:
+        tried.append(given.step)
+        if len(tried) < 3:
+            raise OSError("the provider is down")
+        return FinalResponse(text="at last")
+
+    assert (await ran(ScriptedPlanner([flaky]))).output.text == "at last"
+    assert tried == [0, 0, 0]
+
+    def broken(given: PlanInput) -> FinalResponse:
+        tried.append(given.step)
+        raise PlannerError("no key")
+
+    tried.clear()
+    found = await ran(ScriptedPlanner([broken]))
+    assert (found.output.status, found.output.error, tried) == ("failed", "the planner failed: no key", [0])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (CallTools(calls=()), "there are no calls; call a tool or give the final answer"),
+        (HandOver(agent="x.other"), "x.other cannot take over; no agent can"),
+    ],
+)
+async def test_what_cannot_be_is_told_once(wrong: CallTools | HandOver, told: str) -> None:
+    planner = ScriptedPlanner([wrong, lambda given: texts(given).rpartition(" [")[2][:-1]])
+    assert (await ran(planner)).output.text == told
+    found = await ran(ScriptedPlanner([wrong, wrong, "never"]))
+    assert (found.output.status, found.output.error) == ("failed", told)
+
+
+ADD = ("add", {"a": 1, "b": 2})
+
+
+@pytest.mark.parametrize(
+    "error", [asyncio.CancelledError("mine"), SystemExit(3), TimeoutError(), OSError("x")]
+)
+async def test_a_planner_that_raises_is_asked_again(error: BaseException) -> None:
+    tried: list[int] = []
+
+    def flaky(given: PlanInput) -> str:
+        tried.append(len(given.messages))
+        if len(tried) == 1:
+            raise error
+        return texts(given)
+
+    found = await ran(ScriptedPlanner([flaky]))
+    if isinstance(error, SystemExit):
+        assert (found.output.status, tried) == ("failed", [1])
+    else:
+        assert (found.output.text, tried) == ("[Go.]", [1, 1])
+
+
+async def test_an_attempt_that_failed_leaves_nothing_behind_but_its_price() -> None:
+    tried: list[str] = []
+
+    def flaky(given: PlanInput) -> PlanResult:
+        tried.append(texts(given))
+        given.reports.usage("m", 1, 2)
+        given.reports.text("half ")
+        if len(tried) == 1:
+            raise OSError("down")
+        return FinalResponse(text="whole")
+
+    found = await ran(ScriptedPlanner([calling(ADD), flaky]))
+    assert tried == ["[Go.] [] [results]"] * 2
+    assert [(event.model, event.input_tokens) for event in found.of("usage")] == [("m", 1)] * 2
+    said = [event for event in found.events if event.type in ("assistant_reply", "plan_retry")]
+    assert [getattr(event, "text", "void") for event in said] == ["half ", "void", "half ", "whole"]
+    assert found.output.telemetry.output_tokens == 4
