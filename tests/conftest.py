@@ -11,9 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import toolgen
 from toolgen.cli import main
+
+settings.register_profile("same each time", derandomize=True, database=None, deadline=None, max_examples=40)
+settings.load_profile("same each time")  # no test depends on chance or on the speed of a machine
 
 PACKAGE = str(Path(toolgen.__file__).parent)
 """The folder of toolgen, whose frames no author is shown."""

@@ -129,30 +129,6 @@ def test_what_an_answer_may_hold_is_told(database: ProjectFolder) -> None:
     ) in said
 
 
-@pytest.mark.parametrize(
-    ("options", "typed", "ran", "says"),
-    [
-        ([], b"y\n", True, '{"rows":"of \\u202eselect 1"}'),
-        ([], b"\n", False, "nothing was answered"),
-        ([], b"no\n", False, "nothing was answered"),
-        (["--payload", '{"backup": false}'], b"n\n", False, "nothing was answered"),
-        (["--yes"], b"", True, '{"rows":"of \\u202eselect 1"}'),
-        (["--deny"], b"", False, '"code":"denied"'),
-        (["--answer", '{"approved": true}'], b"", True, '{"rows":"of \\u202eselect 1"}'),
-    ],
-)
-def test_a_person_at_a_terminal_is_asked_once_more(
-    database: ProjectFolder, options: list[str], typed: bytes, ran: bool, says: str
-) -> None:
-    token, _ = asked(database, "select 1")
-    said = at_a_terminal(database, ["approve", token, *options], typed)
-    assert '"query": "select 1"' in said
-    assert ("run it? [y/N]" in said) == bool(typed)
-    assert says in said
-    assert (database.path / "ran").exists() == ran
-    assert len(database.run("approve").out.splitlines()) == (2 if "nothing was answered" in said else 0)
-
-
 def test_nothing_is_approved_where_nobody_can_be_asked(database: ProjectFolder) -> None:
     token, _ = asked(database, "select 1")
     done = subprocess.run(

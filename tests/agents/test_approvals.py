@@ -234,7 +234,7 @@ async def test_two_are_approved_in_another_order_and_keep_their_places() -> None
     assert len(awaited) == 2
 
 
-def boom() -> str:
+async def boom() -> str:
     """Fail."""
     raise RuntimeError("no")
 

@@ -37,7 +37,7 @@ ADD = ("add", {"a": 1, "b": 2})
 DID: list[str] = []
 
 
-def do(what: str) -> str:
+async def do(what: str) -> str:
     """Do."""
     DID.append(what)
     if what == "fail":

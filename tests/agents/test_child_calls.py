@@ -16,7 +16,7 @@ from tests.agents.tools import (
     first_answer,
     running,
 )
-from tests.virtual_time import in_virtual_time, now
+from tests.virtual_time import now
 from toolgen.agents import (
     FinalResponse,
     FinalResult,
@@ -116,7 +116,6 @@ async def slow(given: PlanInput) -> PlanResult:
     return FinalResponse(text="never")
 
 
-@in_virtual_time
 async def test_a_child_has_what_is_left_and_its_answer_comes_through() -> None:
     """The child ends when the time of its parent is over; what it found is not lost."""
     low = ScriptedPlanner([slow, '"what I know"'])

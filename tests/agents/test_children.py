@@ -180,7 +180,7 @@ async def test_a_canceled_parent_cancels_its_children() -> None:
 async def test_a_child_has_no_more_time_than_its_parent() -> None:
     low = ScriptedPlanner([calling("hang"), lambda given: FinalResult(result={"cause": given.closing})])
     top = ScriptedPlanner([DIAGNOSE, everything])
-    async with two(low, top, policy=RunPolicy(time_budget=0.2)) as runtime:
+    async with two(low, top, policy=RunPolicy(time_budget=0.25)) as runtime:
         handle = await agents_of(runtime).client("x.top").start("Go.", session_id="s")
         output = await asyncio.wait_for(handle.result(), 5)
         child = await agents_of(runtime).snapshot(f"{handle.run_id}/child:call_0_0")

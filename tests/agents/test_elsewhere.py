@@ -22,6 +22,9 @@ from toolgen.runtime import BoundTool, Runtime, StaticToolset, with_confirmation
 from toolgen.runtime.toolsets.functions import function_toolset
 from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 
+pytestmark = pytest.mark.asyncio(loop_factories=["real"])  # the stores work in threads
+
+
 SPEC = AgentSpec(id="x.agent", description="Calls.")
 
 

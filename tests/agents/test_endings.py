@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from tests.agents.tools import (
     TOOLS,
     Bench,
@@ -69,6 +71,7 @@ def failing(ctx: SyncToolContext) -> str:
     raise ToolError("it does not work")
 
 
+@pytest.mark.asyncio(loop_factories=["real"])  # a tool runs in a thread
 async def test_a_failed_call_asks_nothing_of_its_agent() -> None:
     toolset = function_toolset("x.failing", [failing])
     found = await ran(ScriptedPlanner([calling("failing"), texts]), toolsets=(toolset,))

@@ -22,7 +22,6 @@ from tests.agents.tools import (
     texts,
     waiting,
 )
-from tests.virtual_time import in_virtual_time
 from toolgen.agents import (
     Await,
     Awaiting,
@@ -199,6 +198,7 @@ async def test_two_who_answer_at_once_hear_whose_answer_was_taken() -> None:
     assert bench.did == ["a heard Bo"]
 
 
+@pytest.mark.asyncio(loop_factories=["real"])  # suspensions have a clock of their own
 async def test_nobody_answers_in_time() -> None:
     bench = Bench()
     planner = ScriptedPlanner([calling(asks("a")), first_answer])
@@ -293,7 +293,6 @@ async def slowly(ctx: ToolContext) -> str | Unfinished:
     return "late"
 
 
-@in_virtual_time
 async def test_an_answer_whose_call_takes_too_long_has_a_result_while_the_run_waits() -> None:
     planner = ScriptedPlanner([calling("slowly", "pay"), everything])
     toolset = function_toolset("x.slowly", [slowly, pay])

@@ -42,16 +42,16 @@ class DoublingStore(MemorySessionStore):
 
 
 def test_no_document_brings_a_codec_out_of_step_with_its_schema() -> None:
-    report = run(Decode(subjects(1, most_corpora=20, most_random=20)), 1, range(1_500))
-    assert report.kinds["accepted"] > 200
-    assert report.kinds["refused"] > 500
-    assert len(report.details) > 200
+    report = run(Decode(subjects(1, most_corpora=8, most_random=4)), 1, range(300))
+    assert report.kinds["accepted"] > 40
+    assert report.kinds["refused"] > 100
+    assert len(report.details) > 40
 
 
 def test_no_run_is_left_unfinished_or_in_disorder() -> None:
-    report = run(loop.target(1), 1, range(60))
-    assert len(report.kinds) > 4
-    assert len(report.details) > 40
+    report = run(loop.target(1), 1, range(20))
+    assert len(report.kinds) > 2
+    assert len(report.details) > 10
 
 
 @pytest.mark.parametrize("is_exact", [True, False])

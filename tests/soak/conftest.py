@@ -1,6 +1,6 @@
-"""The provider and the models of `tests/adapters`."""
+"""The provider and the models of `tests/conformance/adapters`."""
 
-from tests.adapters.conftest import (
+from tests.conformance.adapters.conftest import (
     anthropic_model,
     any_model,
     gemini_model,

@@ -14,8 +14,8 @@ from pydantic_ai.models.instrumented import InstrumentedModel
 from pydantic_ai.models.wrapper import WrapperModel
 
 from tests.adapters.given import answer, called, given
-from tests.adapters.provider import ANTHROPIC, RESPONSES, Answer, Cut, LeftOpen, Provider, Raw
-from tests.adapters.wire import Called, Place, Said, sse, stream_until
+from tests.conformance.adapters.provider import ANTHROPIC, RESPONSES, Answer, Cut, LeftOpen, Provider, Raw
+from tests.conformance.adapters.wire import Called, Place, Said, sse, stream_until
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.adapters.llm.endings import ending
 from toolgen.adapters.llm.failures import ProviderError

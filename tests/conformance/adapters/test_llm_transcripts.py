@@ -24,8 +24,8 @@ from pydantic_ai.models import Model
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
 
-from tests.adapters.provider import Provider
-from tests.adapters.wire import Called, Said
+from tests.conformance.adapters.provider import Provider
+from tests.conformance.adapters.wire import Called, Said
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.adapters.llm.blocks import shown
 from toolgen.agents import (

@@ -14,8 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Final, Self
 
-from tests.adapters import wire_anthropic, wire_chat, wire_gemini, wire_responses
-from tests.adapters.strict import (
+from tests.conformance.adapters import wire_anthropic, wire_chat, wire_gemini, wire_responses
+from tests.conformance.adapters.strict import (
     RefusedError,
     check_anthropic,
     check_chat,
@@ -23,7 +23,7 @@ from tests.adapters.strict import (
     check_responses,
     parsed,
 )
-from tests.adapters.wire import Frame, Place, Said, left_open, stream_until, text_until
+from tests.conformance.adapters.wire import Frame, Place, Said, left_open, stream_until, text_until
 
 KEY: Final = "sk-test-0123456789abcdef"
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tests.adapters.wire import Called, Frame, Said, pieces, sse
+from tests.conformance.adapters.wire import Called, Frame, Said, pieces, sse
 
 _USAGE = {"promptTokenCount": 11, "candidatesTokenCount": 7, "totalTokenCount": 18}
 

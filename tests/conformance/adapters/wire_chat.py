@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tests.adapters.wire import Frame, Said, pieces, sse
+from tests.conformance.adapters.wire import Frame, Said, pieces, sse
 
 USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
 

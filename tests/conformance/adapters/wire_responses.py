@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tests.adapters.wire import Frame, Said, pieces, sse
+from tests.conformance.adapters.wire import Frame, Said, pieces, sse
 
 _REASONS = {"length": "max_output_tokens", "filter": "content_filter"}
 

@@ -9,8 +9,8 @@ import pytest
 from pydantic_ai.models import Model
 
 from tests.adapters.given import FOUND, TOOLS, answer, called, given
-from tests.adapters.provider import Provider
-from tests.adapters.wire import Called, Said
+from tests.conformance.adapters.provider import Provider
+from tests.conformance.adapters.wire import Called, Said
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.agents import (
     AssistantMessage,

@@ -9,8 +9,8 @@ import pytest
 from pydantic_ai.models import Model
 
 from tests.adapters.given import Reports, answer, called, given
-from tests.adapters.provider import KEY, Dropped, Provider, Refused
-from tests.adapters.wire import Called, Said
+from tests.conformance.adapters.provider import KEY, Dropped, Provider, Refused
+from tests.conformance.adapters.wire import Called, Said
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.adapters.llm.failures import ProviderError
 from toolgen.agents import (

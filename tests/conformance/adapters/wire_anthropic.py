@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.adapters.wire import Frame, Said, pieces, sse
+from tests.conformance.adapters.wire import Frame, Said, pieces, sse
 
 
 def whole(said: Said, body: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pydantic_ai.models import Model
 
-from tests.adapters.provider import Provider, Refused
-from tests.adapters.wire import Called, Said
+from tests.conformance.adapters.provider import Provider, Refused
+from tests.conformance.adapters.wire import Called, Said
 from tests.engines.clock import ManualClock
 from tests.runtime.tools import Listing, spec
 from toolgen.adapters.llm import LLMPlanner
