@@ -23,7 +23,7 @@ from .deadlines import limited
 from .ending import tell_cancelled, told
 from .entry import Entry
 from .failures import NO_ARGUMENTS, as_document, failure_of, is_blank
-from .finishing import finished
+from .finishing import fits, whole, within_limit
 from .frame import Frame
 from .guard import guard
 from .hook_stages import after_hooks, before_hooks, error_hooks
@@ -109,7 +109,8 @@ async def _attempt(frame: Frame) -> ToolResult:
             trace.mark("execute", returned)
         if isinstance(returned, _WITHOUT_RESULT):
             return await _without_result(frame, call, returned)
-        return await finished(frame, returned, trace)
+        result = whole(frame, returned, trace)
+        return result if fits(result, host.limit_of(spec)) else await within_limit(frame, result)
     except BaseException as error:
         failure = failure_of(spec, contain(error))
     return await error_hooks(frame, call, failure) if entry.on_error and call else frame.failed(failure)

@@ -73,14 +73,22 @@ async def finished(frame: Frame, returned: object, trace: Trace | None = None) -
     Raises:
         MalformedResultError: it breaks the tool's contract.
     """
-    spec, context, host = frame.entry.spec, frame.context, frame.host
-    result = finish(spec, returned, context.meta, trace)
-    if host.policy is not None:
+    result = whole(frame, returned, trace)
+    return result if fits(result, frame.limit) else await within_limit(frame, result)
+
+
+def whole(frame: Frame, returned: object, trace: Trace | None) -> ToolResult:
+    """Return the result, of whatever size; raises as `finished`."""
+    context = frame.context
+    result = finish(frame.entry.spec, returned, context.meta, trace)
+    if frame.host.policy is not None:
         remember(result, context.values)
-    limit = host.limit_of(spec)
-    if len(result.json) > limit or len(result.display) > limit // LONGEST_CHARACTER:
-        return await within_limit(frame, result)
     return result
+
+
+def fits(result: ToolResult, limit: int) -> bool:
+    """Return whether the document and the text for people surely have at most so many bytes."""
+    return len(result.json) <= limit and len(result.display) <= limit // LONGEST_CHARACTER
 
 
 async def within_limit(frame: Frame, result: ToolResult) -> ToolResult:

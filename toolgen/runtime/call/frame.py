@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 class Frame:
     """One call that has begun, with a context of its own."""
 
-    __slots__ = ("arguments", "batch", "context", "entry", "host", "resumption", "trace")
+    trace: Trace | None = None
+    """Gets the steps of the call, the one that fails excepted."""
+    resumption: Resumption | None = None
+    """Of a call that was suspended, and goes on."""
 
     def __init__(
         self,
@@ -43,11 +46,10 @@ class Frame:
         self.batch = batch
         self.host = host
         self.context = ToolContext(meta, spec.id, spec, batch)
-        self.trace = trace
-        """Gets the steps of the call, the one that fails excepted."""
-        self.resumption = resumption
-        """Of a call that was suspended, and goes on."""
+        if trace is not None:
+            self.trace = trace
         if resumption is not None:
+            self.resumption = resumption
             resume(self.context, resumption)
 
     @property
@@ -70,7 +72,8 @@ class Frame:
 
     def failed(self, error: ToolError) -> ToolResult:
         """Return the result of a failure that is already in words for the model."""
-        return failed(self.entry.spec.id, error, self.context.meta, self.limit)
+        spec = self.entry.spec
+        return failed(spec.id, error, self.context.meta, self.host.limit_of(spec))
 
     def denied(self, message: str, *, code: str = "denied") -> ToolResult:
         """Return the result of a call that a person or a policy did not allow."""
@@ -78,4 +81,5 @@ class Frame:
 
     def refused(self, error: ToolValidationError) -> ToolResult:
         """Return the result of arguments that do not fit."""
-        return refused(self.entry.spec, error, self.arguments, self.context.meta, self.limit)
+        spec = self.entry.spec
+        return refused(spec, error, self.arguments, self.context.meta, self.host.limit_of(spec))
