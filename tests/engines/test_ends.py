@@ -12,7 +12,7 @@ from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import Engine, EngineError
 
 from .conftest import StartEngine
-from .toys import Toys, call, play
+from .toys import Toys, abouts, call, play
 
 Follow = Callable[..., Awaitable[list[tuple[int, Mapping[str, Json]]]]]
 
@@ -219,7 +219,7 @@ async def test_a_waiting_run_waits_on_after_a_restart(engine: Engine, toys: Toys
     await engine.close()
     await engine.start()
     status = await engine.settled("r")
-    assert (status.state, status.awaiting) == ("waiting", ("more",))
+    assert (status.state, abouts(status)) == ("waiting", ("more",))
     await engine.signal("r", "go", 1, signal_id="1")
     await engine.signal("r", "go", 2, signal_id="2")
     assert (await engine.settled("r")).children == ("r/child:2",)

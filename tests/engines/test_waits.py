@@ -7,7 +7,7 @@ import time
 
 from toolgen.runtime.engine import Engine
 
-from .toys import Toys, call, play
+from .toys import Toys, abouts, call, play
 
 
 async def test_a_signal_is_kept_until_somebody_waits_for_it(engine: Engine, toys: Toys) -> None:
@@ -54,10 +54,10 @@ async def test_waits_at_once_get_their_own_signals(engine: Engine) -> None:
     parts = [{"wait": ["x"], "about": "first"}, {"wait": ["x", "y"], "about": "second"}, {"wait": ["z"]}]
     await play(engine, [{"parts": parts}], run_id="r")
     status = await engine.settled("r")
-    assert (status.state, status.awaiting) == ("waiting", ("first", "second"))
+    assert (status.state, abouts(status)) == ("waiting", ("first", "second"))
     await engine.signal("r", "x", 1, signal_id="1")
     status = await engine.settled("r")
-    assert (status.state, status.awaiting) == ("waiting", ("second",))
+    assert (status.state, abouts(status)) == ("waiting", ("second",))
     await engine.signal("r", "z", 2, signal_id="2")
     await engine.signal("r", "x", 3, signal_id="3")
     status = await engine.result("r")
@@ -67,7 +67,7 @@ async def test_waits_at_once_get_their_own_signals(engine: Engine) -> None:
 async def test_a_wait_ends_after_its_time(engine: Engine) -> None:
     await play(engine, [{"wait": ["go"], "timeout_s": 0.1, "about": [1]}], run_id="r")
     status = await engine.settled("r")
-    assert (status.state, status.awaiting) == ("waiting", ([1],))
+    assert (status.state, abouts(status)) == ("waiting", ([1],))
     assert (await engine.result("r")).output == [None]
 
 
@@ -87,7 +87,7 @@ async def test_a_run_with_a_call_in_flight_is_not_settled(engine: Engine, toys: 
     await toys.has("start", "a")
     await asyncio.sleep(0.03)
     status = await engine.status("r")
-    assert (status.state, status.awaiting, settled.done()) == ("running", ("?",), False)
+    assert (status.state, abouts(status), settled.done()) == ("running", ("?",), False)
     toys.open("a")
     assert (await settled).state == "waiting"
 
@@ -144,9 +144,9 @@ async def test_a_run_waits_while_its_child_waits(engine: Engine, toys: Toys) -> 
     assert not settled.done()
     toys.open("a")
     status = await settled
-    assert (status.state, status.children, status.awaiting) == ("waiting", ("r/child:0.0",), ())
+    assert (status.state, status.children, abouts(status)) == ("waiting", ("r/child:0.0",), ())
     child = await engine.status("r/child:0.0")
-    assert (child.state, child.awaiting) == ("waiting", ("below",))
+    assert (child.state, abouts(child)) == ("waiting", ("below",))
     await engine.signal("r/child:0.0", "go", 1, signal_id="1")
     assert (await engine.status("r")).state == "running"
     assert (await engine.settled("r")).state == "waiting"

@@ -17,6 +17,7 @@ from toolgen.runtime.engine import (
     Loop,
     NonRetryableError,
     RunContext,
+    RunStatus,
     Signal,
 )
 
@@ -35,6 +36,11 @@ def call(id_: str, **how: Any) -> dict[str, Any]:
 async def play(engine: Engine, steps: Any, *, run_id: str) -> None:
     """Start a run that follows a script."""
     await engine.start_run("script", steps, run_id=run_id)
+
+
+def abouts(status: RunStatus) -> tuple[Any, ...]:
+    """Return what a run waits for."""
+    return tuple(wait.about for wait in status.awaiting)
 
 
 class Toys:
@@ -164,6 +170,8 @@ async def script(ctx: RunContext, steps: list[dict[str, Any]]) -> list[Any]:
                     if step.get("is_needed"):
                         raise
                     given.append(_plain(failure))
+            case {"detach": steps_apart}:
+                given.append(await ctx.detach(f"work:{number}", "script", steps_apart))
             case {"publish": event}:
                 await ctx.publish(step.get("key", f"event:{number}"), event)
             case {"raise": text}:

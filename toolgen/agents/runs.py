@@ -217,7 +217,7 @@ class Runs:
 
     async def _awaiting(self, status: RunStatus) -> list[Awaiting]:
         """Return what the run and its children wait for, its own first."""
-        found = [awaiting_of(status.run_id, about) for about in status.awaiting]
+        found = [awaiting_of(status.run_id, one.about) for one in status.awaiting]
         for child in status.children:
             below = await self._engine.status(child)
             if not below.is_over:
@@ -280,7 +280,7 @@ class Runs:
             status = await self._engine.status(run_id)
         except UnknownRunError:
             return None
-        waits = any(isinstance(about, dict) and about.get("id") == id_ for about in status.awaiting)
+        waits = any(isinstance(one.about, dict) and one.about.get("id") == id_ for one in status.awaiting)
         if suspension.kind == "pending" and not waits:
             return None  # the model has an acknowledgement, and the run went on
         if status.is_over:

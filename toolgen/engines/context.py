@@ -38,6 +38,10 @@ class Children(Protocol):
         """Keep how a child run ended as the end of the operation, and return it."""
         ...
 
+    def detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
+        """Start a run that goes on after its starter, and keep that it was started."""
+        ...
+
 
 class JournaledContext:
     """The `RunContext` of one execution of a loop."""
@@ -130,6 +134,14 @@ class JournaledContext:
             self._run.moved()
         self._live()
         return self._children.child_ended(self._run, op, child)
+
+    async def detach(self, op: str, loop: str, arg: Json) -> str:
+        text, _ = encode(arg, f"the input of {loop} for the operation {op}", self._max_payload_bytes)
+        recorded = self._recorded(op, loop, text)
+        if recorded is None:
+            recorded = self._children.detached(self._run, op, loop, text)
+        seen(recorded)
+        return str(decode(recorded.value))
 
     async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:
         tasks = [

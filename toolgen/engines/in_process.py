@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 import time
+import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 
 from toolgen.contract.json_value import Json
@@ -13,8 +15,13 @@ from toolgen.runtime.engine import (
     LastEvents,
     Loop,
     OnEvent,
+    OpenWait,
+    Receipt,
     RunState,
     RunStatus,
+    WaitOverError,
+    WaitStatus,
+    answer_name,
     unknown_run,
 )
 
@@ -46,6 +53,8 @@ class InProcessEngine:
         """
         self._journal: Journal = MemoryJournal(keep_runs)
         self._runs = Runs(self._journal, clock, call_later, max_payload_bytes)
+        self._id = f"memory_{uuid.uuid4().hex}"
+        self._secret = secrets.token_bytes(32)
         self._is_registered = False
         self._is_closed = False
 
@@ -54,10 +63,17 @@ class InProcessEngine:
         return "in-process"
 
     @property
+    def id(self) -> str:
+        return self._id
+
+    @property
     def caps(self) -> EngineCaps:
         return EngineCaps(
             is_durable=False, has_many_workers=False, max_payload_bytes=self._runs.max_payload_bytes
         )
+
+    def secret(self) -> bytes | None:
+        return self._secret
 
     def register(
         self,
@@ -83,7 +99,7 @@ class InProcessEngine:
             self._is_closed = True
             await self._runs.close()
 
-    async def start_run(self, loop: str, arg: Json, *, run_id: str) -> None:
+    async def start_run(self, loop: str, arg: Json, *, run_id: str, session: str = "") -> None:
         """Start a run, at the latest when the engine starts.
 
         Raises:
@@ -92,7 +108,7 @@ class InProcessEngine:
         self._require_open()
         if self._journal.find(run_id) is None:
             text, _ = encode(arg, f"the input of run {run_id}", self._runs.max_payload_bytes)
-            self._runs.open(loop, text, run_id)
+            self._runs.open(loop, text, run_id, session=session)
 
     async def signal(self, run_id: str, name: str, payload: Json, *, signal_id: str) -> None:
         self._require_open()
@@ -101,6 +117,30 @@ class InProcessEngine:
             what = f"the payload of the signal {name} to run {run_id}"
             text, _ = encode(payload, what, self._runs.max_payload_bytes)
             self._runs.deliver(record, SignalRecord(signal_id, name, text))
+
+    async def answer(self, run_id: str, op: str, payload: Json, *, key: str) -> Receipt:
+        self._require_open()
+        record, name = self._record(run_id), answer_name(op)
+        kept = record.signals.get(name)
+        if kept is not None:
+            return "same" if kept.key == key else "conflict"
+        if record.ending is not None or op in record.ops:
+            raise WaitOverError(f"nothing waits for an answer to {op} of run {run_id} any more")
+        what = f"the answer to {op} of run {run_id}"
+        text, _ = encode(payload, what, self._runs.max_payload_bytes)
+        self._runs.deliver(record, SignalRecord(name, name, text, key=key))
+        return "accepted" if self._runs.is_working else "recorded"
+
+    async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
+        record = self._record(run_id)
+        wait, answer = record.waits.get(op), record.signals.get(answer_name(op))
+        if wait is None:
+            return None
+        return WaitStatus(
+            about=decode(wait.about),
+            is_open=answer is None and record.ending is None and op not in record.ops,
+            answer=None if answer is None else decode(answer.payload),
+        )
 
     async def cancel(self, run_id: str, *, reason: str = "") -> None:
         self._require_open()
@@ -129,12 +169,14 @@ class InProcessEngine:
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
         return self._follow(self._record(run_id), max(0, after), follow)
 
-    async def list_runs(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunStatus, ...]:
+    async def list_runs(
+        self, *, state: RunState | None = None, session: str | None = None, limit: int = 100
+    ) -> tuple[RunStatus, ...]:
         found: list[RunStatus] = []
         for record in self._journal.newest():
             if len(found) >= limit:
                 break
-            if state is None or self._state(record) == state:
+            if session in (None, record.session) and state in (None, self._state(record)):
                 found.append(self._status(record))
         return tuple(found)
 
@@ -188,5 +230,8 @@ class InProcessEngine:
             output=decode(record.output),
             error=record.error,
             children=tuple(record.children),
-            awaiting=tuple(decode(wait.about) for wait in waits if wait.about != NULL),
+            awaiting=tuple(
+                OpenWait(op=wait.op, about=decode(wait.about)) for wait in waits if wait.about != NULL
+            ),
+            session=record.session,
         )

@@ -45,6 +45,16 @@ class SignalRecord:
     name: str
     payload: bytes
     is_taken: bool = False
+    key: str = ""
+    """Of an answer: what it has in common with those that say the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitRecord:
+    """A wait that has begun."""
+
+    op: str
+    about: bytes
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,13 +65,19 @@ class RunRecord:
     loop: str
     input: bytes
     parent: str | None
+    session: str = ""
+    starter: str | None = None
+    """The run that has detached it."""
     began: float | None = None
     """When the loop ran for the first time, in seconds since 1970."""
     ending: Ending | None = None
     output: bytes = NULL
     error: str = ""
     children: list[str] = field(default_factory=list)
+    detached: list[str] = field(default_factory=list)
     ops: dict[str, OpRecord] = field(default_factory=dict)
+    waits: dict[str, WaitRecord] = field(default_factory=dict)
+    """Those about something."""
     signals: dict[str, SignalRecord] = field(default_factory=dict)
     events: list[bytes] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
@@ -82,7 +98,7 @@ class Journal(Protocol):
         ...
 
     def add(self, record: RunRecord) -> None:
-        """Keep a new run; its parent gets it as a child."""
+        """Keep a new run; its parent gets it as a child, and the run that has detached it as such."""
         ...
 
     def begin(self, record: RunRecord, at: float) -> None: ...
@@ -92,6 +108,8 @@ class Journal(Protocol):
         ...
 
     def add_signal(self, record: RunRecord, signal: SignalRecord) -> None: ...
+
+    def add_wait(self, record: RunRecord, wait: WaitRecord) -> None: ...
 
     def add_event(self, record: RunRecord, key: str | None, text: bytes) -> int:
         """Append an event whose key is new and return its offset."""
@@ -122,6 +140,9 @@ class MemoryJournal:
         self._records[record.run_id] = record
         if record.parent is not None:
             self._records[record.parent].children.append(record.run_id)
+        starter = None if record.starter is None else self._records.get(record.starter)
+        if starter is not None:
+            starter.detached.append(record.run_id)
 
     def begin(self, record: RunRecord, at: float) -> None:
         record.began = at
@@ -133,6 +154,9 @@ class MemoryJournal:
 
     def add_signal(self, record: RunRecord, signal: SignalRecord) -> None:
         record.signals[signal.signal_id] = signal
+
+    def add_wait(self, record: RunRecord, wait: WaitRecord) -> None:
+        record.waits[wait.op] = wait
 
     def add_event(self, record: RunRecord, key: str | None, text: bytes) -> int:
         if key is not None:

@@ -65,6 +65,10 @@ class Runs:
         self._loops, self._activities.functions = dict(loops), dict(activities)
         self._events.on_event, self._last_events = on_event, last_events
 
+    @property
+    def is_working(self) -> bool:
+        return self._is_working
+
     def start(self, *, worker: bool) -> None:
         """Begin with the runs that are not over, if they are not going on already."""
         if self._tasks.attach():  # the event loop before ended without `close`
@@ -97,7 +101,16 @@ class Runs:
             run = self._live[record.run_id] = Run(record, parent)
         return run
 
-    def open(self, loop: str, text: bytes, run_id: str, parent: str | None = None) -> Run:
+    def open(
+        self,
+        loop: str,
+        text: bytes,
+        run_id: str,
+        *,
+        session: str = "",
+        parent: str | None = None,
+        starter: str | None = None,
+    ) -> Run:
         """Return a new run, begun if this process works.
 
         Raises:
@@ -105,7 +118,9 @@ class Runs:
         """
         if loop not in self._loops:
             raise EngineError(f"no loop is registered as {loop!r}, for the run {run_id}")
-        record = RunRecord(run_id=run_id, loop=loop, input=text, parent=parent)
+        record = RunRecord(
+            run_id=run_id, loop=loop, input=text, parent=parent, session=session, starter=starter
+        )
         self._journal.add(record)
         run = self.run_of(record)
         if self._is_working:
@@ -121,10 +136,24 @@ class Runs:
         run_id = f"{run.record.run_id}/{op}"
         record = self._journal.find(run_id)
         if record is None:
-            return self.open(loop, text, run_id, run.record.run_id)
+            return self.open(loop, text, run_id, session=run.record.session, parent=run.record.run_id)
         if record.parent != run.record.run_id:
             raise EngineError(f"a run that is no child of {run.record.run_id} has the id {run_id}")
         return self.run_of(record) if record.ending is None else Run(record, run)
+
+    def detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
+        """Start a run that goes on after its starter, and return the end of the operation, which names it.
+
+        Raises:
+            EngineError: no loop has the name.
+        """
+        run_id = f"{run.record.run_id}/{op}"
+        if self._journal.find(run_id) is None:
+            self.open(loop, text, run_id, session=run.record.session, starter=run.record.run_id)
+        value, _ = encode(run_id, "the id of a run")
+        ended = OpRecord(op, loop, digest(text), self._clock(), value)
+        self._journal.put(run.record, ended)
+        return ended
 
     def child_ended(self, run: Run, op: str, child: Run) -> OpRecord:
         """Keep how a child run ended as the end of the operation, and return it."""
@@ -144,6 +173,10 @@ class Runs:
     def cancel(self, record: RunRecord, reason: str) -> None:
         """End a run and what it has started, the children first."""
         if record.ending is None:
+            for detached in record.detached:
+                known = self._journal.find(detached)
+                if known is not None:
+                    self.cancel(known, reason)
             run = self.run_of(record)
             self._end(run, "canceled", error=reason)
             if run.task is not None:

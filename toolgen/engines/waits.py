@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from .journal import Journal, OpRecord, SignalRecord
+from .journal import Journal, OpRecord, SignalRecord, WaitRecord
 from .payloads import NULL, encode
 from .run import Run, Wait
 from .timers import CallLater
@@ -41,6 +41,8 @@ class Waits:
         if until is not None:
             left = max(0.0, until - self._clock())
             wait.timer = self._call_later(left, partial(self._expire, run, wait, until))
+        if wait.about != NULL and wait.op not in run.record.waits:
+            self._journal.add_wait(run.record, WaitRecord(wait.op, wait.about))
         run.waits[wait.op] = wait
         run.moved()
         try:

@@ -15,6 +15,9 @@ from toolgen.contract.json_value import Json
 
 RunState = Literal["running", "waiting", "completed", "failed", "canceled"]
 """`waiting`: nothing goes on before a signal comes."""
+Receipt = Literal["accepted", "same", "conflict", "recorded"]
+"""What became of an answer. `accepted`: the run has it. `same`: this answer was given before. `conflict`:
+another one was. `recorded`: it is kept, and a worker will find it; nothing more is promised."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +29,8 @@ class EngineCaps:
     has_many_workers: bool
     max_payload_bytes: int | None = None
     """The most bytes of JSON of one argument or result; None without a limit."""
+    max_rounds: int | None = None
+    """The most rounds of planning and tools that one run may have; None without a limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +58,10 @@ def unknown_run(run_id: str) -> UnknownRunError:
     return UnknownRunError(f"no run has the id {run_id!r}", hint="it may be over for long and forgotten")
 
 
+class WaitOverError(EngineError):
+    """The wait ended without an answer, or its run is over."""
+
+
 class DuplicateOperationError(EngineError):
     """The loop used one key for two operations: our bug."""
 
@@ -63,6 +72,11 @@ class NondeterminismError(EngineError):
 
 class PayloadTooLargeError(EngineError):
     """An argument or a result has more bytes than the engine keeps."""
+
+
+def answer_name(op: str) -> str:
+    """Return the name of the signal that answers the wait of an operation."""
+    return f"answer:{op}"
 
 
 class NonRetryableError(Exception):
@@ -89,6 +103,24 @@ class Signal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OpenWait:
+    """A wait of a run that is open."""
+
+    op: str
+    about: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitStatus:
+    """A wait of a run, open or over."""
+
+    about: Json
+    is_open: bool
+    answer: Json = None
+    """The payload of the answer that counts; None while there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunStatus:
     """Where a run stands."""
 
@@ -100,8 +132,9 @@ class RunStatus:
     error: str = ""
     children: tuple[str, ...] = ()
     """Ids of its child runs, in the order of their start."""
-    awaiting: tuple[Json, ...] = ()
-    """What its waits are about, in the order in which they began; those about nothing left out."""
+    awaiting: tuple[OpenWait, ...] = ()
+    """Its waits that are open, in the order in which they began; those about nothing left out."""
+    session: str = ""
 
     @property
     def is_over(self) -> bool:
@@ -156,6 +189,13 @@ class RunContext(Protocol):
         """
         ...
 
+    async def detach(self, op: str, loop: str, arg: Json) -> str:
+        """Start a run that goes on after this one, and return its id: `<run id>/<op>`.
+
+        It is kept, and forgotten, by itself. Only when this run is canceled, it is canceled too.
+        """
+        ...
+
     async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:
         """Return all results in the order of the arguments, when the last is there; nothing is cancelled."""
         ...
@@ -167,7 +207,8 @@ class RunContext(Protocol):
 
         With `timeout_s=0` it takes what is there. While it waits the run is `waiting`, and `about` stands
         in `RunStatus.awaiting`. A run may wait for several things at once, each under its own key.
-        Without names it sleeps, and the run is `running`.
+        Without names it sleeps, and the run is `running`. A wait for `answer_name(op)` gets the answer that
+        `Engine.answer` takes for it.
         """
         ...
 
@@ -195,7 +236,16 @@ class Engine(Protocol):
     def name(self) -> str: ...
 
     @property
+    def id(self) -> str:
+        """The same for all processes that have the same runs, and for no other engine."""
+        ...
+
+    @property
     def caps(self) -> EngineCaps: ...
+
+    def secret(self) -> bytes | None:
+        """Return the secret that seals tokens, kept beside the runs; None where the host has to give one."""
+        ...
 
     def register(
         self,
@@ -220,12 +270,31 @@ class Engine(Protocol):
         """Stop executing. Runs are neither failed nor canceled by it."""
         ...
 
-    async def start_run(self, loop: str, arg: Json, *, run_id: str) -> None:
-        """Start a run; one that has the id already is left alone."""
+    async def start_run(self, loop: str, arg: Json, *, run_id: str, session: str = "") -> None:
+        """Start a run; one that has the id already is left alone. It can be listed by its session."""
         ...
 
     async def signal(self, run_id: str, name: str, payload: Json, *, signal_id: str) -> None:
         """Hand something to a run, now or before it waits; a second signal of the id is dropped.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        ...
+
+    async def answer(self, run_id: str, op: str, payload: Json, *, key: str) -> Receipt:
+        """Answer the wait of an operation, open or not begun; one answer counts, over all processes.
+
+        Answers with the same `key` are the same answer.
+
+        Raises:
+            UnknownRunError: no run has the id.
+            WaitOverError: the wait ended without an answer, or the run is over.
+        """
+        ...
+
+    async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
+        """Return where a wait stands; None where none has begun under the key.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -276,6 +345,8 @@ class Engine(Protocol):
         """
         ...
 
-    async def list_runs(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunStatus, ...]:
+    async def list_runs(
+        self, *, state: RunState | None = None, session: str | None = None, limit: int = 100
+    ) -> tuple[RunStatus, ...]:
         """Return runs, the newest first."""
         ...

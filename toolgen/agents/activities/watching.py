@@ -56,4 +56,4 @@ class Watch:
             status = await self._engine.status(run_id)
         except UnknownRunError:
             return False
-        return any(isinstance(about, dict) and about.get("id") == id_ for about in status.awaiting)
+        return any(isinstance(one.about, dict) and one.about.get("id") == id_ for one in status.awaiting)
