@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -323,11 +322,14 @@ def exported(toolset: str, agent: str, *, returns: Callable[..., object] | None 
 
 
 async def until(condition: Callable[[], object], seconds: float = 5.0) -> None:
-    """Wait until something holds."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never came to be"
-        await asyncio.sleep(0.002)
+    """Wait until something holds; at most so many seconds by the clock of the event loop.
+
+    Raises:
+        TimeoutError: it never came to be.
+    """
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110  # the condition is any function
+            await asyncio.sleep(0.002)
 
 
 async def parked(handle: RunHandle) -> None:
