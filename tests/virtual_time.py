@@ -5,27 +5,32 @@ from __future__ import annotations
 import asyncio
 import selectors
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
 from typing import Any, ParamSpec
 
+import pytest
+
 P = ParamSpec("P")
+LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
     """An event loop whose time stands still while something runs, and jumps to the next timer else.
 
-    Nothing may run in threads meanwhile: the loop would not wait for them.
+    It does not wait for threads: while one works, the next timer is due at once. Where no timer is set, as
+    without a time limit, the loop waits for the thread as any other does.
     """
 
     def __init__(self) -> None:
         self._now = 1_000_000.0
-        super().__init__(_Selector(self._jump))
+        super().__init__(_Selector(self.put_forward))
 
     def time(self) -> float:
         return self._now
 
-    def _jump(self, seconds: float) -> None:
+    def put_forward(self, seconds: float) -> None:
+        """Let time pass without a turn for anybody, as while something blocks the loop."""
         self._now += seconds
 
 
@@ -52,6 +57,17 @@ def in_virtual_time(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P,
             runner.run(test(*args, **kwargs))
 
     return run
+
+
+def loop_factories(item: pytest.Item, default: str) -> Mapping[str, LoopFactory]:
+    """Return the event loop of a test: the default of its folder, or the one that its marker names.
+
+    A test names one by `pytest.mark.asyncio(loop_factories=["real"])` or `["virtual"]`.
+    """
+    known: dict[str, LoopFactory] = {"real": asyncio.new_event_loop, "virtual": VirtualTimeLoop}
+    marker = item.get_closest_marker("asyncio")
+    is_named = marker is not None and "loop_factories" in marker.kwargs
+    return known if is_named else {default: known[default]}
 
 
 def now() -> float:

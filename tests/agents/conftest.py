@@ -6,18 +6,12 @@ are sums of powers of two, which floats hold exactly.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import pytest
 
-from tests.virtual_time import VirtualTimeLoop
-
-LoopFactory = Callable[[], asyncio.AbstractEventLoop]
+from tests.virtual_time import LoopFactory, loop_factories
 
 
 def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> Mapping[str, LoopFactory]:
-    marker = item.get_closest_marker("asyncio")
-    if marker is not None and "loop_factories" in marker.kwargs:
-        return {"real": asyncio.new_event_loop}
-    return {"virtual": VirtualTimeLoop}
+    return loop_factories(item, "virtual")

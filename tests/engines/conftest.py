@@ -1,12 +1,14 @@
-"""The engines that the suite runs against; another one is another line in the table."""
+"""The engines that the suite runs against; another one is another line in the table. Time is virtual."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Protocol
 
 import pytest
 
+from tests.virtual_time import LoopFactory, loop_factories, now
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime.engine import Engine, LastEvents, OnEvent
@@ -15,8 +17,12 @@ from .toys import Toys
 
 Make = Callable[..., Engine]
 
-ENGINES: Mapping[str, Make] = {"in-process": InProcessEngine}
+ENGINES: Mapping[str, Make] = {"in-process": partial(InProcessEngine, clock=now)}
 """By name; each takes `max_payload_bytes`."""
+
+
+def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> Mapping[str, LoopFactory]:
+    return loop_factories(item, "virtual")
 
 
 class StartEngine(Protocol):
