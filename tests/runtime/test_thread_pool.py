@@ -290,8 +290,8 @@ def adds(a: int, b: int) -> int:
     "Add."
     return a + b
 
-def runtime() -> Runtime:
-    made = Runtime(tool_timeout=0.01)
+def runtime(**options) -> Runtime:
+    made = Runtime(**options)
     made.register(function_toolset("x.tools", [blocks, adds]))
     return made
 """
@@ -311,7 +311,7 @@ def test_a_stuck_thread_does_not_hold_the_process() -> None:
     out = process(
         """
         async def main():
-            async with runtime() as host:
+            async with runtime(tool_timeout=0.01) as host:
                 print((await host.call("blocks", {})).status)
         asyncio.run(main())
         """
