@@ -6,25 +6,29 @@ import asyncio
 import selectors
 import time
 from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Executor
 from functools import wraps
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar, TypeVarTuple
 
 import pytest
 
 P = ParamSpec("P")
+T = TypeVar("T")
+Arguments = TypeVarTuple("Arguments")
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
     """An event loop whose time stands still while something runs, and jumps to the next timer else.
 
-    It does not wait for threads: while one works, the next timer is due at once. Where no timer is set, as
-    without a time limit, the loop waits for the thread as any other does.
+    What runs in an executor, as steps of SQLite stores and `asyncio.to_thread` do, stops the time too. Other
+    threads do not: while one works, the next timer is due at once.
     """
 
     def __init__(self) -> None:
         self._now = 1_000_000.0
-        super().__init__(_Selector(self.put_forward))
+        self._in_executors = 0
+        super().__init__(_Selector(self._passes))
 
     def time(self) -> float:
         return self._now
@@ -33,19 +37,37 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         """Let time pass without a turn for anybody, as while something blocks the loop."""
         self._now += seconds
 
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[*Arguments], T], *args: *Arguments
+    ) -> asyncio.Future[T]:
+        future = super().run_in_executor(executor, func, *args)
+        self._in_executors += 1
+        future.add_done_callback(self._returned)
+        return future
+
+    def _returned(self, future: asyncio.Future[T]) -> None:
+        self._in_executors -= 1
+
+    def _passes(self, seconds: float) -> bool:
+        """Let time pass; return whether it did."""
+        if self._in_executors:
+            return False
+        self.put_forward(seconds)
+        return True
+
 
 class _Selector(selectors.DefaultSelector):
-    def __init__(self, jump: Callable[[float], None]) -> None:
+    def __init__(self, passes: Callable[[float], bool]) -> None:
         super().__init__()
-        self._jump = jump
+        self._passes = passes
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout is None:
             return super().select(None)
         found = super().select(0)
-        if not found and timeout > 0:
-            self._jump(timeout)
-        return found
+        if found or timeout <= 0 or self._passes(timeout):
+            return found
+        return super().select(None)
 
 
 def in_virtual_time(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:

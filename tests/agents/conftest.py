@@ -1,7 +1,7 @@
 """Time is virtual in the tests of agents, so that none waits and none depends on a machine's speed.
 
-One whose tools or stores run in threads asks for the `real` loop. Limits that a test meets to the moment
-are sums of powers of two, which floats hold exactly.
+One that waits for a tool in a thread, within a time limit, asks for the `real` loop. Limits that a test
+meets to the moment are sums of powers of two, which floats hold exactly.
 """
 
 from __future__ import annotations

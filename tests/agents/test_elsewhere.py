@@ -17,13 +17,9 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
-from toolgen.agents.activities import watching
 from toolgen.runtime import BoundTool, Runtime, StaticToolset, with_confirmation
 from toolgen.runtime.toolsets.functions import function_toolset
 from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
-
-pytestmark = pytest.mark.asyncio(loop_factories=["real"])  # the stores work in threads
-
 
 SPEC = AgentSpec(id="x.agent", description="Calls.")
 
@@ -60,12 +56,10 @@ def runtime_of(path: Path, name: str, ran: list[str]) -> Runtime:
 )
 async def test_an_answer_elsewhere_lets_the_run_go_on(
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     answer: dict[str, bool | str],
     text: str,
     who: list[str],
 ) -> None:
-    monkeypatch.setattr(watching, "EVERY_S", 0.02)
     ran: list[str] = []
     async with (
         runtime_of(tmp_path / "s.db", "here", ran) as here,

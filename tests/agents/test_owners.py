@@ -28,8 +28,6 @@ from toolgen.runtime.toolsets.functions import function_toolset
 from toolgen.runtime.waiting.errors import ForeignAnswerError
 from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 
-pytestmark = pytest.mark.asyncio(loop_factories=["real"])  # the stores work in threads
-
 
 class Safe:
     """A tool that asks first, and what it opened."""

@@ -208,7 +208,7 @@ async def ran(
         handle = await agents_of(runtime).client("x.agent").start("Go.", **{"session_id": "s", **start})
         if drive is not None:
             await drive(runtime, handle)
-        output = await asyncio.wait_for(handle.settled(), 10)
+        output = await asyncio.wait_for(handle.settled(), 3600)
         events = await agents_of(runtime).events(handle.run_id)
         check_log(output, events)
         status = await engine.status(handle.run_id)

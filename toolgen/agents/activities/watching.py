@@ -14,16 +14,15 @@ from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 if TYPE_CHECKING:
     from toolgen.runtime.waiting.approvals import Suspensions
 
-EVERY_S: Final = 1.0
+_EVERY_S: Final = 1.0
 """Between two looks at the store."""
 
 
 class Watch:
     """Looks, while a run waits, whether its call was answered elsewhere, and tells the run."""
 
-    def __init__(self, engine: Engine, *, every_s: float | None = None) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._every_s = every_s or EVERY_S
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(self, run_id: str, suspended: Suspended, suspensions: Suspensions) -> None:
@@ -51,7 +50,7 @@ class Watch:
 
     async def _waits(self, run_id: str, id_: str) -> bool:
         """Return, after a while, whether the run still waits for the suspension."""
-        await asyncio.sleep(self._every_s)
+        await asyncio.sleep(_EVERY_S)
         try:
             status = await self._engine.status(run_id)
         except UnknownRunError:
