@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from tests.agents.tools import (
     running,
     work,
 )
+from tests.virtual_time import now
 from toolgen.agents import (
     Await,
     FinalResult,
@@ -28,8 +31,10 @@ from toolgen.agents import (
     ScriptStep,
     agents_of,
 )
-from toolgen.agents.loop import loop
+from toolgen.agents.loop.loop import agent_loop
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import StaticToolset, ToolError
+from toolgen.runtime.engine import Loop
 from toolgen.runtime.toolsets.functions import func_tool
 
 ADD = ("add", {"a": 1, "b": 2})
@@ -152,10 +157,17 @@ async def test_a_closing_turn_gives_an_answer_or_the_run_has_failed(closing: Any
     assert [event.phase for event in found.of("run_phase")][-1] == "synthesizing"
 
 
-async def test_steps_are_limited_for_those_whose_policy_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "_MOST_STEPS", 3)
+class ThreeSteps(InProcessEngine):
+    """An engine whose runs have three steps."""
+
+    def register(self, *, loops: Mapping[str, Loop], **more: Any) -> None:
+        super().register(loops={name: partial(agent_loop, most_steps=3) for name in loops}, **more)
+
+
+async def test_steps_are_limited_for_those_whose_policy_says_nothing() -> None:
     planner = ScriptedPlanner([calling(SUM), calling(SUM), calling(SUM), lambda given: given.closing])
-    assert (await ran(planner)).output.text == "step_cap"
+    found = await ran(planner, options={"engine": ThreeSteps(clock=now)})
+    assert found.output.text == "step_cap"
 
 
 async def test_policies_are_overridden_for_a_run_and_for_an_agent() -> None:

@@ -141,10 +141,11 @@ async def running(
     *agents: AgentRegistration,
     sessions: SessionStore | None = None,
     planner_retry: PlannerRetry = IMPATIENT,
+    engine: InProcessEngine | None = None,
     **options: Any,
 ) -> AsyncIterator[tuple[Runtime, InProcessEngine]]:
     """Yield an open runtime with these agents, and its engine; it hardly pauses before it asks again."""
-    engine = InProcessEngine(clock=now)
+    engine = engine or InProcessEngine(clock=now)
     async with Runtime(engine=engine, **options) as runtime:
         made = Agents(runtime, sessions=sessions, planner_retry=planner_retry)
         for one in agents:

@@ -42,16 +42,17 @@ _MOST_PROBLEMS: Final = 1
 """Plannings, one after the other, that may be useless."""
 
 
-async def agent_loop(ctx: RunContext, given: RunInput) -> RunDocument:
+async def agent_loop(ctx: RunContext, given: RunInput, *, most_steps: int = _MOST_STEPS) -> RunDocument:
     """Return how the run ended. A failure of its planner or a limit is data in it; see `failure`."""
-    return await _Run(ctx, given).go()
+    return await _Run(ctx, given, most_steps).go()
 
 
 class _Run:
     """One execution of the loop."""
 
-    def __init__(self, ctx: RunContext, given: RunInput) -> None:
+    def __init__(self, ctx: RunContext, given: RunInput, most_steps: int) -> None:
         self._ctx = ctx
+        self._most_steps = most_steps
         self._facts = given["facts"]
         self._policy = given["facts"]["policy"]
         self._began = ctx.now()
@@ -73,7 +74,7 @@ class _Run:
 
     async def go(self) -> RunDocument:
         await self._events.publish("run_started", started(self._facts))
-        while self._step < _MOST_STEPS:
+        while self._step < self._most_steps:
             if reason := self._progress.exhausted(self._ctx.now()):
                 return await self._close(reason)
             await self._interrupted()
