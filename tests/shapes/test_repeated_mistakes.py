@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from pydantic_core import ErrorDetails
 
 from gen.assistant.toolsets.devices import LIST_DEVICES
 from toolgen.runtime import ToolValidationError
-from toolgen.shapes.design import issues as module
+from toolgen.shapes.design.issues import Reader
 from toolgen.shapes.issues import FieldIssue
 
 CODEC = LIST_DEVICES.payload
@@ -33,10 +34,19 @@ def test_another_value_at_the_same_place_is_another_issue() -> None:
     assert actual == ["integer", "boolean", "array", "null", "object"]
 
 
-def test_names_without_end_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MOST_KNOWN", 5)
-    CODEC._reader._known.clear()  # what other tests got wrong
-    for number in range(20):
-        (issue,) = issues_of(f'{{"site_id": "s", "x{number}": 1}}')
-        assert issue.path == f"$.x{number}"
-    assert len(CODEC._reader._known) <= 5
+def test_names_without_end_are_forgotten() -> None:
+    reader = Reader(CODEC.schema, most_known=5)
+
+    def issue_of(name: str) -> FieldIssue:
+        error = ErrorDetails(type="extra_forbidden", loc=(name,), msg="", input=1)
+        (issue,) = reader.issues([error])
+        assert issue.path == f"$.{name}"
+        return issue
+
+    first = issue_of("x")
+    assert issue_of("x") is first
+    for number in range(4):
+        issue_of(f"x{number}")
+    assert issue_of("x") is first
+    issue_of("one_more")
+    assert issue_of("x") is not first

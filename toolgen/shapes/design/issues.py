@@ -41,8 +41,10 @@ _DEEPEST_KNOWN: Final = 20
 class Reader:
     """Turns pydantic's errors of one codec into issues; reads the schema only where it must."""
 
-    def __init__(self, schema: Mapping[str, Any]) -> None:
+    def __init__(self, schema: Mapping[str, Any], *, most_known: int = _MOST_KNOWN) -> None:
+        """Make a reader of a codec's schema, which remembers so many issues."""
         self.schema = schema
+        self._most_known = most_known
         text = json.dumps(schema)
         self._known: dict[tuple[str, Keys, type], FieldIssue] = {}
         self._direct = '"oneOf"' not in text and '"propertyNames"' not in text
@@ -74,7 +76,7 @@ class Reader:
             found = self._new_issue(error)
             if not _is_memorable(loc):
                 return found
-            if len(self._known) >= _MOST_KNOWN:  # names that a model has made up come without end
+            if len(self._known) >= self._most_known:  # names that a model has made up come without end
                 self._known.clear()
             self._known[key] = found
         return found
