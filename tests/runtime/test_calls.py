@@ -345,7 +345,7 @@ async def test_the_callers_own_cancellation_is_not_swallowed() -> None:
     class Slow(RecordingExecutor):
         async def list_devices(self, payload: object, ctx: ToolContext) -> devices.ListDevicesResult:
             started.set()
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
             return page()
 
     runtime = Runtime()

@@ -136,12 +136,16 @@ async def test_a_call_reads_what_it_wrote_and_a_failed_one_leaves_nothing(states
 
 async def test_calls_at_once_are_merged_in_their_order(states: StateStore) -> None:
     """However long each takes; of what both set, the later call's value stands."""
+    is_last_done = asyncio.Event()
 
     async def writes(payload: Any, ctx: Any) -> None:
-        await asyncio.sleep(0.02 if payload.site_id == "a" else 0)
+        if payload.site_id == "a":
+            await is_last_done.wait()
         ctx.state.append("seen", payload.site_id)
         ctx.state.add("count", 1)
         ctx.state.set("last", payload.site_id)
+        if payload.site_id == "c":
+            is_last_done.set()
 
     made = runtime(doing(writes), capabilities=[StateCapability(states)])
     await made.call_all([call(site, ANN) for site in "abc"])

@@ -138,7 +138,7 @@ async def test_events_of_threads_keep_their_order_and_wake_the_reader() -> None:
             thread.start()
         found: list[Event] = []
         while len(found) < 3000:
-            found += await asyncio.wait_for(told.batch(), 5)
+            found += await told.batch()
         for thread in threads:
             thread.join()
     assert [event.seq for event in found] == list(range(1, 3001))
@@ -199,6 +199,7 @@ async def test_a_listener_that_raises_is_logged_once_and_called_again(
     assert (seen, listener.failed, len(caplog.records)) == ([1, 2, 3], 3, 1)
 
 
+@pytest.mark.asyncio(loop_factories=["virtual"])
 async def test_a_listener_that_hangs_is_cancelled() -> None:
     events = Events()
 
@@ -209,6 +210,6 @@ async def test_a_listener_that_hangs_is_cancelled() -> None:
     for _ in range(3):
         events.emit(piece(), RUN)
         await asyncio.sleep(0)
-    await listener.aclose(timeout_s=0.01)
+    await listener.aclose(timeout_s=60)
     assert listener.dropped == 1
     assert events.is_idle

@@ -244,6 +244,7 @@ class Flaky:
         return nothing()
 
 
+@pytest.mark.asyncio(loop_factories=["virtual"])
 @pytest.mark.parametrize(
     ("annotations", "is_retryable", "attempts"),
     [
