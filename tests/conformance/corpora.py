@@ -1,15 +1,15 @@
 """The corpora: real tools with arguments and results that fit them, and some that do not.
 
-They stand beside the repository. A test skips where they are missing, except in CI.
+They stand beside the repository. A test skips where they are missing, except in CI. Each file is read once in
+a process, so nobody may change what is read from it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -77,14 +77,15 @@ def files() -> list[Path]:
     return sorted(FOLDER.glob("tools_*.jsonl"))
 
 
-def records(file: Path) -> Iterator[Record]:
-    for line in lines(file):
-        yield Record(file=file.stem, facts=line)
+@cache
+def records(file: Path) -> tuple[Record, ...]:
+    return tuple(Record(file=file.stem, facts=line) for line in lines(file))
 
 
-def lines(file: Path) -> Iterator[Any]:
+@cache
+def lines(file: Path) -> tuple[Any, ...]:
     with file.open(encoding="utf-8") as text:
-        yield from (json.loads(line) for line in text if line.strip())
+        return tuple(json.loads(line) for line in text if line.strip())
 
 
 def require() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from tests.importers.test_design import built, errors, imported, schemas, tool
 FILES = ("tools_bfcl", "tools_mcp", "tools_nestful", "tools_openapi", "tools_taubench")
 
 
-def corpus(name: str) -> Iterator[dict[str, Any]]:
+def corpus(name: str) -> tuple[dict[str, Any], ...]:
     corpora.require()
     return corpora.lines(corpora.FOLDER / f"{name}_public.jsonl")
 
@@ -32,7 +31,7 @@ def instances(record: dict[str, Any], side: str) -> list[Any]:
 
 @pytest.mark.parametrize("name", FILES)
 def test_tools_of_the_corpora_build_and_accept_what_they_accepted(name: str, tmp_path: Path) -> None:
-    records = list(corpus(name))
+    records = corpus(name)
     found = imported(
         *(
             tool(

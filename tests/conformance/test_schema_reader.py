@@ -16,7 +16,7 @@ LEAST_EXACT = {"tools_openapi_public": 0.94}
 """Share of schemas that types hold exactly; 0.98 for the others."""
 
 
-def records(name: str) -> Iterator[dict[str, Any]]:
+def records(name: str) -> tuple[dict[str, Any], ...]:
     corpora.require()
     return corpora.lines(corpora.FOLDER / f"{name}.jsonl")
 

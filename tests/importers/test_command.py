@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -289,9 +288,7 @@ def test_a_bad_tool_is_named_with_its_pointer(
     folder: Folder, name: str, schema: object, pointer: str
 ) -> None:
     source = folder.write([{"name": name, "description": "x", "inputSchema": schema}, READ])
-    start = time.perf_counter()
     done = folder.run("mcp", source)
-    assert time.perf_counter() - start < 5
     assert done.code == 0
     [line] = [line for line in done.err.splitlines() if ": error: " in line]
     assert name[:50] in line

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -304,10 +303,8 @@ def test_other_documents_are_refused(document: object, message: str) -> None:
     ],
 )
 def test_yaml_that_cannot_be_read_is_refused_with_the_place(tmp_path: Path, text: str, message: str) -> None:
-    start = time.perf_counter()
     with pytest.raises(ToolgenError, match=message):
         yaml_source(tmp_path, text)
-    assert time.perf_counter() - start < 2
 
 
 def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:
