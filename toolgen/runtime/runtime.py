@@ -16,7 +16,7 @@ from .call.dispatch import dispatch
 from .call.ending import escaped
 from .call.entry import Interceptor, Surroundings
 from .call.execution import Execution
-from .call.failures import Arguments, log
+from .call.failures import Arguments
 from .call.frame import Frame
 from .call.hook_tools import HookTools
 from .call.hooks import Hook, checked_hook
@@ -203,7 +203,7 @@ class Runtime:
                 result = await self._extension.delegated(entry, arguments, result.delegated, meta)
         if trace is not None and result.error is not None:
             trace.fail(result.error)
-        return (await self._settled(batch, (result,)))[0] if batch.touched else result
+        return (await batch.settle((result,), self._host.reports))[0] if batch.touched else result
 
     async def call_all(
         self, calls: Iterable[ToolCall], *, values: Values | None = None, within: Snapshot | None = None
@@ -226,7 +226,7 @@ class Runtime:
             self._failed(call, batch, directory, one) if isinstance(one, BaseException) else one
             for call, one in zip(calls, ended, strict=True)
         )
-        return await self._settled(batch, tuple(results))
+        return await batch.settle(tuple(results), self._host.reports)
 
     async def deliver(
         self,
@@ -256,7 +256,7 @@ class Runtime:
         )
         if waited is not None:
             await self._extension.delivered(waited, result)
-        return (await self._settled(batch, (result,)))[0]
+        return (await batch.settle((result,), self._host.reports))[0]
 
     async def cancel(
         self, token: str, reason: str = "", *, session_id: str | None = None, within: Snapshot | None = None
@@ -386,14 +386,6 @@ class Runtime:
         entry = directory.find(call.tool)
         assert entry is not None  # only what is executed can do so
         return escaped(Frame(entry, call.payload_json, call.meta, batch, self._host), contained(error))
-
-    async def _settled(self, batch: Batch, results: tuple[ToolResult, ...]) -> tuple[ToolResult, ...]:
-        """Return the results, and let the capabilities keep what the calls did; a failure there is logged."""
-        try:
-            return await batch.settle(results, self._host.reports)
-        except Exception:
-            log.exception("a capability did not keep what %d calls did", len(results))
-            return results
 
 
 def _reports(events: Events | None, limits: Limits) -> Reports:

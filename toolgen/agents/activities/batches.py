@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from toolgen.runtime.call.batch import Batch
-from toolgen.runtime.call.failures import log
 from toolgen.runtime.call.host import Host
 from toolgen.runtime.context import ToolContext
 from toolgen.runtime.events.reports import Reports
@@ -67,8 +66,6 @@ class Siblings:
                 results = [found.get(place, some) for place in range(max(found) + 1)]
                 settled = await batch.settle(results, reports)
                 self._results = {place: settled[place] for place in found}
-        except Exception:
-            log.exception("a capability did not keep what %d calls did", len(found))
         finally:
             self._settled.set()
 

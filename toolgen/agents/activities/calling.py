@@ -15,7 +15,7 @@ from toolgen.runtime.call.bounds import remember
 from toolgen.runtime.call.dispatch import dispatch
 from toolgen.runtime.call.ending import ended, escaped
 from toolgen.runtime.call.entry import Entry
-from toolgen.runtime.call.failures import failed, hidden, log
+from toolgen.runtime.call.failures import failed, hidden
 from toolgen.runtime.call.finishing import finish
 from toolgen.runtime.call.frame import Frame
 from toolgen.runtime.call.host import Host
@@ -144,7 +144,7 @@ class Calling:
             result = failed(entry.spec.id, failure, meta, limit)
             host.reports.ended(result, meta)
             return result
-        return await _settled(batch, result, host)
+        return (await batch.settle((result,), host.reports))[0]
 
     async def conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> Done:
         """Return the result of a call that another agent's run answered."""
@@ -264,7 +264,7 @@ async def concluded(
     )
     if host.policy is not None:
         remember(result, frame.context.values)
-    seen = await _settled(frame.batch, await ended(frame, result), host)
+    (seen,) = await frame.batch.settle((await ended(frame, result),), host.reports)
     return replace(seen, run_link=link, children_count=result.children_count, telemetry=result.telemetry)
 
 
@@ -283,17 +283,6 @@ def _outside(result: ToolResult, run_id: str, call: StepCall) -> ToolResult:
     if result.delegated is None:
         return result
     return replace(result, delegated=None, run_link=_link(run_id, call, result.delegated.agent))
-
-
-async def _settled(batch: Batch, result: ToolResult, host: Host) -> ToolResult:
-    """Return the result of the one call of a batch, with what it asked for."""
-    if not batch.touched:
-        return result
-    try:
-        return (await batch.settle((result,), host.reports))[0]
-    except Exception:
-        log.exception("a capability did not keep what the call %s did", result.tool_call_id)
-        return result
 
 
 def _chain(messages: Sequence[str]) -> ToolError:

@@ -10,6 +10,7 @@ from ..context import ToolContext, actions_of, opened_by
 from ..results import ToolResult
 from ..values import Values
 from .boundary import Contained
+from .failures import log
 
 if TYPE_CHECKING:
     from ..capabilities import Capability
@@ -61,11 +62,19 @@ class Batch:
         return capability.for_thread(opened, wait) if isinstance(capability, ThreadCapability) else opened
 
     async def settle(self, results: Sequence[ToolResult], reports: Reports) -> tuple[ToolResult, ...]:
-        """Return the results with what their tools asked for; each capability sees its objects, in order.
+        """Return the results with what their tools asked for; each capability keeps what it holds.
 
-        Raises:
-            Exception: what a capability raises.
+        A failure of a capability is logged, and the results are returned as they came.
         """
+        if not self.touched:
+            return tuple(results)
+        try:
+            return await self._settled(results, reports)
+        except Exception:
+            log.exception("a capability did not keep what %d calls did", len(results))
+            return tuple(results)
+
+    async def _settled(self, results: Sequence[ToolResult], reports: Reports) -> tuple[ToolResult, ...]:
         self.touched.sort(key=lambda context: context.place)
         settled = list(results)
         for context in self.touched:
