@@ -121,8 +121,17 @@ class ToolOutcome(Generic[R_co]):
 SuspensionKind = Literal["confirmation", "input", "credential", "pending"]
 
 
+class WithoutResult:
+    """What an executor returns that has no result yet: `Unfinished`, `Pending` or `Delegated`, nothing else.
+
+    One base, so that each call asks once.
+    """
+
+    __slots__ = ()
+
+
 @record
-class Unfinished:
+class Unfinished(WithoutResult):
     """What an executor returns in the place of a result. Made by `ToolOutcome`."""
 
     kind: Literal["confirmation", "input", "credential"]
@@ -132,7 +141,7 @@ class Unfinished:
 
 
 @record
-class Pending(Generic[A_co]):
+class Pending(WithoutResult, Generic[A_co]):
     """What a `LongRunning` tool returns while its work goes on elsewhere. Made by `ToolOutcome.pending`."""
 
     handle: str
@@ -141,7 +150,7 @@ class Pending(Generic[A_co]):
 
 
 @record
-class Delegated:
+class Delegated(WithoutResult):
     """What the tools of an agent return: a run of the agent has to answer."""
 
     agent: str

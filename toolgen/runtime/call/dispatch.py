@@ -7,31 +7,28 @@ import time
 from collections.abc import Coroutine
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
-from toolgen.contract.limits import UNLIMITED
+from toolgen.contract.limits import LONGEST_CHARACTER, UNLIMITED
 from toolgen.shapes.design.model import ToolModel
 
 from ..calls import ToolCall
 from ..context import ToolContext
 from ..errors import MalformedResultError, ToolError, ToolValidationError
-from ..results import Delegated, Pending, Telemetry, ToolOutcome, ToolResult, Unfinished
+from ..results import Delegated, Pending, Telemetry, ToolOutcome, ToolResult, Unfinished, WithoutResult
 from ..waiting.suspending import suspend
 from .boundary import contain
-from .bounds import seen_bounds
+from .bounds import remember, seen_bounds
 from .deadlines import limited
 from .ending import tell_cancelled, told
 from .entry import Entry
 from .failures import NO_ARGUMENTS, as_document, failure_of, is_blank
-from .finishing import fits, whole, within_limit
+from .finishing import finish, within_limit
 from .frame import Frame
 from .guard import guard
 from .hook_stages import after_hooks, before_hooks, error_hooks
 from .hooks import Stop
 from .host import Host
-
-_WITHOUT_RESULT: Final = (Delegated, Unfinished, Pending)
-"""What an executor returns that has no result yet."""
 
 
 def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
@@ -45,7 +42,7 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
     if trace is not None:
         trace.mark("lookup", frame.spec.id)
     if host.reports.is_idle and host.spans is None and not frame.entry.after:
-        return _attempt(frame)
+        return _attempt(frame, False)
     return _watched(frame)
 
 
@@ -57,7 +54,7 @@ async def _watched(frame: Frame) -> ToolResult:
     spans = nullcontext() if host.spans is None else host.spans.of(spec, meta, frame.arguments)
     try:
         with spans as span:
-            result = await after_hooks(frame, await _attempt(frame))
+            result = await after_hooks(frame, await _attempt(frame, True))
             if span is not None:
                 span.end(result)
     except asyncio.CancelledError:
@@ -66,13 +63,13 @@ async def _watched(frame: Frame) -> ToolResult:
     return told(frame, replace(result, telemetry=Telemetry(duration_s=time.perf_counter() - started)))
 
 
-async def _attempt(frame: Frame) -> ToolResult:
-    entry, context, host, trace = frame.entry, frame.context, frame.host, frame.trace
-    spec, meta = entry.spec, context.meta
+async def _attempt(frame: Frame, is_watched: bool) -> ToolResult:
+    """Return the result of a call, which no hook after it has seen."""
+    entry, spec, meta = frame.entry, frame.spec, frame.meta
+    context, host, trace = frame.context, frame.host, frame.trace
     call = None
     try:
         try:
-            # What was frozen was within the limits when it came; its canonical form may be longer.
             limits = host.limits if frame.resumption is None else UNLIMITED
             payload = spec.payload.decode(frame.arguments, limits)
         except ToolValidationError as error:
@@ -82,10 +79,8 @@ async def _attempt(frame: Frame) -> ToolResult:
         if trace is not None:
             trace.mark("decode", payload)
         if entry.needs_call:
-            call = ToolCall(
-                tool=spec.id, payload_json=as_document(frame.arguments), meta=meta, payload=payload
-            )
-        if context.report is not None:
+            call = _call(frame, payload)
+        if is_watched:
             host.reports.started(spec, payload, meta)
         if entry.stands_guarded and call is not None:
             stopped, call = await _before(frame, call)
@@ -107,10 +102,15 @@ async def _attempt(frame: Frame) -> ToolResult:
             returned = await _execute(entry, call, payload, context, host)
         if trace is not None:
             trace.mark("execute", returned)
-        if isinstance(returned, _WITHOUT_RESULT):
+        if isinstance(returned, WithoutResult):
             return await _without_result(frame, call, returned)
-        result = whole(frame, returned, trace)
-        return result if fits(result, host.limit_of(spec)) else await within_limit(frame, result)
+        result = finish(spec, returned, meta, trace)
+        if host.policy is not None:
+            remember(result, context.values)
+        limit = host.limit_of(spec)
+        if len(result.json) > limit or len(result.display) > limit // LONGEST_CHARACTER:
+            return await within_limit(frame, result)
+        return result
     except BaseException as error:
         failure = failure_of(spec, contain(error))
     return await error_hooks(frame, call, failure) if entry.on_error and call else frame.failed(failure)
@@ -124,6 +124,11 @@ def _without_arguments(frame: Frame, error: ToolValidationError) -> Any:
         return frame.spec.payload.decode(NO_ARGUMENTS)
     except ToolValidationError as missing:
         return frame.refused(missing)
+
+
+def _call(frame: Frame, payload: ToolModel) -> ToolCall:
+    document = as_document(frame.arguments)
+    return ToolCall(tool=frame.spec.id, payload_json=document, meta=frame.meta, payload=payload)
 
 
 async def _before(frame: Frame, call: ToolCall) -> tuple[ToolResult | None, ToolCall]:
@@ -141,15 +146,14 @@ async def _before(frame: Frame, call: ToolCall) -> tuple[ToolResult | None, Tool
     return await guard(frame, frozen), frozen
 
 
-async def _without_result(
-    frame: Frame, call: ToolCall | None, returned: Delegated | Unfinished | Pending[Any]
-) -> ToolResult:
+async def _without_result(frame: Frame, call: ToolCall | None, returned: WithoutResult) -> ToolResult:
     """Return the result of a call that an agent, a person or work elsewhere answers."""
     spec = frame.spec
     if isinstance(returned, Delegated):
         return ToolResult(
             tool=spec.id, status="suspended", tool_call_id=frame.meta.tool_call_id, delegated=returned
         )
+    assert isinstance(returned, Unfinished | Pending)  # there is no other
     if call is not None and frame.entry.stands_guarded:
         return await suspend(frame, returned, call.payload_json)
     # As they came: an executor may have changed its payload.

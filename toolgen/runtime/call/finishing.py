@@ -67,28 +67,16 @@ def finish(
     return result
 
 
-async def finished(frame: Frame, returned: object, trace: Trace | None = None) -> ToolResult:
-    """Return the result of what an executor returned, or a hook has in its place, within the size limit.
+async def finished(frame: Frame, returned: object) -> ToolResult:
+    """Return the result of what a hook has in its place, within the size limit.
 
     Raises:
         MalformedResultError: it breaks the tool's contract.
     """
-    result = whole(frame, returned, trace)
-    return result if fits(result, frame.limit) else await within_limit(frame, result)
-
-
-def whole(frame: Frame, returned: object, trace: Trace | None) -> ToolResult:
-    """Return the result, of whatever size; raises as `finished`."""
-    context = frame.context
-    result = finish(frame.entry.spec, returned, context.meta, trace)
+    result = finish(frame.spec, returned, frame.meta)
     if frame.host.policy is not None:
-        remember(result, context.values)
-    return result
-
-
-def fits(result: ToolResult, limit: int) -> bool:
-    """Return whether the document and the text for people surely have at most so many bytes."""
-    return len(result.json) <= limit and len(result.display) <= limit // LONGEST_CHARACTER
+        remember(result, frame.context.values)
+    return await within_limit(frame, result)
 
 
 async def within_limit(frame: Frame, result: ToolResult) -> ToolResult:

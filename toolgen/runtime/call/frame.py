@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolgen.contract.json_value import Json
 
@@ -10,7 +10,6 @@ from ..calls import CallMeta
 from ..context import ToolContext, resume
 from ..errors import ToolError, ToolValidationError
 from ..results import ToolResult
-from ..specs import ToolSpec
 from .batch import Batch
 from .entry import Entry
 from .failures import Arguments, denied, failed, refused
@@ -24,10 +23,7 @@ if TYPE_CHECKING:
 class Frame:
     """One call that has begun, with a context of its own."""
 
-    trace: Trace | None = None
-    """Gets the steps of the call, the one that fails excepted."""
-    resumption: Resumption | None = None
-    """Of a call that was suspended, and goes on."""
+    __slots__ = ("arguments", "batch", "context", "entry", "host", "meta", "resumption", "spec", "trace")
 
     def __init__(
         self,
@@ -40,30 +36,25 @@ class Frame:
         resumption: Resumption | None = None,
     ) -> None:
         spec = entry.spec
+        self.spec = spec
         self.entry = entry
         self.arguments = arguments
         """As they came."""
+        self.meta = meta
         self.batch = batch
         self.host = host
         self.context = ToolContext(meta, spec.id, spec, batch)
-        if trace is not None:
-            self.trace = trace
+        self.trace = trace
+        """Gets the steps of the call, the one that fails excepted."""
+        self.resumption = resumption
+        """Of a call that was suspended, and goes on."""
         if resumption is not None:
-            self.resumption = resumption
             resume(self.context, resumption)
-
-    @property
-    def spec(self) -> ToolSpec[Any, Any]:
-        return self.entry.spec
-
-    @property
-    def meta(self) -> CallMeta:
-        return self.context.meta
 
     @property
     def limit(self) -> int:
         """Return the most bytes of a document that goes out."""
-        return self.host.limit_of(self.entry.spec)
+        return self.host.limit_of(self.spec)
 
     @property
     def answers(self) -> tuple[Json, ...]:
@@ -72,14 +63,12 @@ class Frame:
 
     def failed(self, error: ToolError) -> ToolResult:
         """Return the result of a failure that is already in words for the model."""
-        spec = self.entry.spec
-        return failed(spec.id, error, self.context.meta, self.host.limit_of(spec))
+        return failed(self.spec.id, error, self.meta, self.limit)
 
     def denied(self, message: str, *, code: str = "denied") -> ToolResult:
         """Return the result of a call that a person or a policy did not allow."""
-        return denied(self.entry.spec, message, self.context.meta, self.limit, code=code)
+        return denied(self.spec, message, self.meta, self.limit, code=code)
 
     def refused(self, error: ToolValidationError) -> ToolResult:
         """Return the result of arguments that do not fit."""
-        spec = self.entry.spec
-        return refused(spec, error, self.arguments, self.context.meta, self.host.limit_of(spec))
+        return refused(self.spec, error, self.arguments, self.meta, self.limit)
