@@ -7,8 +7,9 @@ from typing import Any
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import FORMAT
 from toolgen.contract.policy import RunPolicy
+from toolgen.runtime.call.ending import unanswered
 from toolgen.runtime.call.entry import Entry
-from toolgen.runtime.call.failures import Arguments, as_document, failed, failure_of
+from toolgen.runtime.call.failures import Arguments, as_document
 from toolgen.runtime.calls import CallMeta
 from toolgen.runtime.engine import Engine, RunState
 from toolgen.runtime.errors import FormatError, RegistrationError
@@ -177,14 +178,10 @@ class Agents:
         self, entry: Entry, arguments: Arguments, delegated: Delegated, meta: CallMeta
     ) -> ToolResult:
         """Return the result of a call of an agent's tool that no run made."""
-        spec = entry.spec
         try:
             return await self._runs.delegated(entry, as_document(arguments), delegated, meta)
         except Exception as error:  # such as agents that call one another for ever
-            limit = self._host.tools.limit_of(spec)
-            result = failed(spec.id, failure_of(spec, error), meta, limit)
-            self._host.tools.reports.ended(result, meta)
-            return result
+            return unanswered(entry.spec, error, meta, self._host.tools)
 
     def entry_of(self, tool: str, run_id: str) -> Entry | None:
         """Return a tool by id, as the run saw it last."""

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from toolgen.contract.json_value import Json
 
+from .call.ending import unanswered
 from .call.entry import Entry
-from .call.failures import Arguments, failed, failure_of
+from .call.failures import Arguments
 from .call.host import Host
 from .calls import CallMeta
 from .errors import RegistrationError
@@ -85,10 +86,7 @@ class NoExtension:
             f"agent {delegated.agent!r} is not registered",
             hint="call the generated `register` of its package",
         )
-        limit = self._host.limit_of(entry.spec)
-        result = failed(entry.spec.id, failure_of(entry.spec, error), meta, limit)
-        self._host.reports.ended(result, meta)
-        return result
+        return unanswered(entry.spec, error, meta, self._host)
 
     async def deliver(
         self, token: str, answer: Json, session_id: str | None, within: Snapshot | None

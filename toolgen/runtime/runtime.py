@@ -13,7 +13,7 @@ from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from .call.batch import Batch
 from .call.boundary import contained
 from .call.dispatch import dispatch
-from .call.ending import escaped
+from .call.ending import escaped, unknown
 from .call.entry import Interceptor, Surroundings
 from .call.execution import Execution
 from .call.failures import Arguments
@@ -195,8 +195,7 @@ class Runtime:
         directory = self._directory if within is None else within.directory
         entry = directory.find(tool)
         if entry is None:
-            result = directory.unknown(tool, meta, self._host.limits.result_bytes)
-            self._host.reports.ended(result, meta)
+            result = unknown(directory, tool, meta, self._host)
         else:
             result = await dispatch(Frame(entry, arguments, meta, batch, self._host, trace))
             if result.delegated is not None:
@@ -367,9 +366,7 @@ class Runtime:
     async def _one(self, call: ToolCall, batch: Batch, place: int, directory: Directory) -> ToolResult:
         entry = directory.find(call.tool)
         if entry is None:
-            unknown = directory.unknown(call.tool, call.meta, self._host.limits.result_bytes)
-            self._host.reports.ended(unknown, call.meta)
-            return unknown
+            return unknown(directory, call.tool, call.meta, self._host)
         frame = Frame(entry, call.payload_json, call.meta, batch, self._host)
         frame.context.place = place
         result = await dispatch(frame)

@@ -13,7 +13,7 @@ from toolgen.contract.portable import portable_text
 from toolgen.runtime.call.batch import Batch
 from toolgen.runtime.call.bounds import remember
 from toolgen.runtime.call.dispatch import dispatch
-from toolgen.runtime.call.ending import ended, escaped
+from toolgen.runtime.call.ending import CANCELLED, ended, escaped, unanswered, unknown
 from toolgen.runtime.call.entry import Entry
 from toolgen.runtime.call.failures import failed, hidden
 from toolgen.runtime.call.finishing import finish
@@ -83,7 +83,7 @@ class Calling:
         directory = await self._directory(info.run_id, facts)
         entry = self._entry(directory, call, facts)
         if entry is None:
-            return self._recorded(_unknown(directory, call, meta, host), call, events)
+            return self._recorded(unknown(directory, call["name"], meta, host), call, events)
         values = self._host.values_of(info.run_id)
         place = argument["place"]
         with self._batches.enter(f"{info.run_id} {argument['step']}", place, host, values) as batch:
@@ -109,13 +109,13 @@ class Calling:
         directory = await self._directory(info.run_id, facts)
         entry = self._entry(directory, call, facts)
         if entry is None:
-            result = _unknown(directory, call, meta, host)
+            result = unknown(directory, call["name"], meta, host)
             self._host.delivered(argument["answer"]["id"], result)
             return self._recorded(result, call, events)
         try:
             result = await self._delivered(info.run_id, entry, argument, meta, host)
         except asyncio.CancelledError:  # the time of the run is over; whoever answered is told now
-            late = failed(entry.spec.id, ToolError("the call was cancelled"), meta, host.limit_of(entry.spec))
+            late = failed(entry.spec.id, ToolError(CANCELLED), meta, host.limit_of(entry.spec))
             self._host.delivered(argument["answer"]["id"], late)
             raise
         self._host.delivered(argument["answer"]["id"], _outside(result, info.run_id, call))
@@ -125,14 +125,14 @@ class Calling:
         self, run_id: str, entry: Entry, argument: AnswerArgument, meta: CallMeta, host: Host
     ) -> ToolResult:
         """Return what came of an answer: here, or where another process took it."""
-        token, answer, limit = argument["token"], argument["answer"], host.limit_of(entry.spec)
+        token, answer = argument["token"], argument["answer"]
         batch = Batch(host.capabilities, self._host.values_of(run_id))
         try:
             if "outcome" in answer and host.suspensions is not None:
                 result = remembered(await host.suspensions.seen(token), answer["outcome"])
                 if result.status == "suspended":  # only who was answered there has the new token
                     error = ToolError(f"{entry.spec.name} {_ASKS_ELSEWHERE}")
-                    result = failed(entry.spec.id, error, meta, limit)
+                    return unanswered(entry.spec, error, meta, host)
                 host.reports.ended(result, meta)
                 return result
             found = {entry.spec.id: entry}.get
@@ -141,9 +141,7 @@ class Calling:
         except Exception as raised:  # whoever answered waits for a result
             is_known = isinstance(raised, SuspensionError)
             failure = ToolError(str(raised)) if is_known else hidden(entry.spec, raised)
-            result = failed(entry.spec.id, failure, meta, limit)
-            host.reports.ended(result, meta)
-            return result
+            return unanswered(entry.spec, failure, meta, host)
         return (await batch.settle((result,), host.reports))[0]
 
     async def conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> Done:
@@ -154,7 +152,7 @@ class Calling:
         directory = await self._directory(info.run_id, facts)
         entry = self._entry(directory, call, facts)
         if entry is None:
-            return self._recorded(_unknown(directory, call, meta, host), call, events)
+            return self._recorded(unknown(directory, call["name"], meta, host), call, events)
         output, now = argument["output"], self._host.clock()
         took = max(0.0, now - argument.get("began", now) - output["waited_s"])
         link = _link(info.run_id, call, argument["agent"])
@@ -181,9 +179,7 @@ class Calling:
         if result.delegated is not None and facts["depth"] + 1 >= host.most_depth:
             message = f"{call['name']} was not run: agents call one another too deeply"
             meta = host.meta(run_id, facts, call["id"])
-            limit = host.tools.limit_of(entry.spec)
-            result = failed(entry.spec.id, ToolError(message), meta, limit)
-            self._reports(events).ended(result, meta)
+            result = unanswered(entry.spec, ToolError(message), meta, self._telling(events))
         done = self._recorded(result, call, events, entry.spec)
         if result.suspension is not None and result.status == "suspended":
             host.watch(run_id, result.suspension)
@@ -204,11 +200,12 @@ class Calling:
 
     def _around(self, info: ActivityInfo) -> tuple[CallEvents, Host]:
         events = CallEvents(info, self._host.clock)
-        return events, replace(self._host.tools, reports=self._reports(events))
+        return events, self._telling(events)
 
-    def _reports(self, events: CallEvents) -> EventReports:
-        """Return what the dispatcher tells of a call."""
-        return EventReports(events, self._host.tools.limits.result_bytes)
+    def _telling(self, events: CallEvents) -> Host:
+        """Return what the dispatcher has for a call, of which it tells these events."""
+        tools = self._host.tools
+        return replace(tools, reports=EventReports(events, tools.limits.result_bytes))
 
     def _recorded(
         self,
@@ -227,13 +224,6 @@ class Calling:
     def _entry(self, directory: Directory, call: StepCall, facts: RunFacts) -> Entry | None:
         entry = directory.find(call["name"])
         return None if entry is None else self._host.within_time(entry, facts["policy"]["tool_timeout"])
-
-
-def _unknown(directory: Directory, call: StepCall, meta: CallMeta, host: Host) -> ToolResult:
-    """Return the result of a call whose tool is not there, or not any more."""
-    result = directory.unknown(call["name"], meta, host.limits.result_bytes)
-    host.reports.ended(result, meta)
-    return result
 
 
 async def concluded(

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import Any, Final
 
+from ..calls import CallMeta
 from ..errors import ToolError
 from ..results import ToolResult
-from .failures import failure_of
+from ..specs import ToolSpec
+from ..toolsets.directory import Directory
+from .failures import failed, failure_of
 from .finishing import within_limit
 from .frame import Frame
 from .hook_stages import after_hooks
+from .host import Host
 
 CANCELLED: Final = "the call was cancelled"
 """Why a call failed whose caller is gone."""
@@ -41,6 +45,20 @@ def escaped(frame: Frame, error: Exception) -> ToolResult:
     if isinstance(error.__cause__, asyncio.CancelledError):  # that one was told on its way
         return result
     return told(frame, result)
+
+
+def unanswered(spec: ToolSpec[Any, Any], error: Exception, meta: CallMeta, host: Host) -> ToolResult:
+    """Return the result of a call that fails before or after its frame; those who watch are told of it."""
+    result = failed(spec.id, failure_of(spec, error), meta, host.limit_of(spec))
+    host.reports.ended(result, meta)
+    return result
+
+
+def unknown(directory: Directory, tool: str, meta: CallMeta, host: Host) -> ToolResult:
+    """Return the result of a call whose tool is not there; those who watch are told of it."""
+    result = directory.unknown(tool, meta, host.limits.result_bytes)
+    host.reports.ended(result, meta)
+    return result
 
 
 def told(frame: Frame, result: ToolResult) -> ToolResult:
