@@ -14,12 +14,11 @@ from .call.batch import Batch
 from .call.boundary import contained
 from .call.dispatch import dispatch
 from .call.ending import escaped, unknown
-from .call.entry import Interceptor, Surroundings
+from .call.entry import Interceptor
 from .call.execution import Execution
 from .call.failures import Arguments
 from .call.frame import Frame
-from .call.hook_tools import HookTools
-from .call.hooks import Hook, checked_hook
+from .call.hooks import Hook
 from .call.host import Host
 from .call.policy import Policy
 from .call.trace import Trace
@@ -31,7 +30,7 @@ from .results import Suspended, ToolResult
 from .specs import ToolSpec
 from .toolsets.directory import Directory
 from .toolsets.dynamic import DynamicToolset, OnError, ReadonlyContext, StaticToolset
-from .toolsets.registration import ToolsetRegistration, checked, named_once
+from .toolsets.registration import ToolsetRegistration, surroundings
 from .toolsets.registry import Registry
 from .toolsets.resolution import Toolsets
 from .toolsets.snapshot import Snapshot
@@ -94,17 +93,10 @@ class Runtime:
         Raises:
             RegistrationError: something is no interceptor or no hook, or two capabilities have one name.
         """
-        by_name = named_once(capabilities)
-        checked_hooks = tuple(map(checked_hook, hooks))
-        self._hook_tools = HookTools(checked_hooks)
-        self._around = Surroundings(
-            interceptors=tuple(map(checked, interceptors)),
-            hooks=checked_hooks,
-            hook_tools=self._hook_tools,
-            capabilities=by_name,
-            has_policy=policy is not None,
-            timeout=tool_timeout,
+        self._around = surroundings(
+            interceptors, hooks, capabilities, has_policy=policy is not None, timeout=tool_timeout
         )
+        self._hook_tools = self._around.hook_tools
         self._host = Host(
             execution=Execution(
                 max_parallel=max_parallel,
@@ -115,7 +107,7 @@ class Runtime:
             ),
             reports=_reports(events, limits),
             spans=spans,
-            capabilities=by_name,
+            capabilities=self._around.capabilities,
             policy=policy,
             is_interactive=is_interactive,
             limits=limits,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from toolgen.contract.names import CALL_META_NAMES, FORMAT
 
 from ..call.entry import Entry, Interceptor, Surroundings, problems_of
+from ..call.hook_tools import HookTools
+from ..call.hooks import Hook, checked_hook
 from ..call.methods import ToolMethod, context_problem, is_async
 from ..calls import ToolCall
 from ..context import ToolContext
@@ -53,7 +55,32 @@ class BoundTool:
     """`execute` is a `RawExecutor`."""
 
 
-def checked(interceptor: Interceptor) -> Interceptor:
+def surroundings(
+    interceptors: Iterable[Interceptor],
+    hooks: Iterable[Hook],
+    capabilities: Iterable[Capability],
+    *,
+    has_policy: bool,
+    timeout: float | None,
+) -> Surroundings:
+    """Return what a runtime has for every tool, of what its host gave.
+
+    Raises:
+        RegistrationError: something is no interceptor or no hook, or two capabilities have one name.
+    """
+    by_name = _named_once(capabilities)
+    checked_hooks = tuple(map(checked_hook, hooks))
+    return Surroundings(
+        interceptors=tuple(map(_checked, interceptors)),
+        hooks=checked_hooks,
+        hook_tools=HookTools(checked_hooks),
+        capabilities=by_name,
+        has_policy=has_policy,
+        timeout=timeout,
+    )
+
+
+def _checked(interceptor: Interceptor) -> Interceptor:
     """Return the interceptor.
 
     Raises:
@@ -170,7 +197,7 @@ def _refuse(name: str, problems: list[str]) -> None:
         raise RegistrationError(f"toolset {name!r} cannot be registered:{lines}")
 
 
-def named_once(capabilities: Iterable[Capability]) -> dict[str, Capability]:
+def _named_once(capabilities: Iterable[Capability]) -> dict[str, Capability]:
     """Return the capabilities by name.
 
     Raises:
