@@ -2,16 +2,18 @@
 
 A message names its subject first and shows the value; a hint is an action. `toolgen explain` and
 docs/diagnostics.md print the explanations, each with a design of `cli/explanations` that breaks the rule.
-One table is one file, however many rows it has.
+The rows of types, of bindings and of agents have files of their own; whoever uses a row takes it from here.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from . import agent_codes
-from .agent_codes import *  # noqa: F403  # the rows of agents, in a file of their own
+from . import agent_codes, binding_codes, type_codes
+from .agent_codes import *  # noqa: F403
+from .binding_codes import *  # noqa: F403
 from .rule import Rule as Rule
+from .type_codes import *  # noqa: F403
 
 WRONG_ARGUMENT: Final = Rule(
     "wrong-argument",
@@ -79,133 +81,6 @@ MISSING_DESCRIPTION: Final = Rule(
     "say in one sentence what it is; models choose and fill tools by their descriptions",
     "A description is the only thing that tells a model what a tool or an attribute is for.",
 )
-UNKNOWN_TYPE: Final = Rule(
-    "unknown-type",
-    "{what} refers to the type {name!r}, which the design does not have",
-    "{hint}",
-    "A type in quotes is found by its name among the types that the design uses or lists.",
-)
-CONSTRAINT_MISMATCH: Final = Rule(
-    "constraint-mismatch",
-    "{keyword!r} of {what} does not go with {type}",
-    "{hint}",
-    "Each constraint belongs to the types that can hold it: lengths to String, ArrayOf and MapOf, bounds "
-    "to Int and Float, `pattern` and `format` to String, `enum` to String and Int. An `enum` stands "
-    "alone, and so do `pattern` and `format` beside each other.",
-)
-BAD_CONSTRAINT: Final = Rule(
-    "bad-constraint",
-    "{keyword!r} of {what} is {value}, not {wanted}",
-    "{hint}",
-    "Lengths are whole numbers from 0, bounds of an Int are whole numbers, bounds of a Float are finite, "
-    "`multiple_of` is above 0.",
-)
-EMPTY_RANGE: Final = Rule(
-    "empty-range",
-    "{low} and {high} of {what} leave no value",
-    "{hint}",
-    "The constraints of a type leave no value that satisfies them all.",
-)
-EMPTY_ENUM: Final = Rule(
-    "empty-enum",
-    "enum {what} has no values",
-    "list the values that are allowed, such as {example}",
-    "An enumeration needs at least one value.",
-)
-DUPLICATE_ENUM_VALUE: Final = Rule(
-    "duplicate-enum-value",
-    "value {value} stands twice in {what}",
-    "remove one of them",
-    "The values of an enumeration are different from each other.",
-)
-BAD_ENUM_VALUE: Final = Rule(
-    "bad-enum-value",
-    "value {value} of {what} is not {wanted}",
-    "{hint}",
-    "The values of an enumeration are all strings or all whole numbers, those of its type.",
-)
-BAD_PATTERN: Final = Rule(
-    "bad-pattern",
-    "pattern {pattern!r} of {what} {fault}",
-    "write it with classes `[a-z]`, groups `(?:…)`, quantifiers and anchors alone",
-    "A pattern means the same in the JSON Schema (ECMA-262) and in the codec (Rust's regex). Look-around, "
-    "back-references, named groups and Unicode properties do not.",
-)
-UNKNOWN_FORMAT: Final = Rule(
-    "unknown-format",
-    "format {format!r} of {what} is unknown",
-    "{hint}",
-    "A String may have the format `email`, `hostname`, `ipv4` or `ipv6`. Dates, durations, identifiers "
-    "and addresses are types of their own.",
-)
-DEFAULT_OUT_OF_RANGE: Final = Rule(
-    "default-out-of-range",
-    "default {default} of {name!r} is {side} its {bound} {limit}",
-    "{hint}",
-    "A default satisfies the bounds of its own type.",
-)
-DEFAULT_NOT_IN_ENUM: Final = Rule(
-    "default-not-in-enum",
-    "default {default} of {name!r} is none of {values}",
-    "{hint}",
-    "A default is one of the values of its enumeration.",
-)
-DEFAULT_MISMATCH: Final = Rule(
-    "default-mismatch",
-    "default {default} of {name!r} does not fit its type: {issues}",
-    "{hint}",
-    "A default is a value of its own type, with everything that the type asks for.",
-)
-REQUIRED_DEFAULT: Final = Rule(
-    "required-default",
-    "attribute {name!r} is required and has a default",
-    "remove required, or remove default={default}: what is always there needs none",
-    "A default says what an absent attribute means; a required one is never absent.",
-)
-EXAMPLE_MISMATCH: Final = Rule(
-    "example-mismatch",
-    "example of {what} does not fit: {issues}",
-    "change the example, or what it is an example of",
-    "Examples are shown to models and are checked against the schema of what they show.",
-)
-BAD_UNION: Final = Rule(
-    "bad-union",
-    "union {what} {fault}",
-    "{hint}",
-    "A `OneOf` has at least one branch, its branches are objects, and no branch has an attribute with the "
-    "name of the tag.",
-)
-INFINITE_TYPE: Final = Rule(
-    "infinite-type",
-    "type {name!r} has no finite value: it requires {path}",
-    "remove required=True from {attributes}, or write an ArrayOf, which may be empty",
-    "A required attribute that leads back to its own type asks for a value inside a value without end.",
-)
-NOT_AN_OBJECT: Final = Rule(
-    "not-an-object",
-    "{what} must be an object, not {type}",
-    "{hint}",
-    "Arguments, results and artifacts are objects: they can grow an attribute later, and every provider "
-    "takes them.",
-)
-MIXED_TYPE_AND_ATTRIBUTES: Final = Rule(
-    "mixed-type-and-attributes",
-    "type {name!r} does not stand alone in {what}",
-    "put the attributes into the type, or write all attributes here",
-    "`Args`, `Return`, `Payload` and `Result` hold attributes, or one `Type` in their place.",
-)
-MAP_KEY: Final = Rule(
-    "map-key",
-    "map {what} has the keys {type}, not String",
-    "write MapOf(String, …); a String may carry length, pattern or format",
-    "The keys of a JSON object are strings.",
-)
-UNKNOWN_REQUIRED: Final = Rule(
-    "unknown-required",
-    "Required names {name!r}, which {where} does not have",
-    "{hint}",
-    "`Required` names attributes that stand beside it.",
-)
 TWO_OWNERS: Final = Rule(
     "two-owners",
     "toolset {name!r} stands in the services {first!r} and {second!r}",
@@ -217,62 +92,6 @@ EMPTY_TOOLSET: Final = Rule(
     "toolset {name!r} has no tools",
     'add Tool("…", "…"), or remove the toolset',
     "A toolset becomes a package with an executor; without a tool there is nothing to generate.",
-)
-UNKNOWN_SERVICE: Final = Rule(
-    "unknown-service",
-    "BindTo of tool {tool!r} names the service {name!r}, which the design does not have",
-    "{hint}",
-    "`BindTo` names a service of the design, or leaves it out for a method of the toolset's own service.",
-)
-UNKNOWN_METHOD: Final = Rule(
-    "unknown-method",
-    "service {service!r} has no method {name!r}, to which tool {tool!r} is bound",
-    "{hint}",
-    "`BindTo` names a method that its service declares.",
-)
-UNFILLED_PAYLOAD_FIELD: Final = Rule(
-    "unfilled-payload-field",
-    "method {method!r} requires {field!r} ({type}), which tool {tool!r} does not fill",
-    "{hint}",
-    "Every required field of a bound method's payload is filled by an argument, an injected field or a "
-    "default.",
-)
-LOST_ARGUMENT: Final = Rule(
-    "lost-argument",
-    "argument {field!r} ({type}) of tool {tool!r} does not reach method {method!r}",
-    "{hint}",
-    "Every argument of a bound tool fills a field of the method's payload; what a model says is not "
-    "dropped in silence.",
-)
-UNFILLED_RESULT_FIELD: Final = Rule(
-    "unfilled-result-field",
-    "tool {tool!r} returns {field!r} ({type}), which method {method!r} does not give",
-    "{hint}",
-    "Every required field of a bound tool's result is filled by a field of the method's result.",
-)
-UNFILLED_ARTIFACT: Final = Rule(
-    "unfilled-artifact",
-    "tool {tool!r} has the artifact {kind!r}, which method {method!r} does not give",
-    "{hint}",
-    "An artifact of a bound tool is filled by a field of the method's result, of the same name or by "
-    "`rename`. An executor written by hand gives its artifacts itself.",
-)
-BIND_MISMATCH: Final = Rule(
-    "bind-mismatch",
-    "{given} is {given_type}, but {taken} is {taken_type}",
-    "{hint}",
-    "A field that fills another fits its type: the same type, Int into Float, a smaller enum into a "
-    "larger one or into String, Url into String, a value into Nullable, required into optional; arrays, "
-    "maps, objects and unions part by part. Its constraints allow no more than those of the other; a "
-    "pattern or a format goes into the same one, or into none. Else a call could fail although the model "
-    "did nothing wrong.",
-)
-BAD_RENAME: Final = Rule(
-    "bad-rename",
-    "rename of tool {tool!r} {fault}",
-    "{hint}",
-    "`rename={field: attribute}` leads from a field of the method's payload or result to the tool's "
-    "attribute of another name; both exist, and no two fields lead to one attribute.",
 )
 UNKNOWN_INJECT: Final = Rule(
     "unknown-inject",
@@ -300,14 +119,6 @@ OPEN_INJECTION: Final = Rule(
     "remove open=True, or add the keys that a model may send as attributes",
     "Open arguments take every key, and an injected field is one that no model can set. So arguments "
     "beside which something is injected are closed.",
-)
-OPEN_REBUILD: Final = Rule(
-    "open-rebuild",
-    "{given} of {giver} is open, but {taker} does not get the keys beyond its attributes",
-    "{hint}",
-    "A tool and its method have classes of their own, and the generated code carries over the attributes "
-    "one by one; keys that nobody named would be lost. An object of one named `Type` on both sides is "
-    "passed on as it is. A closed result may take the attributes that it has from an open one.",
 )
 BOUNDS_FIELD: Final = Rule(
     "bounds-field",
@@ -384,36 +195,14 @@ NESTED_TOO_DEEP: Final = Rule(
     "once, however often it comes again.",
 )
 
-UNREADABLE_SCHEMA: Final = Rule(
-    "unreadable-schema",
-    "the JSONSchema of {what} cannot be read: {fault}",
-    "{hint}",
-    "A path in `JSONSchema` is seen from the folder of the design's file, and leads to one JSON document.",
-)
-BAD_SCHEMA: Final = Rule(
-    "bad-schema",
-    "the JSONSchema of {what} {fault} ({pointer})",
-    "{hint}",
-    "A schema that somebody else wrote has to be a valid schema of its dialect, draft-07 or 2020-12, that "
-    "stands alone: its references lead to places inside it. Arguments are an object. The place is a JSON "
-    "Pointer (RFC 6901) into the schema.",
-)
-DEFAULT_IN_SCHEMA: Final = Rule(
-    "default-in-schema",
-    "the JSONSchema of {what} has a default that {fault} ({pointer})",
-    "{hint}",
-    "JSON Schema takes a default for a note to readers, and many schemas have one that they refuse. It stays "
-    "in the catalogue as it was written, and a value that is left out stays absent.",
-    is_warning=True,
-)
-WHOLE_SCHEMA: Final = Rule(
-    "whole-schema",
-    "{clause} of tool {tool!r} would have to look into a JSONSchema, which is one whole",
-    "{hint}",
-    "What a `JSONSchema` says stays as somebody else wrote it: no field of it is injected, bound to a "
-    "method, or added to it. Import it as words with `toolgen import jsonschema` where they can express it.",
-)
-
+_FAMILIES: Final = (type_codes.CODES, binding_codes.CODES, agent_codes.CODES)
 _ALL: Final = [rule for rule in list(globals().values()) if isinstance(rule, Rule)]
-RULES: Final = {rule.code: rule for rule in sorted(_ALL, key=lambda rule: rule.code in agent_codes.CODES)}
-"""Every rule by its code: in the order above, then those of agents."""
+
+
+def _family(rule: Rule) -> int:
+    """Return the place of the rule's file among the families; 0 for one of this file."""
+    return next((place for place, codes in enumerate(_FAMILIES, 1) if rule.code in codes), 0)
+
+
+RULES: Final = {rule.code: rule for rule in sorted(_ALL, key=_family)}
+"""Every rule by its code: in the order above, then those of types, of bindings and of agents."""

@@ -1,0 +1,75 @@
+"""What can be wrong where a tool is bound to a method; rows of the table in `codes`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .rule import Rule
+
+UNKNOWN_SERVICE: Final = Rule(
+    "unknown-service",
+    "BindTo of tool {tool!r} names the service {name!r}, which the design does not have",
+    "{hint}",
+    "`BindTo` names a service of the design, or leaves it out for a method of the toolset's own service.",
+)
+UNKNOWN_METHOD: Final = Rule(
+    "unknown-method",
+    "service {service!r} has no method {name!r}, to which tool {tool!r} is bound",
+    "{hint}",
+    "`BindTo` names a method that its service declares.",
+)
+UNFILLED_PAYLOAD_FIELD: Final = Rule(
+    "unfilled-payload-field",
+    "method {method!r} requires {field!r} ({type}), which tool {tool!r} does not fill",
+    "{hint}",
+    "Every required field of a bound method's payload is filled by an argument, an injected field or a "
+    "default.",
+)
+LOST_ARGUMENT: Final = Rule(
+    "lost-argument",
+    "argument {field!r} ({type}) of tool {tool!r} does not reach method {method!r}",
+    "{hint}",
+    "Every argument of a bound tool fills a field of the method's payload; what a model says is not "
+    "dropped in silence.",
+)
+UNFILLED_RESULT_FIELD: Final = Rule(
+    "unfilled-result-field",
+    "tool {tool!r} returns {field!r} ({type}), which method {method!r} does not give",
+    "{hint}",
+    "Every required field of a bound tool's result is filled by a field of the method's result.",
+)
+UNFILLED_ARTIFACT: Final = Rule(
+    "unfilled-artifact",
+    "tool {tool!r} has the artifact {kind!r}, which method {method!r} does not give",
+    "{hint}",
+    "An artifact of a bound tool is filled by a field of the method's result, of the same name or by "
+    "`rename`. An executor written by hand gives its artifacts itself.",
+)
+BIND_MISMATCH: Final = Rule(
+    "bind-mismatch",
+    "{given} is {given_type}, but {taken} is {taken_type}",
+    "{hint}",
+    "A field that fills another fits its type: the same type, Int into Float, a smaller enum into a "
+    "larger one or into String, Url into String, a value into Nullable, required into optional; arrays, "
+    "maps, objects and unions part by part. Its constraints allow no more than those of the other; a "
+    "pattern or a format goes into the same one, or into none. Else a call could fail although the model "
+    "did nothing wrong.",
+)
+BAD_RENAME: Final = Rule(
+    "bad-rename",
+    "rename of tool {tool!r} {fault}",
+    "{hint}",
+    "`rename={field: attribute}` leads from a field of the method's payload or result to the tool's "
+    "attribute of another name; both exist, and no two fields lead to one attribute.",
+)
+OPEN_REBUILD: Final = Rule(
+    "open-rebuild",
+    "{given} of {giver} is open, but {taker} does not get the keys beyond its attributes",
+    "{hint}",
+    "A tool and its method have classes of their own, and the generated code carries over the attributes "
+    "one by one; keys that nobody named would be lost. An object of one named `Type` on both sides is "
+    "passed on as it is. A closed result may take the attributes that it has from an open one.",
+)
+
+CODES: Final = frozenset(rule.code for rule in list(globals().values()) if isinstance(rule, Rule))
+"""The codes of this file."""
