@@ -164,11 +164,28 @@ def watched(executor: object) -> Runtime:
 def contestants(size: int) -> list[Row]:
     """Return what is measured on a result of this many devices."""
     ours, bares = _result(size), _bare_result(size)
-    runtime = runtime_with(Executor(ours))
-    hooked = runtime_with(Executor(ours), hooks=[Passing()])
-    timed = runtime_with(Executor(ours), tool_timeout=60.0)
-    blocking = runtime_with(Blocking(ours))
-    told = watched(Executor(ours))
+    call = _calling(runtime_with(Executor(ours)))
+    return [
+        *_against_bare(call, ours, bares),
+        *_mistakes(runtime_with(Executor(ours))),
+        Row("a hook", _calling(runtime_with(Executor(ours), hooks=[Passing()])), "call", call),
+        Row("a timeout", _calling(runtime_with(Executor(ours), tool_timeout=60.0)), "call", call),
+        Row("a thread", _calling(runtime_with(Blocking(ours))), "call", call),
+        Row("a subscriber", _calling(watched(Executor(ours))), "call", call),
+    ]
+
+
+def _calling(runtime: Runtime) -> Once:
+    """Return one good call."""
+
+    async def call() -> object:
+        return await runtime.call(TOOL, GOOD, META)
+
+    return call
+
+
+def _against_bare(call: Once, ours: devices.ListDevicesResult, bares: BareResult) -> list[Row]:
+    """Return a call and its two codecs beside those of pydantic."""
     payload, result = TypeAdapter(BarePayload), TypeAdapter(BareResult)
     spec = devices.LIST_DEVICES
 
@@ -178,21 +195,6 @@ def contestants(size: int) -> list[Row]:
     async def bare() -> bytes:
         payload.validate_json(GOOD)
         return result.dump_json(await execute())
-
-    async def call() -> object:
-        return await runtime.call(TOOL, GOOD, META)
-
-    async def call_with_a_hook() -> object:
-        return await hooked.call(TOOL, GOOD, META)
-
-    async def call_with_a_timeout() -> object:
-        return await timed.call(TOOL, GOOD, META)
-
-    async def call_in_a_thread() -> object:
-        return await blocking.call(TOOL, GOOD, META)
-
-    async def call_with_a_subscriber() -> object:
-        return await told.call(TOOL, GOOD, META)
 
     async def bare_decode() -> object:
         return payload.validate_json(GOOD)
@@ -206,6 +208,17 @@ def contestants(size: int) -> list[Row]:
     async def encode() -> bytes:
         return spec.result.encode(ours)
 
+    return [
+        Row("call", call, "bare decode + encode", bare),
+        Row("decode", decode, "bare decode", bare_decode),
+        Row("encode", encode, "bare encode", bare_encode),
+    ]
+
+
+def _mistakes(runtime: Runtime) -> list[Row]:
+    """Return calls whose arguments do not fit: always the same ones, and new ones each time."""
+    payload, numbers = TypeAdapter(BarePayload), count()
+
     async def bare_invalid() -> object:
         try:
             return payload.validate_json(BAD)
@@ -215,22 +228,13 @@ def contestants(size: int) -> list[Row]:
     async def invalid() -> object:
         return await runtime.call(TOOL, BAD, META)
 
-    numbers = count()
-
     async def new_mistake() -> object:
         wrong = b'{"site_id":5,"status":"lost","limit":900,"site%d":1}' % next(numbers)
         return await runtime.call(TOOL, wrong, META)
 
     return [
-        Row("call", call, "bare decode + encode", bare),
-        Row("decode", decode, "bare decode", bare_decode),
-        Row("encode", encode, "bare encode", bare_encode),
         Row("invalid call", invalid, "bare validation, with its errors", bare_invalid),
         Row("one new mistake", new_mistake, "bare validation, with its errors", bare_invalid),
-        Row("a hook", call_with_a_hook, "call", call),
-        Row("a timeout", call_with_a_timeout, "call", call),
-        Row("a thread", call_in_a_thread, "call", call),
-        Row("a subscriber", call_with_a_subscriber, "call", call),
     ]
 
 
