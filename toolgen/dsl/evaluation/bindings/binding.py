@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from toolgen.contract.names import CALL_META_NAMES
@@ -16,10 +15,11 @@ from ...clauses import BindTo
 from ..report import Report, closest
 from ..tools.tools import Draft
 from ..types.modules import UNKNOWN, Module
-from ..types.spelling import field_text, type_text
+from ..types.spelling import type_text
 from ..types.subsets import is_within
 from .conversion import Complaints, Converter, loses_keys
 from .methods import Operation
+from .pairs import Pair, report_excess, report_mismatch
 from .renames import Renames
 
 _COUNTS: Final = ("returned", "truncated")
@@ -29,23 +29,6 @@ _COUNTS: Final = ("returned", "truncated")
 def bind(draft: Draft, bind_to: BindTo, operation: Operation, shared: Module, report: Report) -> Binding:
     """Return the binding of a tool to its method; everything that does not fit is reported."""
     return _Binder(draft, bind_to, operation, shared, report).binding()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Pair:
-    """Two fields of which one fills the other although it does not fit."""
-
-    path: str
-    source: Field
-    target: Field
-    what: str
-    giver: str
-    taker: str
-    related: tuple[Related, ...]
-    may_be_required: bool = True
-    """Whether no other rule forbids the source to be there always."""
-    may_be_optional: bool = True
-    """Whether no other rule forbids the target to be absent."""
 
 
 class _Binder:
@@ -157,14 +140,14 @@ class _Binder:
         )
 
     def _payload_mismatch(self, path: str, source: Field, target: Field) -> None:
-        self._mismatch(self._payload_pair(path, source, target))
+        report_mismatch(self._payload_pair(path, source, target), self._bind_to.source, self._report)
 
     def _payload_excess(self, path: str, source: Field, target: Field) -> None:
-        self._excess(self._payload_pair(path, source, target))
+        report_excess(self._payload_pair(path, source, target), self._bind_to.source, self._report)
 
-    def _payload_pair(self, path: str, source: Field, target: Field) -> _Pair:
+    def _payload_pair(self, path: str, source: Field, target: Field) -> Pair:
         window = self._tool.bounded
-        return _Pair(
+        return Pair(
             path=path,
             source=source,
             target=target,
@@ -319,14 +302,14 @@ class _Binder:
         )
 
     def _result_mismatch(self, path: str, source: Field, target: Field) -> None:
-        self._mismatch(self._result_pair(path, source, target))
+        report_mismatch(self._result_pair(path, source, target), self._bind_to.source, self._report)
 
     def _result_excess(self, path: str, source: Field, target: Field) -> None:
-        self._excess(self._result_pair(path, source, target))
+        report_excess(self._result_pair(path, source, target), self._bind_to.source, self._report)
 
-    def _result_pair(self, path: str, source: Field, target: Field) -> _Pair:
+    def _result_pair(self, path: str, source: Field, target: Field) -> Pair:
         is_count = self._tool.bounded is not None and target.name in _COUNTS and "." not in path
-        return _Pair(
+        return Pair(
             path=path,
             source=source,
             target=target,
@@ -351,38 +334,6 @@ class _Binder:
         hint = f"remove open=True, or {fix}"
         facts = {"given": given, "giver": giver, "taker": taker, "hint": hint}
         self._report.add(codes.OPEN_REBUILD, self._bind_to.source, related=[self._method()], **facts)
-
-    def _mismatch(self, pair: _Pair) -> None:
-        """Report types that do not go together, or a field that may be absent where it must not."""
-        given, taken = type_text(pair.source.type), type_text(pair.target.type)
-        name, where = pair.target.name, pair.taker.partition(" ")[0]
-        hint = f"make {name!r} {given} in the {where}, or change the type of the {pair.what}"
-        if given == taken:
-            fixes = [f"add required=True or a default to the {pair.what}"] if pair.may_be_required else []
-            fixes += [f"make {name!r} optional in the {where}"] if pair.may_be_optional else []
-            given, taken, hint = field_text(pair.source), f"required {taken}", ", or ".join(fixes)
-        self._report_pair(pair, given, taken, hint)
-
-    def _excess(self, pair: _Pair) -> None:
-        """Report a field whose constraints allow what those of its target do not."""
-        given = type_text(pair.source.type, constraints=True)
-        taken = type_text(pair.target.type, constraints=True)
-        giver, taker = pair.giver.partition(" ")[0], pair.taker.partition(" ")[0]
-        hint = f"write {taken} in the {giver}, or {given} in the {taker}"
-        self._report_pair(pair, given, taken, hint)
-
-    def _report_pair(self, pair: _Pair, given: str, taken: str, hint: str) -> None:
-        is_nested = "." in pair.path or "[" in pair.path
-        self._report.add(
-            codes.BIND_MISMATCH,
-            self._bind_to.source,
-            related=pair.related,
-            given=f"{pair.what} {pair.path!r} of {pair.giver}",
-            given_type=given,
-            taken=f"{(pair.path if is_nested else pair.target.name)!r} of {pair.taker}",
-            taken_type=taken,
-            hint=hint,
-        )
 
     def _argument(self, field: Field, path: str) -> list[Related]:
         what = f"argument {field.name!r} of the tool"
