@@ -2,7 +2,8 @@
 
 Valid by construction: the builder of the tree has checked what the types below cannot say.
 Objects stand in a table by class name and are referred to by name, so a type may be recursive.
-Readers: `schema` (JSON Schema), `validators` (pydantic), and the generator's spelling of types.
+Readers: `design/schema.py` (JSON Schema), `design/validator.py` (pydantic), and the generator's spelling of
+types.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a branch of a union surely refuses, seen from the outside of a value: its type, its keys, its tags.
 
-A shape never refuses what its branch accepts. It is read from a core schema (`core_shapes`) or from a JSON
-Schema (`rule_shapes`), and compared with a value without looking further than its members.
+A shape never refuses what its branch accepts. It is read from a core schema (`core_shapes`), and compared
+with a value without looking further than its members.
 """
 
 from __future__ import annotations
@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
-
-JSON_TYPES: Final = frozenset("null boolean integer number string array object".split())
-"""The types of JSON Schema 2020-12 Core 6.1.1; every integer is a number too."""
 
 Scalar = tuple[bool, object]
 """A text, a number, a boolean or null; whether it is a boolean tells true from 1."""

@@ -1,4 +1,4 @@
-"""Python values as JSON values, in the lexical forms of `forms`."""
+"""Python values as JSON values, in their lexical forms (`lexical`)."""
 
 from __future__ import annotations
 

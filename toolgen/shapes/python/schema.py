@@ -1,4 +1,4 @@
-"""JSON Schema of types that somebody wrote in Python, in the words of `schema`.
+"""JSON Schema of types that somebody wrote in Python, in the words of `design/schema.py`.
 
 Objects are closed, properties have titles, and each value is said in its lexical form.
 """
@@ -42,7 +42,7 @@ def type_schema_of(schema: Any, mode: JsonSchemaMode) -> dict[str, Json]:
 
 
 class _Writer(GenerateJsonSchema):
-    """Writes pydantic's JSON Schema in the words of `schema`."""
+    """Writes pydantic's JSON Schema in the words of `design/schema.py`."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return True
