@@ -103,5 +103,5 @@ NO_RETURN: Final = Rule(
     "A completion is a typed answer of a model; `Return` says its type.",
 )
 
-CODES: Final = frozenset(rule.code for rule in list(globals().values()) if isinstance(rule, Rule))
+AGENT_CODES: Final = frozenset(rule.code for rule in list(globals().values()) if isinstance(rule, Rule))
 """The codes of this file."""

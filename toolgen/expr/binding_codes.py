@@ -71,5 +71,5 @@ OPEN_REBUILD: Final = Rule(
     "passed on as it is. A closed result may take the attributes that it has from an open one.",
 )
 
-CODES: Final = frozenset(rule.code for rule in list(globals().values()) if isinstance(rule, Rule))
+BINDING_CODES: Final = frozenset(rule.code for rule in list(globals().values()) if isinstance(rule, Rule))
 """The codes of this file."""

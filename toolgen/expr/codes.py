@@ -195,7 +195,7 @@ NESTED_TOO_DEEP: Final = Rule(
     "once, however often it comes again.",
 )
 
-_FAMILIES: Final = (type_codes.CODES, binding_codes.CODES, agent_codes.CODES)
+_FAMILIES: Final = (type_codes.TYPE_CODES, binding_codes.BINDING_CODES, agent_codes.AGENT_CODES)
 _ALL: Final = [rule for rule in list(globals().values()) if isinstance(rule, Rule)]
 
 

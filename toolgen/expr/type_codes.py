@@ -163,5 +163,5 @@ WHOLE_SCHEMA: Final = Rule(
     "method, or added to it. Import it as words with `toolgen import jsonschema` where they can express it.",
 )
 
-CODES: Final = frozenset(rule.code for rule in list(globals().values()) if isinstance(rule, Rule))
+TYPE_CODES: Final = frozenset(rule.code for rule in list(globals().values()) if isinstance(rule, Rule))
 """The codes of this file."""
