@@ -314,6 +314,7 @@ async def test_more_mistakes_than_can_be_told_are_one_issue() -> None:
 async def test_the_memory_for_mistakes_keeps_no_long_names() -> None:
     codec = spec().payload
     codec.decode(SITE)
+    assert codec._reader is not None
     codec._reader._known.clear()
     for number in range(5):
         with pytest.raises(ToolValidationError):

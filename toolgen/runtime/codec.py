@@ -39,36 +39,47 @@ class Codec(Generic[T]):
     The schema's title is the name of the class in its module.
     """
 
-    __slots__ = ("_dump", "_module", "_package", "_reader", "_rules", "_validate", "schema_json", "type")
+    __slots__ = (
+        "_dump",
+        "_module",
+        "_package",
+        "_reader",
+        "_rules",
+        "_type",
+        "_validate",
+        "schema_json",
+    )
 
     def __init__(self, package: str | None, module: str, schema_json: str) -> None:
         self._package = package
         self._module = module
         self.schema_json = schema_json
         """JSON Schema 2020-12, as text."""
+        self._type: type[T] | None = None
+        # Each binds the codec and gives way: importing a toolset builds no validator.
+        self._validate: Callable[..., T] = self._first_validate
+        self._dump: Callable[..., bytes] = self._first_dump
+        self._reader: Reader | None = None
+        self._rules: Rules | None = None
 
-    type: type[T]
-    """The generated class; imported when it is first asked for."""
-    _validate: Callable[..., T]
-    _dump: Callable[..., bytes]
-    _reader: Reader
-    _rules: Rules
-
-    def __getattr__(self, name: str) -> Any:
-        # Reached only while a slot is empty: importing a toolset builds no validator.
-        if name == "_reader":
-            self._reader = Reader(self.schema)
-        elif name == "_rules":
-            self._rules = _rules_class(self.name)(self.schema)
-        elif name in ("type", "_validate", "_dump"):
+    @property
+    def type(self) -> type[T]:
+        """The generated class; imported when it is first asked for."""
+        if self._type is None:
             self._bind(getattr(import_module(self._module, self._package), self.name))
-        else:
-            raise AttributeError(f"a codec has no attribute {name!r}")
-        return getattr(self, name)
+        return cast("type[T]", self._type)
+
+    def _first_validate(self, *args: Any, **options: Any) -> T:
+        self.type  # noqa: B018  # binds it
+        return self._validate(*args, **options)
+
+    def _first_dump(self, *args: Any, **options: Any) -> bytes:
+        self.type  # noqa: B018  # binds it
+        return self._dump(*args, **options)
 
     def _bind(self, model: Any) -> None:
         model.model_rebuild()
-        self.type = model
+        self._type = model
         self._validate = self._guarded(model.__pydantic_validator__, model.__pydantic_core_schema__)
         self._dump = model.__pydantic_serializer__.to_json
 
@@ -119,7 +130,15 @@ class Codec(Generic[T]):
         return self._read(error.errors(include_url=False), most)
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
+        if self._reader is None:
+            self._reader = Reader(self.schema)
         return read(self._reader, errors, most)
+
+    def _broken_rules(self, parsed: Any, most: int) -> Findings:
+        """Return what the schema says of a document that its types accept."""
+        if self._rules is None:
+            self._rules = _rules_class(self.name)(self.schema)
+        return self._rules.findings(parsed, most)
 
     def encode(self, value: T) -> bytes:
         """Return canonical JSON: declaration order, no spaces, absent fields left out.
@@ -129,7 +148,7 @@ class Codec(Generic[T]):
                 other constraints hold since it was constructed; a list in it that somebody changed
                 afterwards is not measured again.
         """
-        if type(value) is not self.type and not isinstance(value, self.type):  # the first is the fast one
+        if type(value) is not self._type and not isinstance(value, self.type):  # the first is the fast one
             raise MalformedResultError(f"expected {self.name}, got {type(value).__name__}")
         try:
             return self._dump(value, exclude_none=True, warnings="error")
@@ -148,14 +167,14 @@ class CheckedCodec(Codec[T]):
 
     def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
         value = super().decode(data, limits)
-        findings = self._rules.findings(from_json(super().encode(value)), limits.issues)
+        findings = self._broken_rules(from_json(super().encode(value)), limits.issues)
         if findings.issues:
             raise _refusal(findings.shortened())
         return value
 
     def encode(self, value: T) -> bytes:
         written = super().encode(value)
-        _hold(self.name, self._rules.findings(from_json(written), _MOST_SHOWN))
+        _hold(self.name, self._broken_rules(from_json(written), _MOST_SHOWN))
         return written
 
 
@@ -175,18 +194,12 @@ class SchemaCodec(Codec[T]):
         self._name = name
         self.is_exact = is_exact
         """Whether the types accept just what the schema accepts."""
+        self._check: Callable[[object], object] = self._first_check
+        self._foreign: ForeignReader | None = None
 
-    _check: Callable[[object], object]
-    _foreign: ForeignReader
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_check":
-            self.type  # noqa: B018  # binds it
-            return self._check
-        if name == "_foreign":
-            self._foreign = ForeignReader(self.schema)
-            return self._foreign
-        return super().__getattr__(name)
+    def _first_check(self, value: object) -> object:
+        self.type  # noqa: B018  # binds it
+        return self._check(value)
 
     def _bind(self, model: Any) -> None:
         if isinstance(model, type) and issubclass(model, ToolModel):
@@ -194,7 +207,7 @@ class SchemaCodec(Codec[T]):
             self._check = partial(_of_class, model)
             return
         adapter = exact_adapter(model)
-        self.type = cast("Any", model)
+        self._type = cast("Any", model)
         self._validate = self._guarded(cast("SchemaValidator", adapter.validator), adapter.core_schema)
         self._dump = adapter.serializer.to_json
         self._check = adapter.validator.validate_python
@@ -242,9 +255,11 @@ class SchemaCodec(Codec[T]):
             parsed = from_json(data, allow_inf_nan=False)
         except (ValueError, TypeError):  # the latter where a text holds lone surrogates
             return Findings(issues=())
-        return self._rules.findings(parsed, most)
+        return self._broken_rules(parsed, most)
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
+        if self._foreign is None:
+            self._foreign = ForeignReader(self.schema)
         return self._foreign.findings(errors, most)
 
 

@@ -60,7 +60,7 @@ class TypeCodec(Codec[T]):
         if told_apart is not None:
             self._validate = within_budget(_validator(told_apart).validate_json)
             self._check, self._dump = within_budget(self._check), within_budget(self._dump)
-        self.type = type_
+        self._type = type_
         self._types = TypeReader(schema, self._schema_of)
 
     @property
