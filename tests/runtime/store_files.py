@@ -1,4 +1,4 @@
-"""The SQLite stores, and a small file of notes, for tests and the processes that they start."""
+"""The SQLite stores, those of artifacts, and a small file of notes, for tests and their processes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
-from toolgen.runtime.capabilities import SqliteArtifactStore, SqliteStateStore
+from toolgen.runtime.capabilities import (
+    ArtifactStore,
+    FileArtifactStore,
+    MemoryArtifactStore,
+    SqliteArtifactStore,
+    SqliteStateStore,
+)
 from toolgen.runtime.stores.sqlite_file import SqliteFile
 from toolgen.runtime.stores.sqlite_format import SqliteFormat
 from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
@@ -21,6 +27,13 @@ STORES: dict[str, Callable[[Path], Any]] = {
     "suspensions": SqliteSuspensionStore,
     "sessions": SqliteSessionStore,
 }
+Clock = Callable[[], float]
+ARTIFACT_STORES: dict[str, Callable[[Path, Clock], ArtifactStore]] = {
+    "memory": lambda folder, clock: MemoryArtifactStore(clock=clock),
+    "file": lambda folder, clock: FileArtifactStore(folder / "artifacts", clock=clock),
+    "sqlite": lambda folder, clock: SqliteArtifactStore(folder / "artifacts.db", clock=clock),
+}
+"""Each in a folder of its own, by a clock that gives seconds since 1970."""
 NOTES = SqliteFormat(
     content="notes",
     application_id=0x7467546E,

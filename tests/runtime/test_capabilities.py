@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
@@ -14,14 +15,13 @@ from unittest.mock import ANY
 import pytest
 
 from tests.conftest import surroundings
+from tests.runtime.store_files import ARTIFACT_STORES
 from tests.runtime.tools import META, SITE, Listing, lists_much, nothing, runtime, spec
 from toolgen.runtime import CallMeta, Limits, RegistrationError, ToolCall, ToolError
 from toolgen.runtime.capabilities import (
     ArtifactsCapability,
     ArtifactStore,
-    MemoryArtifactStore,
     MemoryStateStore,
-    SqliteArtifactStore,
     SqliteStateStore,
     StateCapability,
     StateStore,
@@ -38,10 +38,9 @@ def states(request: pytest.FixtureRequest, tmp_path: Path) -> StateStore:
     return MemoryStateStore() if request.param == "memory" else SqliteStateStore(tmp_path / "state.db")
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=ARTIFACT_STORES)
 def artifacts(request: pytest.FixtureRequest, tmp_path: Path) -> ArtifactStore:
-    memory = request.param == "memory"
-    return MemoryArtifactStore() if memory else SqliteArtifactStore(tmp_path / "artifacts.db")
+    return ARTIFACT_STORES[request.param](tmp_path, time.time)
 
 
 def doing(work: Any) -> Listing:

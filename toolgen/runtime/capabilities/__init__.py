@@ -8,6 +8,7 @@ from .artifacts import (
     StoredArtifact,
     SyncArtifacts,
 )
+from .artifacts_file import FileArtifactStore
 from .artifacts_memory import MemoryArtifactStore
 from .artifacts_sqlite import SqliteArtifactStore
 from .capability import CallScope, Capability, Conflict, ReadableState, ThreadCapability
@@ -24,6 +25,7 @@ __all__ = [
     "Capability",
     "Change",
     "Conflict",
+    "FileArtifactStore",
     "MemoryArtifactStore",
     "MemoryStateStore",
     "ReadableState",

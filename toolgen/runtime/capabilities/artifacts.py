@@ -65,6 +65,18 @@ class ArtifactStore(Protocol):
         """Return the versions of one name, oldest first; without a name the newest of each, by name."""
         ...
 
+    async def forget(self, owner: str, before: float | None = None) -> int:
+        """Drop all versions of an owner, and of the owners `<owner>/…` below it; return how many.
+
+        With `before`, in seconds since 1970, only those of owners that saved nothing from then on.
+        """
+        ...
+
+
+def is_of(owner: str, above: str) -> bool:
+    """Return whether an owner is this one, or stands below it."""
+    return owner == above or owner.startswith(f"{above}/")
+
 
 def too_many_bytes(most: int) -> ToolError:
     """Return what a store raises for an owner whose artifacts would be too large together."""

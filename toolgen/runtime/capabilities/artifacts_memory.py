@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 
 from toolgen.contract.json_value import Json
 
-from .artifacts import ArtifactInfo, StoredArtifact, too_many_bytes
+from .artifacts import ArtifactInfo, StoredArtifact, is_of, too_many_bytes
 
 
 class MemoryArtifactStore:
     """Keeps versions in a dict."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
         self._kept: dict[tuple[str, str], list[StoredArtifact]] = {}
+        self._saved_at: dict[str, float] = {}
+        """By owner, in seconds since 1970."""
 
     async def save(
         self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json], most: int
@@ -21,6 +25,7 @@ class MemoryArtifactStore:
         mine = [one for (of, _), kept in self._kept.items() if of == owner for one in kept]
         if sum(len(one.data) for one in mine) + len(data) > most:
             raise too_many_bytes(most)
+        self._saved_at[owner] = self._clock()
         versions = self._kept.setdefault((owner, name), [])
         info = ArtifactInfo(
             name=name,
@@ -43,3 +48,12 @@ class MemoryArtifactStore:
             return tuple(one.info for one in self._kept.get((owner, name), ()))
         newest = [versions[-1].info for (of, _), versions in self._kept.items() if of == owner]
         return tuple(sorted(newest, key=lambda info: info.name))
+
+    async def forget(self, owner: str, before: float | None = None) -> int:
+        gone = {
+            one for one, at in self._saved_at.items() if is_of(one, owner) and (before is None or at < before)
+        }
+        for one in gone:
+            del self._saved_at[one]
+        dropped = [self._kept.pop(key) for key in list(self._kept) if key[0] in gone]
+        return sum(map(len, dropped))

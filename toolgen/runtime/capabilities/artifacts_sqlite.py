@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,19 +28,28 @@ CREATE TABLE artifact (
 """
 _FORMAT: Final = SqliteFormat(content="artifacts", application_id=0x74674172, version=1, tables=(_TABLE,))
 """Its application_id is "tgAr"."""
+_TIMES: Final = """
+CREATE TABLE IF NOT EXISTS owner (owner TEXT NOT NULL PRIMARY KEY, saved_at REAL NOT NULL) STRICT
+"""
+"""When each owner saved last, in seconds since 1970; created when it is needed, for files that have none."""
+_BELOW: Final = (
+    "(artifact.owner = :owner OR (artifact.owner >= :owner || '/' AND artifact.owner < :owner || '0'))"
+)
+"""An owner, or one below it; "0" is the character after "/"."""
 _INFO: Final = "SELECT name, version, media_type, length(data), metadata FROM artifact"
 
 
 class SqliteArtifactStore:
     """Keeps each version in one row."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.time) -> None:
         """Open the file, which is created where it is missing.
 
         Raises:
             StoreError: it cannot be opened, or it is something else than a file of artifacts.
         """
         self._file = SqliteFile(path, _FORMAT)
+        self._clock = clock
 
     def close(self) -> None:
         """Close the file now, not when nobody has the store any more."""
@@ -64,6 +74,8 @@ class SqliteArtifactStore:
                 "INSERT INTO artifact VALUES (?, ?, ?, ?, ?, ?)",
                 (owner, name, version, media_type, facts, data),
             )
+            database.execute(_TIMES)
+            database.execute("INSERT OR REPLACE INTO owner VALUES (?, ?)", (owner, self._clock()))
             return int(version)
 
         return await self._file.write(step)
@@ -86,6 +98,19 @@ class SqliteArtifactStore:
             )
             rows = await self._rows(query, (owner,))
         return tuple(map(_info, rows))
+
+    async def forget(self, owner: str, before: float | None = None) -> int:
+        values = {"owner": owner, "before": before}
+
+        def step(database: sqlite3.Connection) -> int:
+            database.execute(_TIMES)
+            late = "(SELECT saved_at FROM owner WHERE owner.owner = artifact.owner)"
+            where = f"{_BELOW} AND (:before IS NULL OR coalesce({late}, 0) < :before)"
+            count = database.execute(f"DELETE FROM artifact WHERE {where}", values).rowcount
+            database.execute("DELETE FROM owner WHERE owner NOT IN (SELECT owner FROM artifact)")
+            return count
+
+        return await self._file.write(step)
 
     async def _rows(self, query: str, values: tuple[Any, ...]) -> list[Any]:
         return await self._file.read(lambda database: database.execute(query, values).fetchall())

@@ -1,4 +1,4 @@
-"""SQLite files of stores: opening, transactions, errors."""
+"""SQLite files and folders of stores: opening, transactions, errors."""
 
 from .errors import (
     ForeignFileError,

@@ -1,0 +1,196 @@
+"""The stores of artifacts: what they drop, and the folder of one that keeps files."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import surroundings
+from tests.runtime.store_files import ARTIFACT_STORES
+from toolgen.runtime.capabilities import ArtifactStore, FileArtifactStore, SqliteArtifactStore
+from toolgen.runtime.stores import (
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreMissingError,
+)
+from toolgen.runtime.stores.folder import Folder
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=ARTIFACT_STORES)
+def store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> ArtifactStore:
+    return ARTIFACT_STORES[request.param](tmp_path, clock)
+
+
+async def kept(store: ArtifactStore, *owners: str) -> list[str]:
+    return [owner for owner in owners if await store.listed(owner)]
+
+
+async def save(store: ArtifactStore, owner: str, name: str = "a", data: bytes = b"x") -> int:
+    return await store.save(owner, name, data, "text/plain", {}, 1_000)
+
+
+async def test_an_owner_is_dropped_with_those_below_it_and_no_other(store: ArtifactStore) -> None:
+    owners = ("run/s/r1", "run/s/r1/child:c", "run/s/r10", "run/s", "run/s.", "run/s0", "user/s")
+    for owner in owners:
+        await save(store, owner)
+        await save(store, owner)
+    assert await store.forget("run/s/r1") == 4
+    assert await kept(store, *owners) == ["run/s/r10", "run/s", "run/s.", "run/s0", "user/s"]
+    assert await store.load("run/s/r1", "a", 1) is None
+    assert await store.forget("run/s") == 4
+    assert await kept(store, *owners) == ["run/s.", "run/s0", "user/s"]
+    assert await store.forget("nobody") == 0
+
+
+async def test_an_owner_who_saved_again_is_not_old(store: ArtifactStore, clock: Clock) -> None:
+    for owner in ("run//a", "run//b"):
+        await save(store, owner)
+    clock.now = 200.0
+    await save(store, "run//b", "later")
+    assert await store.forget("run/", before=100.0) == 0
+    assert await store.forget("run/", before=200.0) == 1
+    assert await kept(store, "run//a", "run//b") == ["run//b"]
+    assert await store.forget("run/", before=201.0) == 2
+
+
+async def test_what_was_dropped_makes_room(store: ArtifactStore) -> None:
+    await store.save("run/s/r", "a", b"12345", "text/plain", {}, 8)
+    await store.forget("run/s")
+    assert await store.save("run/s/r", "a", b"12345", "text/plain", {}, 8) == 1
+
+
+async def test_a_file_of_an_older_version_has_no_times_yet(tmp_path: Path) -> None:
+    file = tmp_path / "artifacts.db"
+    store = SqliteArtifactStore(file)
+    await save(store, "run//a")
+    store.close()
+    with sqlite3.connect(file) as database:
+        database.execute("DROP TABLE owner")
+    database.close()
+    store = SqliteArtifactStore(file, clock=lambda: 200.0)
+    await save(store, "run//b")
+    assert await store.forget("run/", before=100.0) == 1
+    assert await kept(store, "run//a", "run//b") == ["run//b"]
+
+
+# The folder.
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+async def test_no_key_is_a_path_and_equal_data_is_kept_once(tmp_path: Path) -> None:
+    folder = tmp_path / "artifacts"
+    store = FileArtifactStore(folder)
+    for owner, name in (("../../x", "/etc/passwd"), ("../../x", "b\0"), ("run/\ud800", "..")):
+        await save(store, owner, name, b"secret")
+        found = await store.load(owner, name, None)
+        assert found is not None
+        assert found.data == b"secret"
+        assert found.info.name == name
+    assert set(os.listdir(tmp_path)) == {"artifacts"}
+    data = [path for path in files(folder) if path.read_bytes() == b"secret"]
+    assert len(data) == 2  # of two owners
+    assert all(path.parent.parent == folder for path in files(folder))
+
+
+async def test_a_folder_is_the_business_of_its_owner(tmp_path: Path) -> None:
+    store = FileArtifactStore(tmp_path / "artifacts")
+    await save(store, "run/s/r")
+    modes = {path.stat().st_mode & 0o077 for path in (tmp_path / "artifacts").rglob("*")}
+    assert modes == {0}
+    assert (tmp_path / "artifacts").stat().st_mode & 0o077 == 0
+
+
+async def test_data_that_was_changed_is_not_given_out(tmp_path: Path) -> None:
+    store = FileArtifactStore(tmp_path / "artifacts")
+    await save(store, "run/s/r", data=b"secret")
+    (file,) = [path for path in files(tmp_path) if path.read_bytes() == b"secret"]
+    file.write_bytes(b"forged")
+    with pytest.raises(StoreCorruptError, match="is damaged"):
+        await store.load("run/s/r", "a", None)
+    file.unlink()
+    with pytest.raises(StoreCorruptError):
+        await store.load("run/s/r", "a", None)
+
+
+async def test_a_failed_step_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*args: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    store = FileArtifactStore(tmp_path / "artifacts")
+    await save(store, "run/s/r")
+    before = files(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fails)
+        with pytest.raises(StoreFullError, match="No space left"):
+            await save(store, "run/s/r", "b")
+    assert files(tmp_path) == before
+    assert [one.name for one in await store.listed("run/s/r")] == ["a"]
+
+
+async def test_what_a_killed_process_had_begun_to_remove_is_removed(tmp_path: Path) -> None:
+    store = FileArtifactStore(tmp_path / "artifacts")
+    await save(store, "run/s/r")
+    shelf = Folder(tmp_path / "artifacts").shelf("run/s/r").path
+    shelf.rename(shelf.with_name(f"gone-{shelf.name}"))
+    assert await kept(store, "run/s/r") == []
+    assert await store.forget("run/s") == 0
+    assert files(tmp_path) == []
+
+
+def test_a_place_that_is_no_folder_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StoreError, match="is no folder"):
+        FileArtifactStore(tmp_path / "file")
+    with pytest.raises(StoreMissingError, match="is in a folder that does not exist"):
+        FileArtifactStore(tmp_path / "none" / "artifacts")
+
+
+async def test_a_folder_that_is_gone_is_said_so(tmp_path: Path) -> None:
+    store = FileArtifactStore(tmp_path / "artifacts")
+    (tmp_path / "artifacts").rmdir()
+    with pytest.raises(StoreMissingError):
+        await save(store, "run/s/r")
+
+
+def test_processes_give_each_version_a_number_of_its_own(tmp_path: Path) -> None:
+    code = textwrap.dedent(
+        """
+        import asyncio, sys
+        from toolgen.runtime.capabilities import FileArtifactStore
+        store = FileArtifactStore(sys.argv[1])
+        for number in range(10):
+            data = f"{sys.argv[2]} {number}".encode()
+            asyncio.run(store.save("run/s/r", "a", data, "text/plain", {}, 10_000))
+        """
+    )
+    folder = str(tmp_path / "artifacts")
+    command = [sys.executable, "-c", code, folder]
+    running = [subprocess.Popen([*command, str(one)], env=surroundings()) for one in range(3)]
+    assert [process.wait() for process in running] == [0, 0, 0]
+    listed = asyncio.run(FileArtifactStore(folder).listed("run/s/r", "a"))
+    assert [one.version for one in listed] == list(range(1, 31))

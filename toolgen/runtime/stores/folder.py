@@ -1,0 +1,200 @@
+"""A folder of a store: records and blobs, each under the hash of its key, so that no key is a path.
+
+Each step has the folder to itself, or shares it with other readers, over all processes; it runs in a thread.
+Files are written beside their place and moved there, so that a killed process leaves none half written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+import os
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from .errors import StoreCorruptError, StoreError, StoreFullError, StoreMissingError, StoreReadOnlyError
+
+T = TypeVar("T")
+
+_MODE: Final = 0o700
+"""Of a new folder: what it holds is the business of its owner."""
+_GONE: Final = "gone-"
+"""What the name of a shelf begins with that is being removed."""
+
+
+class Shelf:
+    """One folder within: JSON documents by name, and blobs by their digest. It may not be there yet."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def documents(self) -> Iterator[tuple[Path, Any]]:
+        """Yield the documents, by the hashes of their names."""
+        for file in sorted(self.path.glob("*.json")):
+            yield file, _parsed(file)
+
+    def document(self, name: str) -> Any:
+        """Return the document of a name; None where there is none."""
+        file = self._file(name)
+        return _parsed(file) if file.exists() else None
+
+    def put(self, name: str, document: Any) -> None:
+        """Keep a document in the place of the one before."""
+        self._write(self._file(name), json.dumps(document).encode())
+
+    def add_blob(self, data: bytes) -> str:
+        """Keep data and return its SHA-256 in hex, by which it is found."""
+        digest = sha256(data).hexdigest()
+        file = self.path / digest
+        if not file.exists():
+            self._write(file, data)
+        return digest
+
+    def blob(self, digest: str) -> bytes:
+        """Return the data of a digest.
+
+        Raises:
+            StoreCorruptError: it is not there any more, or is other data.
+        """
+        file = self.path / digest
+        try:
+            data = file.read_bytes()
+        except FileNotFoundError:
+            data = b""
+        if sha256(data).hexdigest() != digest:
+            raise _damaged(file)
+        return data
+
+    def _file(self, name: str) -> Path:
+        return self.path / f"{_hash(name)}.json"
+
+    def _write(self, file: Path, data: bytes) -> None:
+        self.path.mkdir(mode=_MODE, exist_ok=True)
+        descriptor, new = tempfile.mkstemp(dir=self.path, prefix="new-")
+        try:
+            with os.fdopen(descriptor, "wb") as written:
+                written.write(data)
+                written.flush()
+                os.fsync(descriptor)
+            os.replace(new, file)
+        except BaseException:
+            os.unlink(new)
+            raise
+
+
+class Folder:
+    """A folder of shelves; any number of processes on one machine may have it, on Windows one."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Open the folder, which is created where it is missing, with access for its owner only.
+
+        Raises:
+            StoreError: it cannot be created, or is no folder; the class says why.
+        """
+        self.path = Path(path).absolute()
+        self._threads = threading.Lock()
+        with self._guarded():
+            if not self.path.parent.is_dir():
+                raise StoreMissingError(
+                    "is in a folder that does not exist",
+                    path=self.path,
+                    hint=f"create the folder {str(self.path.parent)!r}",
+                )
+            self.path.mkdir(mode=_MODE, exist_ok=True)
+
+    async def alone(self, step: Callable[[], T]) -> T:
+        """Return what the step returns, which nobody else reads or writes meanwhile.
+
+        Raises:
+            StoreError: the folder cannot be used; the class says why.
+        """
+        return await asyncio.to_thread(self._run, step, is_shared=False)
+
+    async def shared(self, step: Callable[[], T]) -> T:
+        """Return what the step returns, while nobody writes; raises as `alone`."""
+        return await asyncio.to_thread(self._run, step, is_shared=True)
+
+    def shelf(self, key: str) -> Shelf:
+        """Return the shelf of a key, which is created by what is put there."""
+        return Shelf(self.path / _hash(key))
+
+    def shelves(self) -> Iterator[Shelf]:
+        """Yield the shelves that are there; what a killed process had begun to remove is removed."""
+        for path in sorted(self.path.iterdir()):
+            if path.name.startswith(_GONE):
+                shutil.rmtree(path)
+            elif path.is_dir():
+                yield Shelf(path)
+
+    def remove(self, shelf: Shelf) -> None:
+        """Remove a shelf with all on it, whole or not at all."""
+        gone = shelf.path.with_name(f"{_GONE}{shelf.path.name}")
+        os.rename(shelf.path, gone)
+        shutil.rmtree(gone)
+
+    def _run(self, step: Callable[[], T], *, is_shared: bool) -> T:
+        with self._guarded(), self._locked(is_shared=is_shared):
+            return step()
+
+    @contextmanager
+    def _locked(self, *, is_shared: bool) -> Iterator[None]:
+        """Hold the lock; the kernel ends it with the process."""
+        if sys.platform == "win32":
+            with self._threads:
+                yield
+            return
+        import fcntl  # not on Windows
+
+        descriptor = os.open(self.path, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise _store_error(error, self.path) from error
+
+
+def _hash(key: str) -> str:
+    """Return the name of a key in the folder; half a surrogate pair has one too."""
+    return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _parsed(file: Path) -> Any:
+    try:
+        return json.loads(file.read_bytes())
+    except ValueError as error:
+        raise _damaged(file) from error
+
+
+def _damaged(file: Path) -> StoreCorruptError:
+    return StoreCorruptError("is damaged", path=file, hint="restore the folder from a backup")
+
+
+def _store_error(error: OSError, path: Path) -> StoreError:
+    """Return what an error of the system means for the folder."""
+    message = f"cannot be used: {error.strerror}"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return StoreReadOnlyError(
+            message, path=path, hint="let the user of this process write to the folder and what is in it"
+        )
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StoreFullError(message, path=path, hint="free space on its disk, or raise the quota")
+    if error.errno == errno.ENOENT:
+        return StoreMissingError(message, path=path, hint="restore the folder, or restart the process")
+    if error.errno in (errno.EEXIST, errno.ENOTDIR):
+        return StoreError("is no folder", path=path, hint="name a folder, or a new one")
+    return StoreError(message, path=path, hint="look at the folder and its disk")
