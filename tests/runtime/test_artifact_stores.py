@@ -51,17 +51,18 @@ async def save(store: ArtifactStore, owner: str, name: str = "a", data: bytes = 
     return await store.save(owner, name, data, "text/plain", {}, 1_000)
 
 
-async def test_an_owner_is_dropped_with_those_below_it_and_no_other(store: ArtifactStore) -> None:
-    owners = ("run/s/r1", "run/s/r1/child:c", "run/s/r10", "run/s", "run/s.", "run/s0", "user/s")
+async def test_an_owner_is_dropped_and_with_a_slash_those_that_begin_with_it(store: ArtifactStore) -> None:
+    owners = ("run/s/r1", "run/s/r1/child:c", "run/s/r10", "run/s/", "run/s", "run/s0", "session/s/r1")
     for owner in owners:
         await save(store, owner)
         await save(store, owner)
-    assert await store.forget("run/s/r1") == 4
-    assert await kept(store, *owners) == ["run/s/r10", "run/s", "run/s.", "run/s0", "user/s"]
+    assert await store.forget("run/s/r1") == 2
     assert await store.load("run/s/r1", "a", 1) is None
-    assert await store.forget("run/s") == 4
-    assert await kept(store, *owners) == ["run/s.", "run/s0", "user/s"]
-    assert await store.forget("nobody") == 0
+    assert await kept(store, *owners) == list(owners[1:])
+    assert await store.forget("run/s/r1/") == 2
+    assert await store.forget("run/s/") == 4
+    assert await kept(store, *owners) == ["run/s", "run/s0", "session/s/r1"]
+    assert await store.forget("session/s") == await store.forget("nobody/") == 0
 
 
 async def test_an_owner_who_saved_again_is_not_old(store: ArtifactStore, clock: Clock) -> None:
@@ -69,15 +70,15 @@ async def test_an_owner_who_saved_again_is_not_old(store: ArtifactStore, clock: 
         await save(store, owner)
     clock.now = 200.0
     await save(store, "run//b", "later")
-    assert await store.forget("run/", before=100.0) == 0
-    assert await store.forget("run/", before=200.0) == 1
+    assert await store.forget("run//", before=100.0) == 0
+    assert await store.forget("run//", before=200.0) == 1
     assert await kept(store, "run//a", "run//b") == ["run//b"]
-    assert await store.forget("run/", before=201.0) == 2
+    assert await store.forget("run//", before=201.0) == 2
 
 
 async def test_what_was_dropped_makes_room(store: ArtifactStore) -> None:
     await store.save("run/s/r", "a", b"12345", "text/plain", {}, 8)
-    await store.forget("run/s")
+    await store.forget("run/s/")
     assert await store.save("run/s/r", "a", b"12345", "text/plain", {}, 8) == 1
 
 
@@ -91,7 +92,7 @@ async def test_a_file_of_an_older_version_has_no_times_yet(tmp_path: Path) -> No
     database.close()
     store = SqliteArtifactStore(file, clock=lambda: 200.0)
     await save(store, "run//b")
-    assert await store.forget("run/", before=100.0) == 1
+    assert await store.forget("run//", before=100.0) == 1
     assert await kept(store, "run//a", "run//b") == ["run//b"]
 
 
@@ -158,7 +159,7 @@ async def test_what_a_killed_process_had_begun_to_remove_is_removed(tmp_path: Pa
     shelf = Folder(tmp_path / "artifacts").shelf("run/s/r").path
     shelf.rename(shelf.with_name(f"gone-{shelf.name}"))
     assert await kept(store, "run/s/r") == []
-    assert await store.forget("run/s") == 0
+    assert await store.forget("run/s/") == 0
     assert files(tmp_path) == []
 
 

@@ -1,26 +1,31 @@
-"""Files that tools leave behind: versioned, by name, of a session or of a user.
+"""What tools leave behind: files, versioned, by name, of a session or of a user; and artifacts of results.
 
-A version is there as soon as it is saved, whatever becomes of the call.
+A version is there as soon as it is saved, whatever becomes of the call. One store keeps both: an artifact of
+a result is of its run, and its name is the SHA-256 of its data.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from toolgen.contract.json_value import Json
 
 from ..call.bridge import Wait
 from ..calls import CallMeta
 from ..errors import ToolError
+from ..results import Artifact
 from .capability import CallScope, Conflict
 
 _NAME: Final = re.compile(r"[^/\\\x00-\x1f\ud800-\udfff]{1,255}")
 _MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+")
 """Type and subtype (RFC 6838, section 4.2)."""
+_URI: Final = re.compile(r"artifact:([^?]+)/([^/?]+)\?version=([1-9][0-9]{0,17})")
+JSON_TYPE: Final = "application/json"
+"""Media type of the artifacts of results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,16 +71,17 @@ class ArtifactStore(Protocol):
         ...
 
     async def forget(self, owner: str, before: float | None = None) -> int:
-        """Drop all versions of an owner, and of the owners `<owner>/…` below it; return how many.
+        """Drop all versions of an owner; return how many.
 
-        With `before`, in seconds since 1970, only those of owners that saved nothing from then on.
+        An owner that ends with a slash stands for all that begin with it. With `before`, in seconds since
+        1970, only those of owners are dropped that saved nothing from then on.
         """
         ...
 
 
-def is_of(owner: str, above: str) -> bool:
-    """Return whether an owner is this one, or stands below it."""
-    return owner == above or owner.startswith(f"{above}/")
+def is_of(owner: str, given: str) -> bool:
+    """Return whether an owner is the one given to `ArtifactStore.forget`, or begins with it."""
+    return owner == given or (given.endswith("/") and owner.startswith(given))
 
 
 def too_many_bytes(most: int) -> ToolError:
@@ -146,7 +152,7 @@ class Artifacts:
         """Keep a result that is too large for the model, and return its URI."""
         call = self._call.meta.tool_call_id or "call"
         name = f"{self._call.spec.name} {re.sub(r'[^A-Za-z0-9._-]', '-', call)[:100]}.json"
-        return (await self.save(name, document, "application/json")).uri
+        return (await self.save(name, document, JSON_TYPE)).uri
 
     def _place(self, name: str) -> tuple[str, str]:
         scope, colon, plain = name.partition(":")
@@ -200,7 +206,7 @@ class SyncArtifacts:
 
 
 class ArtifactsCapability:
-    """Gives executors `ctx.artifacts`, and the runtime a place for results that are too large."""
+    """Gives executors `ctx.artifacts`, and the runtime a place for artifacts and for results too large."""
 
     name = "artifacts"
 
@@ -251,6 +257,56 @@ class ArtifactsCapability:
         if len(data) > self._most_bytes:
             raise ToolError(f"the artifact has {len(data)} bytes, and may have {self._most_bytes}")
         return await self.store.save(owner, name, data, media_type, metadata, self._most_bytes_of_owner)
+
+    async def keep(self, meta: CallMeta, artifact: Artifact, digest: str) -> str:
+        """Keep an artifact of a call's result and return its URI; equal data of one run is kept once.
+
+        Raises:
+            ToolError: as `save`.
+        """
+        owner = _run(meta.session_id, meta.run_id)
+        known = await self.store.listed(owner, digest)
+        facts: dict[str, Json] = {"kind": artifact.kind, "tool": artifact.source_tool}
+        version = (
+            known[-1].version if known else await self.save(owner, digest, artifact.json, JSON_TYPE, facts)
+        )
+        return _uri(owner, digest, version)
+
+    async def read(self, uri: str, session_id: str | None = None) -> StoredArtifact | None:
+        """Return what a URI names: an artifact of a result, a file, or a result that was too large.
+
+        With `session_id`, only what the session or a run of it left; "" for runs of no session. None where
+        there is nothing, or it is somebody else's.
+        """
+        parts = _URI.fullmatch(uri)
+        if parts is None:
+            return None
+        owner, name = unquote(parts[1]), unquote(parts[2])
+        if session_id is not None and not any(is_of(owner, own) for own in _of_session(session_id)):
+            return None
+        found = await self.store.load(owner, name, int(parts[3]))
+        return None if found is None else replace(found, info=replace(found.info, uri=uri))
+
+    async def forget(self, session_id: str, *, run_id: str = "", before: float | None = None) -> int:
+        """Drop the files of a session and what its runs left; return how many versions.
+
+        With `run_id`, only what this run and its children left; without a session, what runs of no session
+        did. With `before`, in seconds since 1970, only the files or the run that saved nothing from then on.
+        """
+        run = _run(session_id, run_id)
+        owners = (run, f"{run}/") if run_id else _of_session(session_id)
+        return sum([await self.store.forget(owner, before) for owner in owners])
+
+
+def _run(session_id: str, run_id: str) -> str:
+    """Return the owner of what a run leaves."""
+    return f"run/{quote(session_id, safe='')}/{run_id}"
+
+
+def _of_session(session_id: str) -> tuple[str, ...]:
+    """Return the owners of what belongs to a session, as `ArtifactStore.forget` takes them."""
+    runs = _run(session_id, "")
+    return (f"session/{session_id}", runs) if session_id else (runs,)
 
 
 def _uri(owner: str, name: str, version: int) -> str:

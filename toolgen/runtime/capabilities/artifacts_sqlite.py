@@ -32,10 +32,6 @@ _TIMES: Final = """
 CREATE TABLE IF NOT EXISTS owner (owner TEXT NOT NULL PRIMARY KEY, saved_at REAL NOT NULL) STRICT
 """
 """When each owner saved last, in seconds since 1970; created when it is needed, for files that have none."""
-_BELOW: Final = (
-    "(artifact.owner = :owner OR (artifact.owner >= :owner || '/' AND artifact.owner < :owner || '0'))"
-)
-"""An owner, or one below it; "0" is the character after "/"."""
 _INFO: Final = "SELECT name, version, media_type, length(data), metadata FROM artifact"
 
 
@@ -100,12 +96,14 @@ class SqliteArtifactStore:
         return tuple(map(_info, rows))
 
     async def forget(self, owner: str, before: float | None = None) -> int:
-        values = {"owner": owner, "before": before}
+        is_begin = owner.endswith("/")  # "0" is the character after it
+        of = "owner >= :owner AND owner < :end" if is_begin else "owner = :owner"
+        values = {"owner": owner, "end": f"{owner[:-1]}0", "before": before}
 
         def step(database: sqlite3.Connection) -> int:
             database.execute(_TIMES)
             late = "(SELECT saved_at FROM owner WHERE owner.owner = artifact.owner)"
-            where = f"{_BELOW} AND (:before IS NULL OR coalesce({late}, 0) < :before)"
+            where = f"{of} AND (:before IS NULL OR coalesce({late}, 0) < :before)"
             count = database.execute(f"DELETE FROM artifact WHERE {where}", values).rowcount
             database.execute("DELETE FROM owner WHERE owner NOT IN (SELECT owner FROM artifact)")
             return count
