@@ -39,6 +39,8 @@ class Limits:
 
     A tool's own `max_result_bytes` stands in its place.
     """
+    inline_artifact_bytes: int = 16 * 2**10
+    """Of the data of an artifact that stands in its reference, in events and in conversations."""
     small_bytes: int = field(init=False, repr=False, compare=False)
     """A document up to this length is within all limits, whatever it holds."""
 
@@ -55,6 +57,10 @@ class Limits:
             raise ValueError(
                 f"Limits(result_bytes={self.result_bytes}); it must be at least {LEAST_RESULT_BYTES}, "
                 "so that the marker of a truncated result fits"
+            )
+        if self.inline_artifact_bytes < 0:
+            raise ValueError(
+                f"Limits(inline_artifact_bytes={self.inline_artifact_bytes}); it must be at least 0"
             )
         # A level takes two bytes, a key one and its comma.
         small = min(self.bytes // LONGEST_CHARACTER, 2 * self.depth, self.keys)

@@ -35,6 +35,7 @@ from .errors import (
     RegistrationError,
     ToolError,
     ToolValidationError,
+    UnknownArtifactError,
     UnknownToolError,
 )
 from .lazy import LazyModule, lazy_attribute
@@ -43,6 +44,7 @@ from .presence import given
 from .results import (
     Actions,
     Artifact,
+    ArtifactRef,
     Bounds,
     LongRunningReturn,
     Pending,
@@ -74,6 +76,7 @@ __all__ = [
     "Answer",
     "AnyJson",
     "Artifact",
+    "ArtifactRef",
     "ArtifactSpec",
     "Ask",
     "AudioContent",
@@ -150,6 +153,7 @@ __all__ = [
     "Trace",
     "TraceStep",
     "Unfinished",
+    "UnknownArtifactError",
     "UnknownToolError",
     "Url",
     "Values",

@@ -4,7 +4,8 @@
     ├── ToolgenError                 the host's mistake, raised where it is made
     │   ├── RegistrationError        a toolset cannot serve calls as it is registered
     │   ├── FormatError              the generated code is of another format
-    │   └── UnknownToolError         introspection of a tool that is not registered
+    │   ├── UnknownToolError         introspection of a tool that is not registered
+    │   └── UnknownArtifactError     nothing has the URI, or it belongs to another session
     ├── ToolError                    what the model is told, raised by executors and interceptors
     ├── ToolValidationError          a document does not fit its codec; carries the issues
     ├── MalformedResultError         an executor's result breaks its contract: the executor's bug
@@ -34,6 +35,10 @@ class UnknownToolError(ToolgenError, KeyError):
     """No registered tool has this id or name."""
 
     __str__ = ToolgenError.__str__  # KeyError would print the repr
+
+
+class UnknownArtifactError(ToolgenError):
+    """No artifact has this URI, or none that the caller may know of."""
 
 
 class ToolError(Exception):

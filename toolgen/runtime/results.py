@@ -27,6 +27,25 @@ ToolStatus = Literal["ok", "error", "denied", "pending", "suspended"]
 
 
 @record
+class ArtifactRef:
+    """An artifact beside a result by reference: where it is kept, and its data where that is small."""
+
+    kind: str
+    uri: str = ""
+    """What `Runtime.artifact` reads; "" where no store has it."""
+    media_type: str = ""
+    """Such as `application/json` (RFC 6838)."""
+    size: int = 0
+    """Bytes of the data."""
+    digest: str = ""
+    """`sha256:` and the SHA-256 of the data in hex."""
+    json: str = ""
+    """The data as canonical JSON; "" where it is larger than `Limits.inline_artifact_bytes`."""
+    not_kept: str = ""
+    """Why no store has it, for people; "" where one does."""
+
+
+@record
 class Artifact:
     """Full data beside a result, for UIs and audits; the model never sees it."""
 
@@ -36,6 +55,8 @@ class Artifact:
     """Id of the tool; set by the runtime."""
     json: bytes = b""
     """The data as canonical JSON; set by the runtime."""
+    ref: ArtifactRef | None = None
+    """Where it is kept; set by the runtime."""
 
 
 @record

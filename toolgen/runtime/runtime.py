@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
+from .call.artifact_refs import stored
 from .call.batch import Batch
 from .call.boundary import contained
 from .call.dispatch import dispatch
@@ -39,7 +40,7 @@ from .waiting.answering import Answering
 from .waiting.answers import cancellation
 
 if TYPE_CHECKING:
-    from .capabilities import Capability
+    from .capabilities import Capability, StoredArtifact
     from .engine import Engine
     from .events.hub import Events
     from .telemetry import ToolSpans
@@ -284,6 +285,17 @@ class Runtime:
     async def suspended(self, session_id: str | None = None) -> tuple[Suspended, ...]:
         """Return what waits for an answer, oldest first; without tokens, which only their clients hold."""
         return await self._answering.waiting(session_id)
+
+    async def artifact(self, uri: str, *, session_id: str | None = None) -> StoredArtifact:
+        """Return what a reference names: an artifact of a result, a file, or a result that was too large.
+
+        `session_id` is whose it has to be, "" for runs of no session; without one it is not compared.
+
+        Raises:
+            UnknownArtifactError: there is nothing, or it belongs to another session.
+            StoreError: the store cannot be used.
+        """
+        return await stored(self._host, uri, session_id)
 
     async def aclose(self) -> None:
         """Stop the runs of agents, end the threads, and close what the runtime owns."""

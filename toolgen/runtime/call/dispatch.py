@@ -17,6 +17,7 @@ from ..context import ToolContext
 from ..errors import MalformedResultError, ToolError, ToolValidationError
 from ..results import Delegated, Pending, Telemetry, ToolOutcome, ToolResult, Unfinished, WithoutResult
 from ..waiting.suspending import suspend
+from .artifact_refs import with_references
 from .boundary import contain
 from .bounds import remember, seen_bounds
 from .deadlines import limited
@@ -107,6 +108,8 @@ async def _attempt(frame: Frame, is_watched: bool) -> ToolResult:
         result = finish(spec, returned, meta, trace)
         if host.policy is not None:
             remember(result, context.values)
+        if result.artifacts:
+            result = await with_references(frame, result)
         limit = host.limit_of(spec)
         if len(result.json) > limit or len(result.display) > limit // LONGEST_CHARACTER:
             return await within_limit(frame, result)

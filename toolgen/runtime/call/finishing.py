@@ -14,6 +14,7 @@ from ..content import Content, ResourceContent, TextContent
 from ..errors import MalformedResultError
 from ..results import Artifact, ToolOutcome, ToolResult
 from ..specs import ToolSpec
+from .artifact_refs import with_references
 from .boundary import Contained
 from .bounds import bounds_of, remember
 from .failures import log
@@ -76,6 +77,8 @@ async def finished(frame: Frame, returned: object) -> ToolResult:
     result = finish(frame.spec, returned, frame.meta)
     if frame.host.policy is not None:
         remember(result, frame.context.values)
+    if result.artifacts:
+        result = await with_references(frame, result)
     return await within_limit(frame, result)
 
 

@@ -1,7 +1,8 @@
 """What those who watch are told: one frozen record per kind of event, and the same as JSON.
 
-No event has a place for an injected value, a credential, the token of a suspension or the data of an
-artifact; a reader must never need them. `Any` is JSON: pydantic reads no recursive `Json`.
+No event has a place for an injected value, a credential or the token of a suspension; a reader must never
+need them. The data of an artifact is in one where it is small. `Any` is JSON: pydantic reads no recursive
+`Json`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pydantic_core import to_jsonable_python
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
 
+from ..results import ArtifactRef as ArtifactRef
 from ..results import Bounds, ToolStatus
 
 FORMAT: Final = 1
@@ -100,15 +102,6 @@ class ToolOutputDelta(Head):
     type: Literal["tool_output_delta"] = "tool_output_delta"
     tool: str
     text: str
-
-
-@record
-class ArtifactRef:
-    """An artifact beside a result, by name; its data is in no event."""
-
-    kind: str
-    uri: str = ""
-    """Where the host keeps it; "" when it is only in the result."""
 
 
 @record

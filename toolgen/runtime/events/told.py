@@ -1,7 +1,7 @@
 """The steps of calls as events; nothing is built while nobody listens.
 
-Events show a call in the model's own words. Injected values, tokens and the data of artifacts have no place
-in them.
+Events show a call in the model's own words. Injected values and tokens have no place in them, nor has the
+data of large artifacts.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class EventReports(Reports):
             correlation_id=(error.correlation_id or "") if error else "",
             issue_count=len(hint.issues) + hint.more_issues if hint else 0,
             bounds=result.bounds,
-            artifacts=tuple(ArtifactRef(kind=artifact.kind) for artifact in result.artifacts),
+            artifacts=tuple(one.ref or ArtifactRef(kind=one.kind) for one in result.artifacts),
             text=result.display,
             is_final=result.is_final,
             duration_s=result.telemetry.duration_s if result.telemetry else 0.0,

@@ -1,0 +1,355 @@
+"""Artifacts of results: kept before the call is over, told by reference, read by those whose they are."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runtime.store_files import ARTIFACT_STORES
+from tests.virtual_time import in_virtual_time
+from toolgen.contract.json_value import Json
+from toolgen.runtime import (
+    Answer,
+    Artifact,
+    ArtifactRef,
+    ArtifactSpec,
+    CallMeta,
+    Continue,
+    Hook,
+    Limits,
+    Runtime,
+    StaticToolset,
+    ToolContext,
+    ToolModel,
+    ToolOutcome,
+    ToolResult,
+    UnknownArtifactError,
+)
+from toolgen.runtime.capabilities import ArtifactsCapability, ArtifactStore, MemoryArtifactStore
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.events.records import ToolEnd
+from toolgen.runtime.toolsets.functions import func_tool
+from toolgen.runtime.type_codec import TypeCodec
+
+
+class Photo(ToolModel):
+    pixels: str
+
+
+PHOTO: ArtifactSpec[Photo] = ArtifactSpec(kind="photo", codec=TypeCodec(Photo, "Photo"))
+META = CallMeta(run_id="r", session_id="s", tool_call_id="c1")
+LIMITS = Limits(inline_artifact_bytes=100)
+NO_STORE = "the runtime has no store of artifacts"
+
+
+def photos(*sizes: int) -> list[Artifact]:
+    return [PHOTO.of(Photo(pixels="x" * size)) for size in sizes]
+
+
+async def paint(sizes: list[int]) -> ToolOutcome[str]:
+    """Paint photos of these sizes."""
+    return ToolOutcome.of("painted", artifacts=photos(*sizes))
+
+
+def paint_in_a_thread(sizes: list[int]) -> ToolOutcome[str]:
+    """Paint photos of these sizes."""
+    return ToolOutcome.of("painted", artifacts=photos(*sizes))
+
+
+def runtime(store: ArtifactStore | None = None, tool: Any = paint, **options: Any) -> Runtime:
+    """Return a runtime with one tool, `local.functions.paint`."""
+    made = func_tool(tool, name="paint")
+    bound = replace(made, spec=replace(made.spec, artifacts={"photo": PHOTO}))
+    capabilities = () if store is None else (ArtifactsCapability(store),)
+    found = Runtime(capabilities=capabilities, limits=LIMITS, **options)
+    found.register(StaticToolset(name="local.functions", bound=(bound,)))
+    return found
+
+
+def refs(result: ToolResult) -> list[ArtifactRef]:
+    assert result.status == "ok", result.json
+    return [artifact.ref for artifact in result.artifacts if artifact.ref is not None]
+
+
+@pytest.fixture(params=ARTIFACT_STORES)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> ArtifactStore:
+    return ARTIFACT_STORES[request.param](tmp_path, time.time)
+
+
+async def test_a_result_says_where_its_artifacts_are(store: ArtifactStore) -> None:
+    made = runtime(store)
+    result = await made.call("paint", {"sizes": [3, 200]}, META)
+    small, large = refs(result)
+    document = b'{"pixels":"xxx"}'
+    assert small == ArtifactRef(
+        kind="photo",
+        uri=small.uri,
+        media_type="application/json",
+        size=len(document),
+        digest=f"sha256:{sha256(document).hexdigest()}",
+        json=document.decode(),
+    )
+    assert (large.json, large.size, large.not_kept) == ("", 213, "")
+    for artifact, ref in zip(result.artifacts, (small, large), strict=True):
+        found = await made.artifact(ref.uri, session_id="s")
+        assert found.data == artifact.json
+        assert (found.info.uri, found.info.media_type) == (ref.uri, "application/json")
+        assert found.info.metadata == {"kind": "photo", "tool": "local.functions.paint"}
+
+
+async def test_what_the_model_reads_has_no_artifact(store: ArtifactStore) -> None:
+    result = await runtime(store).call("paint", {"sizes": [3]}, META)
+    assert (result.json, result.content, result.display) == (b'"painted"', (), "")
+
+
+async def test_equal_data_of_one_run_is_kept_once(store: ArtifactStore) -> None:
+    made = runtime(store)
+    first = refs(await made.call("paint", {"sizes": [3, 3]}, META))
+    again = refs(await made.call("paint", {"sizes": [3]}, replace(META, tool_call_id="c2")))
+    other = refs(await made.call("paint", {"sizes": [3]}, replace(META, run_id="r2")))
+    assert len({ref.uri for ref in (*first, *again)}) == 1
+    assert other[0].uri != first[0].uri
+    assert len(await store.listed("run/s/r")) == 1
+
+
+async def test_an_artifact_is_there_when_the_end_of_its_call_is_told() -> None:
+    seen: list[Any] = []
+
+    class Watching(MemoryArtifactStore):
+        async def save(
+            self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json], most: int
+        ) -> int:
+            await asyncio.sleep(0)
+            assert not events.is_idle
+            version = await super().save(owner, name, data, media_type, metadata, most)
+            seen.append("kept")
+            return version
+
+    events = Events()
+    made = runtime(Watching(), events=events)
+    told = events.subscribe(types=["tool_end"])
+
+    async def watches() -> None:
+        async for event in told:
+            seen.append(event)
+
+    watching = asyncio.ensure_future(watches())
+    result = await made.call("paint", {"sizes": [3, 200]}, META)
+    events.close()
+    await watching
+    assert seen[:2] == ["kept", "kept"]
+    (ended,) = seen[2:]
+    assert isinstance(ended, ToolEnd)
+    assert list(ended.artifacts) == refs(result)
+
+
+async def test_without_a_store_the_data_is_in_the_result_and_small_data_in_the_event() -> None:
+    events = Events()
+    told = events.subscribe(types=["tool_end"])
+    made = runtime(events=events)
+    result = await made.call("paint", {"sizes": [3, 200]}, META)
+    events.close()
+    (ended,) = [event async for event in told]
+    assert isinstance(ended, ToolEnd)
+    small, large = ended.artifacts
+    assert (small.uri, small.json, small.not_kept) == ("", '{"pixels":"xxx"}', NO_STORE)
+    assert (large.uri, large.json, large.not_kept) == ("", "", NO_STORE)
+    photo = PHOTO.get(result)
+    assert photo is not None
+    assert photo.pixels == "xxx"
+    assert len(result.artifacts[1].json) == large.size == 213
+    with pytest.raises(UnknownArtifactError):
+        await made.artifact("artifact:run/s/r/x?version=1")
+
+
+class Broken(MemoryArtifactStore):
+    """Raises, or takes for ever."""
+
+    def __init__(self, error: BaseException | None) -> None:
+        super().__init__()
+        self.error = error
+
+    async def listed(self, owner: str, name: str | None = None) -> Any:
+        if self.error is None:
+            await asyncio.sleep(3_600)
+        else:
+            raise self.error
+
+
+@pytest.mark.parametrize("error", [OSError("the secret path"), SystemExit(1), None])
+def test_a_store_that_fails_loses_the_artifact_and_not_the_result(
+    error: BaseException | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    @in_virtual_time
+    async def calls() -> None:
+        began = asyncio.get_running_loop().time()
+        result = await runtime(Broken(error)).call("paint", {"sizes": [3, 200]}, META)
+        small, large = refs(result)
+        assert result.json == b'"painted"'
+        assert (small.uri, small.json, small.not_kept) == (
+            "",
+            '{"pixels":"xxx"}',
+            "the store of artifacts failed",
+        )
+        assert (large.uri, large.json, large.not_kept) == ("", "", "the store of artifacts failed")
+        assert asyncio.get_running_loop().time() - began == (60 if error is None else 0)
+
+    calls()
+    assert "artifact photo of local.functions.paint was not kept" in caplog.text
+
+
+async def test_an_artifact_that_is_too_large_for_its_host_is_not_kept(store: ArtifactStore) -> None:
+    capability = ArtifactsCapability(store, most_bytes=100, most_bytes_of_owner=150)
+    made = runtime_with(capability)
+    large, first, second, third = refs(await made.call("paint", {"sizes": [200, 30, 31, 60]}, META))
+    assert large.not_kept == "the artifact has 213 bytes, and may have 100"
+    assert (first.not_kept, second.not_kept) == ("", "")
+    assert third.not_kept == "all artifacts together may have 150 bytes"
+
+
+def runtime_with(capability: ArtifactsCapability) -> Runtime:
+    made = func_tool(paint)
+    found = Runtime(capabilities=[capability], limits=LIMITS)
+    bound = replace(made, spec=replace(made.spec, artifacts={"photo": PHOTO}))
+    found.register(StaticToolset(name="local.functions", bound=(bound,)))
+    return found
+
+
+async def test_nobody_reads_what_another_session_left(store: ArtifactStore) -> None:
+    made = runtime(store)
+
+    async def uri(session_id: str, run_id: str) -> str:
+        meta = CallMeta(session_id=session_id, run_id=run_id)
+        return refs(await made.call("paint", {"sizes": [3]}, meta))[0].uri
+
+    sessions = ("s", "s/r", "", "s%2Fr", "S", "s?version=1", "ü")
+    uris = {session: await uri(session, "r") for session in sessions}
+    uris |= {f"{session}/": await uri(session, "") for session in ("s", "")}
+    assert len(set(uris.values())) == len(uris)
+    for owner, name in uris.items():
+        assert (await made.artifact(name)).data == b'{"pixels":"xxx"}'
+        for session in sessions:
+            if session == owner.removesuffix("/"):
+                assert (await made.artifact(name, session_id=session)).info.size == 16
+            else:
+                with pytest.raises(UnknownArtifactError, match="there is no artifact"):
+                    await made.artifact(name, session_id=session)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "",
+        "artifact:",
+        "artifact:run/s/r/x",
+        "artifact:run/s/r/x?version=0",
+        "artifact:run/s/r/x?version=1&x",
+        "artifact:run/s/r/x?version=99999999999999999999",
+        "artifact:run/s/r/../../x?version=1",
+        "file:///etc/passwd",
+        "artifact:run/s/r/%2e%2e?version=1",
+        "artifact:run/s/r/%00?version=1",
+        "artifact:run/s/r/%ff?version=1",
+    ],
+)
+async def test_a_uri_that_names_nothing_is_unknown(store: ArtifactStore, uri: str) -> None:
+    with pytest.raises(UnknownArtifactError):
+        await runtime(store).artifact(uri)
+
+
+async def test_a_file_and_a_result_that_was_too_large_are_read_by_uri(store: ArtifactStore) -> None:
+    uris: list[str] = []
+
+    async def saves(ctx: ToolContext) -> str:
+        """Save files."""
+        uris.append((await ctx.artifacts.save("plan.png", b"abc", "image/png")).uri)
+        uris.append((await ctx.artifacts.save("user:note", b"mine")).uri)
+        return "x" * 600
+
+    made = runtime(store, saves, tool_timeout=None)
+    limited = Runtime(capabilities=[ArtifactsCapability(store)], limits=Limits(result_bytes=300))
+    limited.register(StaticToolset(name="local.functions", bound=(func_tool(saves),)))
+    result = await limited.call("saves", {}, replace(META, labels={"user": "ann"}))
+    uris.append(json.loads(result.json)["kept"])
+    plan, note, whole = uris
+    found = await made.artifact(plan, session_id="s")
+    assert (found.data, found.info.name, found.info.media_type) == (b"abc", "plan.png", "image/png")
+    assert len((await made.artifact(whole, session_id="s")).data) == 602
+    assert (await made.artifact(note)).data == b"mine"
+    with pytest.raises(UnknownArtifactError):  # a session is not its user
+        await made.artifact(note, session_id="s")
+
+
+async def test_what_a_session_or_a_run_left_is_dropped(store: ArtifactStore) -> None:
+    made, capability = runtime(store), ArtifactsCapability(store)
+
+    async def uri(session_id: str, run_id: str) -> str:
+        meta = CallMeta(session_id=session_id, run_id=run_id)
+        return refs(await made.call("paint", {"sizes": [3]}, meta))[0].uri
+
+    uris = [
+        await uri("s", "r"),
+        await uri("s", "r/child:c"),
+        await uri("s", "r2"),
+        await uri("s/r", "r"),
+        await uri("", "r"),
+    ]
+    await store.save("session/s", "plan", b"x", "image/png", {}, 100)
+    await store.save("session/s/r", "plan", b"x", "image/png", {}, 100)
+
+    async def there() -> list[int]:
+        found = []
+        for number, name in enumerate(uris):
+            try:
+                await made.artifact(name)
+                found.append(number)
+            except UnknownArtifactError:
+                pass
+        return found
+
+    assert await capability.forget("s", run_id="r") == 2
+    assert await there() == [2, 3, 4]
+    assert await capability.forget("s") == 2
+    assert await there() == [3, 4]
+    assert await store.listed("session/s") == ()
+    assert len(await store.listed("session/s/r")) == 1
+    assert await capability.forget("") == 1
+    assert await there() == [3]
+
+
+async def test_a_hook_s_answer_is_kept_as_every_other(store: ArtifactStore) -> None:
+    class Instead(Hook):
+        async def after_tool(self, call: Any, result: Any, ctx: Any) -> Any:
+            return Answer(result=ToolOutcome.of("instead", artifacts=photos(5)))
+
+    class Seeing(Hook):
+        async def after_tool(self, call: Any, result: Any, ctx: Any) -> Any:
+            seen.append(result.artifacts[0].ref.uri)
+            return Continue()
+
+    seen: list[str] = []
+    made = runtime(store, hooks=[Instead(), Seeing()])
+    (ref,) = refs(await made.call("paint", {"sizes": [3]}, META))
+    assert seen == [ref.uri]
+    assert (await made.artifact(ref.uri)).data == b'{"pixels":"xxxxx"}'
+
+
+async def test_artifacts_of_a_tool_in_a_thread_are_kept(store: ArtifactStore) -> None:
+    made = runtime(store, paint_in_a_thread)
+    (ref,) = refs(await made.call("paint", {"sizes": [3]}, META))
+    assert (await made.artifact(ref.uri)).data == b'{"pixels":"xxx"}'
+    await made.aclose()
+
+
+def test_the_limit_of_what_stands_inline_is_no_negative_number() -> None:
+    assert Limits().inline_artifact_bytes == 16_384
+    with pytest.raises(ValueError, match="inline_artifact_bytes=-1"):
+        Limits(inline_artifact_bytes=-1)

@@ -1,0 +1,89 @@
+"""Artifacts of results by reference: kept in the host's store before anybody is told of the result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final
+
+from ..errors import ToolError, UnknownArtifactError
+from ..results import Artifact, ArtifactRef, ToolResult
+from .boundary import Contained
+from .deadlines import limited
+from .failures import log
+from .frame import Frame
+from .host import Host
+
+if TYPE_CHECKING:
+    from ..capabilities import ArtifactsCapability, StoredArtifact
+
+NO_STORE: Final = "the runtime has no store of artifacts"
+"""What `ArtifactRef.not_kept` says then; the data is only in the result."""
+_FAILED: Final = "the store of artifacts failed"
+
+
+async def with_references(frame: Frame, result: ToolResult) -> ToolResult:
+    """Return the result, each artifact with its reference, kept where the host has an `ArtifactsCapability`.
+
+    The result stands where the store fails; the reference says so, and the log has the failure.
+    """
+    found = [replace(artifact, ref=await _reference(frame, artifact)) for artifact in result.artifacts]
+    return replace(result, artifacts=tuple(found))
+
+
+async def stored(host: Host, uri: str, session_id: str | None) -> StoredArtifact:
+    """Return what a URI names; as `Runtime.artifact`.
+
+    Raises:
+        UnknownArtifactError: there is nothing, or it belongs to another session.
+    """
+    keeper = keeper_of(host)
+    found = None if keeper is None else await keeper.read(uri, session_id)
+    if found is None:
+        raise UnknownArtifactError(
+            f"there is no artifact {uri!r}", hint="it may be forgotten, or belong to another session"
+        )
+    return found
+
+
+def keeper_of(host: Host) -> ArtifactsCapability | None:
+    """Return what keeps artifacts for a host; None where nothing does."""
+    found = host.capabilities.get("artifacts")
+    if found is None:
+        return None
+    from ..capabilities import ArtifactsCapability  # a host without capabilities never needs it
+
+    return found if isinstance(found, ArtifactsCapability) else None
+
+
+async def _reference(frame: Frame, artifact: Artifact) -> ArtifactRef:
+    limits, size = frame.host.limits, len(artifact.json)
+    digest = sha256(artifact.json).hexdigest()
+    is_small = size <= min(limits.inline_artifact_bytes, limits.result_bytes)
+    uri, why = await _kept(frame, artifact, digest)
+    return ArtifactRef(
+        kind=artifact.kind,
+        uri=uri,
+        media_type="application/json",
+        size=size,
+        digest=f"sha256:{digest}",
+        json=artifact.json.decode() if is_small else "",
+        not_kept=why,
+    )
+
+
+async def _kept(frame: Frame, artifact: Artifact, digest: str) -> tuple[str, str]:
+    """Return the URI of an artifact, or why no store has it."""
+    keeper = keeper_of(frame.host)
+    if keeper is None:
+        return "", NO_STORE
+    try:
+        with Contained():
+            work = keeper.keep(frame.meta, artifact, digest)
+            return await limited(frame.host.stage_timeout, work), ""
+    except ToolError as error:  # the host allows no more
+        log.warning("artifact %s of %s was not kept: %s", artifact.kind, frame.spec.id, error)
+        return "", str(error)
+    except Exception:
+        log.exception("artifact %s of %s was not kept", artifact.kind, frame.spec.id)
+        return "", _FAILED
