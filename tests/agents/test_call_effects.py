@@ -118,8 +118,8 @@ async def test_artifacts_are_for_the_client_alone() -> None:
     )
     assert artifact.json == '{"pixels":"0123"}'
     (ended,) = found.of("tool_end")
-    assert [ref.kind for ref in ended.artifacts] == ["photo"]
-    assert "0123" not in str(planner.inputs[1].messages) + str(found.events)
+    assert [(ref.kind, ref.json) for ref in ended.artifacts] == [("photo", artifact.json)]
+    assert "0123" not in str(planner.inputs[1].messages)
 
 
 async def test_injected_values_stand_nowhere() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import FORMAT
 from toolgen.contract.policy import RunPolicy
+from toolgen.runtime.call.artifact_refs import keeper_of
 from toolgen.runtime.call.ending import unanswered
 from toolgen.runtime.call.entry import Entry
 from toolgen.runtime.call.failures import Arguments, as_document
@@ -165,6 +167,20 @@ class Agents:
     async def list_runs(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunOutput, ...]:
         """Return runs, the newest first, without the tokens of what they wait for."""
         return await self._runs.list(state=state, limit=limit)
+
+    async def forget(self, before: float) -> int:
+        """Drop the sessions that ended before this second since 1970; return how many.
+
+        What was said in them goes, and what their runs and tools left in the store of artifacts. The same of
+        a run of no session goes where its newest is older. Runs are forgotten by their engine.
+        """
+        sessions, keeper = self._host.sessions, keeper_of(self._host.tools)
+        if keeper is not None:  # first, so that a process that is killed here does it again
+            for session in await sessions.list(state="ended", limit=sys.maxsize):
+                if session.ended_at is not None and session.ended_at < before:
+                    await keeper.forget(session.id)
+            await keeper.forget("", before=before)
+        return await sessions.forget(before)
 
     async def snapshot(self, run_id: str) -> RunOutput:
         """Return where a run stands; without tokens, which only the handle of its client gives out.

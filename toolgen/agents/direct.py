@@ -21,7 +21,7 @@ from toolgen.runtime.results import Delegated, RunLink, ToolResult
 from .activities.calling import concluded
 from .host import new_facts
 from .loop.documents import Parent, RunDocument, RunInput
-from .output import passed_up
+from .run_artifacts import passed_up
 
 if TYPE_CHECKING:
     from .host import AgentHost
@@ -58,7 +58,7 @@ class DirectCalls:
         document = ended_document(status)
         took = time.perf_counter() - began
         result = await concluded(frame, document, link, duration_s=took)
-        below = passed_up(document["artifacts"], host.entry_of)
+        below = await passed_up(document["artifacts"], host.entry_of, host.tools)
         return replace(result, artifacts=(*below, *result.artifacts))
 
     async def _over(self, frame: Frame, given: RunInput, link: RunLink) -> RunStatus:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.limits import UNLIMITED
-from toolgen.runtime.call.entry import Entry
 from toolgen.runtime.engine import RunState, RunStatus
-from toolgen.runtime.results import Artifact, Telemetry
+from toolgen.runtime.results import Telemetry
 
 from .loop.documents import StopReason
 
@@ -44,13 +42,18 @@ class Awaiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunArtifact:
-    """An artifact of a call within the run, or of a child."""
+    """An artifact of a call within the run, or of a child; the fields of `ArtifactRef`, and of which call."""
 
     kind: str
     tool: str
     tool_call_id: str
     json: str
-    """The data as canonical JSON."""
+    """The data as canonical JSON; "" where it is large and `Runtime.artifact` reads it."""
+    uri: str = ""
+    media_type: str = ""
+    size: int = 0
+    digest: str = ""
+    not_kept: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,10 +84,17 @@ class RunOutput:
     tool_calls: int = 0
     children_count: int = 0
     artifacts: tuple[RunArtifact, ...] = ()
+    """Of the calls that have ended, its own and those of its children.
+
+    While a run goes on, and after it was canceled, they are those that its log tells of: its own first, and
+    large data only by `uri`; `Agents.list_runs` leaves them out then.
+    """
 
 
-def output_of(status: RunStatus, awaiting: Iterable[Awaiting] = ()) -> RunOutput:
-    """Return what a client gets of a status."""
+def output_of(
+    status: RunStatus, awaiting: Iterable[Awaiting] = (), artifacts: Iterable[RunArtifact] = ()
+) -> RunOutput:
+    """Return what a client gets of a status; the artifacts are those of a run that returned none."""
     given: Any = status.input
     facts = given["facts"]
     document: Any = status.output if status.state == "completed" else None
@@ -97,6 +107,7 @@ def output_of(status: RunStatus, awaiting: Iterable[Awaiting] = ()) -> RunOutput
             status=status.state,
             error=status.error,
             awaiting=tuple(awaiting),
+            artifacts=tuple(artifacts),
         )
     failure = document["failure"]
     return RunOutput(
@@ -142,16 +153,3 @@ def telemetry_of(usage: Iterable[Mapping[str, Any]]) -> Telemetry:
         input_tokens=sum(one["input_tokens"] for one in spent),
         output_tokens=sum(one["output_tokens"] for one in spent),
     )
-
-
-def passed_up(documents: Iterable[Any], entry_of: Callable[[str], Entry | None]) -> tuple[Artifact, ...]:
-    """Return the artifacts of a run and its children, typed; without those of tools that are gone."""
-    found = []
-    for document in documents:
-        entry = entry_of(document["tool"])
-        kind = None if entry is None else entry.spec.artifacts.get(document["kind"])
-        if kind is not None:
-            text = document["json"].encode()
-            data = kind.codec.decode(text, UNLIMITED)  # by an executor of this runtime
-            found.append(Artifact(kind=kind.kind, data=data, source_tool=document["tool"], json=text))
-    return tuple(found)

@@ -31,10 +31,11 @@ from .direct import DirectCalls
 from .host import AgentHost, new_facts
 from .log import event_of
 from .loop.documents import Parent
-from .output import Awaiting, RunOutput, awaiting_of, output_of, without_tokens
+from .output import Awaiting, RunArtifact, RunOutput, awaiting_of, output_of, without_tokens
 from .owner import Owner, is_within
 from .planner.messages import UserMessage
 from .planner.portable import portable_text
+from .run_artifacts import artifacts_so_far
 from .sessions.sessions import SessionError, Turn
 
 
@@ -203,17 +204,22 @@ class Runs:
         Raises:
             UnknownRunError: no run has the id.
         """
-        return await self._output(await self._engine.status(run_id))
+        return await self._whole(await self._engine.status(run_id))
 
     async def settled(self, run_id: str) -> RunOutput:
-        return await self._output(await self._engine.settled(run_id))
+        return await self._whole(await self._engine.settled(run_id))
 
     async def result(self, run_id: str) -> RunOutput:
-        return await self._output(await self._engine.result(run_id))
+        return await self._whole(await self._engine.result(run_id))
 
-    async def _output(self, status: RunStatus) -> RunOutput:
+    async def _whole(self, status: RunStatus) -> RunOutput:
+        """Return the output with the artifacts, which only the log has of a run that returned none."""
+        has_none = status.state != "completed"
+        return await self._output(status, await artifacts_so_far(self._engine, status) if has_none else ())
+
+    async def _output(self, status: RunStatus, artifacts: Sequence[RunArtifact] = ()) -> RunOutput:
         awaiting = () if status.is_over else tuple(await self._awaiting(status))
-        return output_of(status, awaiting)
+        return output_of(status, awaiting, artifacts)
 
     async def _awaiting(self, status: RunStatus) -> list[Awaiting]:
         """Return what the run and its children wait for, its own first."""

@@ -15,7 +15,7 @@ from toolgen.runtime.results import ToolStatus
 from ..catalogue import Agent
 from ..loop.documents import RunFacts
 from ..planner.history import visible
-from ..planner.messages import AssistantMessage, Message, ToolAnswer, ToolMessage
+from ..planner.messages import AssistantMessage, Message, ToolAnswer, ToolMessage, without_artifacts
 from ..planner.planner import PlanInput
 from ..sessions.sessions import Said, SessionStore, Summary, Turn
 
@@ -96,11 +96,14 @@ async def _visible(
 
 
 def paired(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Return the messages with a result for every call; a run that was canceled leaves calls without."""
+    """Return the messages for a planner: with a result for every call, and without artifacts.
+
+    A run that was canceled leaves calls without a result.
+    """
     found: list[Message] = []
     for message in messages:
         _answer(found, message)
-        found.append(message)
+        found.append(without_artifacts(message))
     _answer(found, None)
     return tuple(found)
 

@@ -8,13 +8,14 @@ from typing import Any, Final
 from pydantic_core import to_jsonable_python
 
 from toolgen.contract.json_value import Json
+from toolgen.runtime.call.artifact_refs import NO_STORE
 from toolgen.runtime.call.truncation import text_within
 from toolgen.runtime.calls import NO_META, CallMeta
 from toolgen.runtime.content import TextContent
 from toolgen.runtime.engine import ActivityInfo
 from toolgen.runtime.errors import causes_of
 from toolgen.runtime.events.records import Event, as_json
-from toolgen.runtime.results import Suspended, ToolResult
+from toolgen.runtime.results import Artifact, ArtifactRef, Suspended, ToolResult
 from toolgen.runtime.specs import ToolSpec
 
 from ..loop.documents import Done, StepCall
@@ -56,6 +57,7 @@ def recorded(
 ) -> Done:
     """Return what the loop gets of a result; the texts of its errors have at most `limit` bytes."""
     content, reminder = result.content, ""
+    refs = [to_jsonable_python(one.ref) for one in result.artifacts if one.ref is not None]
     if spec is not None and spec.reminder and content and content[-1] == TextContent(text=spec.reminder):
         content, reminder = content[:-1], spec.reminder
     status = result.status
@@ -69,19 +71,12 @@ def recorded(
             "reminder": reminder,
             "content": [block.as_json() for block in content],
             "bounds": to_jsonable_python(result.bounds),
+            "artifacts": refs,
         },
         "events": events.kept,
         "is_final": result.is_final and status == "ok",
         "display": result.display,
-        "artifacts": [
-            {
-                "kind": artifact.kind,
-                "tool": artifact.source_tool,
-                "tool_call_id": call["id"],
-                "json": artifact.json.decode(),
-            }
-            for artifact in result.artifacts
-        ],
+        "artifacts": [_artifact(artifact, call) for artifact in result.artifacts],
         "children": result.children_count,
     }
     if result.error is not None:
@@ -91,6 +86,15 @@ def recorded(
     if result.suspension is not None:
         done["suspension"] = as_document(result.suspension)
     return done
+
+
+def _artifact(artifact: Artifact, call: StepCall) -> dict[str, Json]:
+    """Return an artifact as a `RunArtifact`: by its reference, with all its data where there is no store."""
+    ref = artifact.ref or ArtifactRef(kind=artifact.kind, not_kept=NO_STORE)
+    facts: dict[str, Json] = to_jsonable_python(ref)
+    if ref.not_kept == NO_STORE:
+        facts["json"] = artifact.json.decode()
+    return {**facts, "tool": artifact.source_tool, "tool_call_id": call["id"]}
 
 
 def as_document(suspended: Suspended) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -11,7 +12,7 @@ from pydantic_core import to_json, to_jsonable_python
 from toolgen.contract.bounds import Bounds
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
-from toolgen.runtime.results import ToolStatus
+from toolgen.runtime.results import ArtifactRef, ToolStatus
 
 
 @record
@@ -68,6 +69,8 @@ class ToolAnswer:
     """Blocks of text, images, audio and resources (MCP), as JSON."""
     bounds: Bounds | None = None
     """Of a bounded result: how much of the data it shows."""
+    artifacts: tuple[ArtifactRef, ...] = ()
+    """For who shows the conversation to people; no planner gets them."""
 
 
 @record
@@ -79,6 +82,13 @@ class ToolMessage:
 
 
 Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
+
+
+def without_artifacts(message: Message) -> Message:
+    """Return a message as planners see it: no model is to read what was kept beside a result."""
+    if not isinstance(message, ToolMessage) or not any(answer.artifacts for answer in message.answers):
+        return message
+    return replace(message, answers=tuple(replace(answer, artifacts=()) for answer in message.answers))
 
 
 def messages_as_json(messages: Iterable[Message]) -> list[Json]:

@@ -1,0 +1,75 @@
+"""The artifacts of a run and its children: as far as a run has come, and passed to who called it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from typing import Any
+
+from toolgen.contract.limits import UNLIMITED
+from toolgen.runtime.call.artifact_refs import keeper_of
+from toolgen.runtime.call.entry import Entry
+from toolgen.runtime.call.failures import log
+from toolgen.runtime.call.host import Host
+from toolgen.runtime.engine import Engine, RunStatus
+from toolgen.runtime.results import Artifact, ArtifactRef
+
+from .output import RunArtifact
+
+
+async def artifacts_so_far(engine: Engine, status: RunStatus) -> list[RunArtifact]:
+    """Return the artifacts of the calls that have ended, as the log of the run tells of them.
+
+    Those of the run come first, in the order in which its calls ended, then those of each child.
+    """
+    found = []
+    async for _, event in engine.events(status.run_id, follow=False):
+        told: Any = event
+        if told["type"] == "tool_end":
+            call = {"tool": told["tool"], "tool_call_id": told["tool_call_id"]}
+            found += [RunArtifact(**_fields(ref), **call) for ref in told.get("artifacts", ())]
+    for child in status.children:
+        found += await artifacts_so_far(engine, await engine.status(child))
+    return found
+
+
+async def passed_up(
+    documents: Iterable[Any], entry_of: Callable[[str], Entry | None], host: Host
+) -> tuple[Artifact, ...]:
+    """Return the artifacts of a run and its children, typed.
+
+    Those of tools that are gone are left out, and those whose data nobody kept.
+    """
+    found = []
+    for document in documents:
+        entry = entry_of(document["tool"])
+        kind = None if entry is None else entry.spec.artifacts.get(document["kind"])
+        data = None if kind is None else await _data(document, host)
+        if kind is not None and data is not None:
+            artifact = Artifact(
+                kind=kind.kind,
+                data=kind.codec.decode(data, UNLIMITED),  # by an executor of this runtime
+                source_tool=document["tool"],
+                json=data,
+                ref=ArtifactRef(**_fields(document)),
+            )
+            found.append(artifact)
+    return tuple(found)
+
+
+async def _data(document: Any, host: Host) -> bytes | None:
+    """Return the data of an artifact; None where it is nowhere any more."""
+    if document["json"]:
+        return bytes(document["json"], "utf-8")
+    keeper = keeper_of(host)
+    try:
+        found = None if keeper is None else await keeper.read(document["uri"])
+    except Exception:
+        log.exception("artifact %s was not read", document["uri"])
+        return None
+    return None if found is None else found.data
+
+
+def _fields(document: Any) -> dict[str, Any]:
+    """Return what a document says of a reference; other versions may say more, or less."""
+    return {one.name: document[one.name] for one in fields(ArtifactRef) if one.name in document}
