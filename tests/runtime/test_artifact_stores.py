@@ -88,7 +88,7 @@ async def test_a_file_of_an_older_version_has_no_times_yet(tmp_path: Path) -> No
     await save(store, "run//a")
     store.close()
     with sqlite3.connect(file) as database:
-        database.execute("DROP TABLE owner")
+        database.execute("DROP TABLE artifact_owner")
     database.close()
     store = SqliteArtifactStore(file, clock=lambda: 200.0)
     await save(store, "run//b")

@@ -29,7 +29,7 @@ CREATE TABLE artifact (
 _FORMAT: Final = SqliteFormat(content="artifacts", application_id=0x74674172, version=1, tables=(_TABLE,))
 """Its application_id is "tgAr"."""
 _TIMES: Final = """
-CREATE TABLE IF NOT EXISTS owner (owner TEXT NOT NULL PRIMARY KEY, saved_at REAL NOT NULL) STRICT
+CREATE TABLE IF NOT EXISTS artifact_owner (owner TEXT NOT NULL PRIMARY KEY, saved_at REAL NOT NULL) STRICT
 """
 """When each owner saved last, in seconds since 1970; created when it is needed, for files that have none."""
 _INFO: Final = "SELECT name, version, media_type, length(data), metadata FROM artifact"
@@ -71,7 +71,7 @@ class SqliteArtifactStore:
                 (owner, name, version, media_type, facts, data),
             )
             database.execute(_TIMES)
-            database.execute("INSERT OR REPLACE INTO owner VALUES (?, ?)", (owner, self._clock()))
+            database.execute("INSERT OR REPLACE INTO artifact_owner VALUES (?, ?)", (owner, self._clock()))
             return int(version)
 
         return await self._file.write(step)
@@ -102,10 +102,10 @@ class SqliteArtifactStore:
 
         def step(database: sqlite3.Connection) -> int:
             database.execute(_TIMES)
-            late = "(SELECT saved_at FROM owner WHERE owner.owner = artifact.owner)"
+            late = "(SELECT saved_at FROM artifact_owner AS one WHERE one.owner = artifact.owner)"
             where = f"{of} AND (:before IS NULL OR coalesce({late}, 0) < :before)"
             count = database.execute(f"DELETE FROM artifact WHERE {where}", values).rowcount
-            database.execute("DELETE FROM owner WHERE owner NOT IN (SELECT owner FROM artifact)")
+            database.execute("DELETE FROM artifact_owner WHERE owner NOT IN (SELECT owner FROM artifact)")
             return count
 
         return await self._file.write(step)
