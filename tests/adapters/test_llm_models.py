@@ -14,7 +14,7 @@ from pydantic_ai.models.function import AgentInfo, DeltaThinkingPart, DeltaToolC
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RequestUsage
 
-from tests.adapters.given import Reports, answer, called, given
+from tests.adapters.given import FOUND, Reports, answer, called, given
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.adapters.llm.failures import ProviderError
 from toolgen.agents import (
@@ -26,6 +26,7 @@ from toolgen.agents import (
 )
 from toolgen.agents.planner.planner import Summarizer
 from toolgen.contract.errors import ToolgenError
+from toolgen.runtime import ArtifactRef
 
 SCHEMA = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
 
@@ -65,6 +66,21 @@ async def test_a_function_model_that_streams() -> None:
         ("call_z", "list_devices", '_id":"s1"}'),
     ]
     assert len(asked.reports.spent) == 1
+
+
+async def test_no_model_reads_the_artifacts_of_a_result() -> None:
+    """Not even where a planner is given them."""
+    asked: list[str] = []
+
+    def speak(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        asked.append(f"{messages} {info}")
+        return ModelResponse(parts=[TextPart(content="Done.")])
+
+    ref = ArtifactRef(kind="series", uri="artifact:run/s/r/hidden?version=1", json='{"hidden":1}')
+    messages = called(answer(artifacts=(ref,)))
+    await LLMPlanner(FunctionModel(speak)).plan_resume(given(*messages))
+    assert FOUND in asked[0]
+    assert "hidden" not in asked[0]
 
 
 async def test_an_answer_in_pieces_is_one_answer() -> None:

@@ -260,6 +260,26 @@ async def test_a_parent_has_what_its_child_made_while_both_wait_and_after() -> N
         assert list(over.artifacts) == [own, below]
 
 
+async def test_a_parent_has_what_a_child_made_that_was_canceled() -> None:
+    low = ScriptedPlanner([calling(painting("1"), "sculpt")])
+    top = ScriptedPlanner([calling("look"), everything])
+    agents = (agent("x.low", low, PAINTER), agent("x.top", top, exported("x.lows", "x.low")))
+    async with running(*agents, **with_store()) as (runtime, engine):
+        handle = await agents_of(runtime).client("x.top").start("Go.", session_id="s")
+        child = f"{handle.run_id}/child:call_0_0"
+        async for event in handle.events():
+            if event.type == "agent_run_started":
+                break
+        async for _, told in engine.events(child):
+            if told["type"] == "tool_end":
+                break
+        await engine.cancel(child, reason="enough")
+        over = await handle.result()
+    assert over.status == "completed"
+    assert "look failed" in over.text
+    assert drawn(over) == ['{"pixels":"1"}']
+
+
 async def test_a_direct_call_of_an_agent_gets_the_artifacts_of_its_run_typed() -> None:
     low = ScriptedPlanner([calling(painting("1"), painting("x", 20_000)), FinalResult(result="seen")])
     agents = (

@@ -29,7 +29,7 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
-from toolgen.agents.planner.messages import messages_as_json
+from toolgen.agents.planner.messages import messages_as_json, without_artifacts
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
@@ -162,7 +162,8 @@ class _World:
                 assert await self._engine.replay(status.run_id) == status.output
             types = " ".join(event.type for event in events)
         messages = [one for said in await self._sessions.transcript(SESSION) for one in said.messages]
-        text = json.dumps(messages_as_json(messages), allow_nan=False, ensure_ascii=False)
+        for_models = [without_artifacts(message) for message in messages]
+        text = json.dumps(messages_as_json(for_models), allow_nan=False, ensure_ascii=False)
         assert SECRET not in text.encode().decode(), text
         _check_pairs(messages)
         return types

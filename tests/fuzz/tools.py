@@ -25,7 +25,7 @@ from toolgen.runtime import (
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 SECRET: Final = "secret"
-"""Stands in every exception, injected field and artifact, and nowhere else."""
+"""Stands in every exception, injected field and artifact, and nowhere else; no model is to read it."""
 FOREVER_S: Final = 1e6
 TEXTS: Final = ("", "done", "\ud800 half", "\x1b[2J", "{", "x" * 3_000)
 

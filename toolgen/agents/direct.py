@@ -21,7 +21,7 @@ from toolgen.runtime.results import Delegated, RunLink, ToolResult
 from .activities.calling import concluded
 from .host import new_facts
 from .loop.documents import Parent, RunDocument, RunInput
-from .run_artifacts import passed_up
+from .run_artifacts import documents_so_far, passed_up
 
 if TYPE_CHECKING:
     from .host import AgentHost
@@ -56,6 +56,8 @@ class DirectCalls:
         with host.serving(run_id, entry):
             status = await self._over(frame, given, link)
         document = ended_document(status)
+        if status.state != "completed":
+            document["artifacts"] = await documents_so_far(host.engine, status)
         took = time.perf_counter() - began
         result = await concluded(frame, document, link, duration_s=took)
         below = await passed_up(document["artifacts"], host.entry_of, host.tools)

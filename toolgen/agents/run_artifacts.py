@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
+from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
 from toolgen.runtime.call.artifact_refs import keeper_of
 from toolgen.runtime.call.entry import Entry
@@ -31,6 +32,11 @@ async def artifacts_so_far(engine: Engine, status: RunStatus) -> list[RunArtifac
     for child in status.children:
         found += await artifacts_so_far(engine, await engine.status(child))
     return found
+
+
+async def documents_so_far(engine: Engine, status: RunStatus) -> list[Json]:
+    """Return the same as a run returns it."""
+    return [asdict(one) for one in await artifacts_so_far(engine, status)]
 
 
 async def passed_up(

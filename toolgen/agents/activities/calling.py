@@ -9,6 +9,7 @@ from typing import Any, Final, NotRequired, TypedDict
 
 from pydantic_core import to_json
 
+from toolgen.contract.json_value import Json
 from toolgen.contract.portable import portable_text
 from toolgen.runtime.call.batch import Batch
 from toolgen.runtime.call.bounds import remember
@@ -20,7 +21,7 @@ from toolgen.runtime.call.finishing import finish
 from toolgen.runtime.call.frame import Frame
 from toolgen.runtime.call.host import Host
 from toolgen.runtime.calls import CallMeta
-from toolgen.runtime.engine import ActivityInfo
+from toolgen.runtime.engine import ActivityInfo, UnknownRunError
 from toolgen.runtime.errors import MalformedResultError, ToolError, ToolValidationError
 from toolgen.runtime.events.told import EventReports
 from toolgen.runtime.results import RetryHint, RunLink, ToolResult
@@ -32,6 +33,7 @@ from toolgen.runtime.waiting.errors import SuspensionError
 from ..host import AgentHost
 from ..loop.documents import Done, RunDocument, RunFacts, StepCall
 from ..output import telemetry_of
+from ..run_artifacts import documents_so_far
 from .batches import Batches
 from .recorded import CallEvents, recorded
 from .releasing import released
@@ -162,8 +164,18 @@ class Calling:
         done = self._done(result, call, entry, facts, info.run_id, events)
         done["usage"] = argument["output"]["usage"]
         done["pending"] = argument["output"]["pending"]
-        done["artifacts"] = [*argument["output"]["artifacts"], *done.get("artifacts", [])]
+        below = output["artifacts"] if output["failure"] is None else await self._below(link.run_id, output)
+        done["artifacts"] = [*below, *done.get("artifacts", [])]
         return done
+
+    async def _below(self, run_id: str, output: RunDocument) -> list[Json]:
+        """Return the artifacts of a run that failed; one that the engine ended has returned none."""
+        engine = self._host.engine
+        try:
+            status = await engine.status(run_id)
+        except UnknownRunError:  # it could not begin
+            return output["artifacts"]
+        return output["artifacts"] if status.state == "completed" else await documents_so_far(engine, status)
 
     def _done(
         self,
