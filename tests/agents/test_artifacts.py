@@ -300,6 +300,16 @@ def _pixels(artifact: Artifact) -> str:
 # Pruning, over real files.
 
 
+async def test_sessions_are_forgotten_where_no_artifacts_are_kept() -> None:
+    sessions = MemorySessionStore(clock=lambda: 100.0)
+    registration = agent("x.agent", ScriptedPlanner(["done"]), PAINTER)
+    async with running(registration, sessions=sessions) as (runtime, _):
+        await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
+        await sessions.end("s")
+        assert await agents_of(runtime).forget(before=101.0) == 1
+    assert await sessions.list() == ()
+
+
 @pytest.mark.asyncio(loop_factories=["real"])  # the stores work in threads
 @pytest.mark.parametrize("name", ARTIFACT_STORES)
 async def test_artifacts_are_forgotten_with_their_sessions(name: str, tmp_path: Path) -> None:

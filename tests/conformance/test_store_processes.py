@@ -1,7 +1,8 @@
-"""Files of SQLite stores across processes: opened at once, forked, limited, left open."""
+"""Files of stores across processes: opened at once, forked, limited, left open, killed."""
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import sqlite3
@@ -14,6 +15,7 @@ from typing import Any
 from tests.conftest import surroundings
 from tests.runtime.store_files import STORES, adding, notes, texts
 from tests.runtime.test_store_files import files
+from toolgen.runtime.capabilities import FileArtifactStore
 
 
 def script(code: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
@@ -179,3 +181,29 @@ def test_a_process_that_ends_closes_its_stores(tmp_path: Path) -> None:
     """
     assert script(code, str(tmp_path)).wait() == 0
     assert files(tmp_path) == ["notes.db"]
+
+
+def test_a_folder_of_a_killed_process_has_what_was_acknowledged_and_nothing_by_halves(tmp_path: Path) -> None:
+    code = """
+    async def main(store):
+        for number in range(1_000_000):
+            name, data = f"a{number % 3}", str(number).encode() * 20_000
+            version = await store.save("run/s/r", name, data, "text/plain", {}, 10**12)
+            print(name, version, number, flush=True)
+
+    asyncio.run(main(FileArtifactStore(sys.argv[1])))
+    """
+    folder = str(tmp_path / "artifacts")
+    with script(code, folder, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        said = [process.stdout.readline().split() for _ in range(20)]
+        process.kill()
+    store = FileArtifactStore(folder)
+    for name, version, number in said:
+        found = asyncio.run(store.load("run/s/r", name, int(version)))
+        assert found is not None
+        assert found.data == number.encode() * 20_000
+    for info in asyncio.run(store.listed("run/s/r")):
+        assert asyncio.run(store.load("run/s/r", info.name, info.version)) is not None
+    assert asyncio.run(store.forget("run/s/r")) >= 20
+    assert list(Path(folder).iterdir()) == []

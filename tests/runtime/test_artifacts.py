@@ -64,12 +64,14 @@ def paint_in_a_thread(sizes: list[int]) -> ToolOutcome[str]:
     return ToolOutcome.of("painted", artifacts=photos(*sizes))
 
 
-def runtime(store: ArtifactStore | None = None, tool: Any = paint, **options: Any) -> Runtime:
+def runtime(
+    store: ArtifactStore | None = None, tool: Any = paint, *, limits: Limits = LIMITS, **options: Any
+) -> Runtime:
     """Return a runtime with one tool, `local.functions.paint`."""
     made = func_tool(tool, name="paint")
     bound = replace(made, spec=replace(made.spec, artifacts={"photo": PHOTO}))
     capabilities = () if store is None else (ArtifactsCapability(store),)
-    found = Runtime(capabilities=capabilities, limits=LIMITS, **options)
+    found = Runtime(capabilities=capabilities, limits=limits, **options)
     found.register(StaticToolset(name="local.functions", bound=(bound,)))
     return found
 
@@ -353,3 +355,16 @@ def test_the_limit_of_what_stands_inline_is_no_negative_number() -> None:
     assert Limits().inline_artifact_bytes == 16_384
     with pytest.raises(ValueError, match="inline_artifact_bytes=-1"):
         Limits(inline_artifact_bytes=-1)
+
+
+async def test_a_host_may_let_no_data_stand_in_references(store: ArtifactStore) -> None:
+    made = runtime(store, limits=Limits(inline_artifact_bytes=0))
+    (ref,) = refs(await made.call("paint", {"sizes": [3]}, META))
+    assert (ref.json, ref.size) == ("", 16)
+    assert (await made.artifact(ref.uri, session_id="s")).data == b'{"pixels":"xxx"}'
+
+
+async def test_no_data_above_the_limit_of_what_goes_out_stands_in_a_reference(store: ArtifactStore) -> None:
+    made = runtime(store, limits=Limits(inline_artifact_bytes=500, result_bytes=100))
+    small, large = refs(await made.call("paint", {"sizes": [3, 200]}, META))
+    assert (small.json, large.json) == ('{"pixels":"xxx"}', "")

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 
-from ..stores.folder import Folder, Shelf
+from ..stores.folder import Folder
 from .artifacts import ArtifactInfo, StoredArtifact, is_of, too_many_bytes
 
 _OWNER: Final = ""
-"""Name of the document that says whose a shelf is; no artifact is called so."""
+"""Name of the document that says whose a shelf is, and how large; no artifact is called so."""
 
 
 class FileArtifactStore:
@@ -33,10 +33,12 @@ class FileArtifactStore:
     ) -> int:
         def step() -> int:
             shelf = self._folder.shelf(owner)
-            if sum(one["size"] for one in _versions(shelf)) + len(data) > most:
+            size = (shelf.document(_OWNER) or {"bytes": 0})["bytes"] + len(data)
+            if size > most:
                 raise too_many_bytes(most)
             kept = (shelf.document(name) or {"versions": []})["versions"]
-            shelf.put(_OWNER, {"owner": owner, "saved_at": self._clock()})
+            # First, so that what a killed process leaves here is found, and counts.
+            shelf.put(_OWNER, {"owner": owner, "saved_at": self._clock(), "bytes": size})
             version = {
                 "name": name,
                 "version": len(kept) + 1,
@@ -66,7 +68,7 @@ class FileArtifactStore:
             shelf = self._folder.shelf(owner)
             if name is not None:
                 return tuple(map(_info, (shelf.document(name) or {"versions": []})["versions"]))
-            newest = [document["versions"][-1] for _, document in shelf.documents() if "versions" in document]
+            newest = [document["versions"][-1] for document in shelf.documents() if "versions" in document]
             return tuple(sorted(map(_info, newest), key=lambda info: info.name))
 
         return await self._folder.shared(step)
@@ -79,16 +81,11 @@ class FileArtifactStore:
                 if about is None or not is_of(about["owner"], owner):
                     continue
                 if before is None or about["saved_at"] < before:
-                    count += len(_versions(shelf))
+                    count += sum(len(one.get("versions", ())) for one in shelf.documents())
                     self._folder.remove(shelf)
             return count
 
         return await self._folder.alone(step)
-
-
-def _versions(shelf: Shelf) -> list[Any]:
-    """Return all versions of all names of an owner."""
-    return [one for _, document in shelf.documents() for one in document.get("versions", ())]
 
 
 def _info(version: Any) -> ArtifactInfo:

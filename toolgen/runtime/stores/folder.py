@@ -36,10 +36,9 @@ class Shelf:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def documents(self) -> Iterator[tuple[Path, Any]]:
+    def documents(self) -> Iterator[Any]:
         """Yield the documents, by the hashes of their names."""
-        for file in sorted(self.path.glob("*.json")):
-            yield file, _parsed(file)
+        yield from map(_parsed, sorted(self.path.glob("*.json")))
 
     def document(self, name: str) -> Any:
         """Return the document of a name; None where there is none."""
