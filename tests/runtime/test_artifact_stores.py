@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import sqlite3
 import subprocess
@@ -20,6 +21,7 @@ from toolgen.runtime.stores import (
     StoreCorruptError,
     StoreError,
     StoreFullError,
+    StoreLockedError,
     StoreMissingError,
 )
 from toolgen.runtime.stores.folder import Folder
@@ -176,6 +178,39 @@ async def test_a_folder_that_is_gone_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "artifacts").rmdir()
     with pytest.raises(StoreMissingError):
         await save(store, "run/s/r")
+
+
+async def test_a_folder_that_stays_locked_is_said_so(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "artifacts", busy_s=0)
+    descriptor = os.open(tmp_path / "artifacts", os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        assert await folder.shared(lambda: "read") == "read"
+        with pytest.raises(StoreLockedError, match="has been locked by another process for 0 s"):
+            await folder.alone(lambda: "written")
+    finally:
+        os.close(descriptor)
+    assert await folder.alone(lambda: "written") == "written"
+
+
+def test_a_forked_process_uses_the_folder_too(tmp_path: Path) -> None:
+    code = """
+    import asyncio, os, sys, warnings
+    from toolgen.runtime.capabilities import FileArtifactStore
+    warnings.simplefilter("ignore")  # newer Pythons warn of forks beside threads
+    store = FileArtifactStore(sys.argv[1])
+    save = lambda: asyncio.run(store.save("run/s/r", "a", b"x", "text/plain", {}, 100))
+    save()
+    child = os.fork()
+    save()
+    if child:
+        sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    folder = str(tmp_path / "artifacts")
+    command = [sys.executable, "-c", textwrap.dedent(code), folder]
+    assert subprocess.run(command, env=surroundings()).returncode == 0
+    listed = asyncio.run(FileArtifactStore(folder).listed("run/s/r", "a"))
+    assert [one.version for one in listed] == [1, 2, 3]
 
 
 def test_processes_give_each_version_a_number_of_its_own(tmp_path: Path) -> None:

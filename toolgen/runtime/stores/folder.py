@@ -1,6 +1,7 @@
 """A folder of a store: records and blobs, each under the hash of its key, so that no key is a path.
 
-Each step has the folder to itself, or shares it with other readers, over all processes; it runs in a thread.
+Each step has the folder to itself, or shares it with other readers, over all processes; it runs in a thread
+of the folder's own, so that a folder that is locked holds up nobody else.
 Files are written beside their place and moved there, so that a killed process leaves none half written.
 """
 
@@ -13,17 +14,30 @@ import os
 import shutil
 import sys
 import tempfile
-import threading
+import time
+import weakref
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from .errors import StoreCorruptError, StoreError, StoreFullError, StoreMissingError, StoreReadOnlyError
+from .errors import (
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreLockedError,
+    StoreMissingError,
+    StoreReadOnlyError,
+)
 
 T = TypeVar("T")
 
+BUSY_S: Final = 10.0
+"""How long a step waits for other processes, in seconds."""
+_RETRY_S: Final = 0.005
 _MODE: Final = 0o700
 """Of a new folder: what it holds is the business of its owner."""
 _GONE: Final = "gone-"
@@ -92,14 +106,15 @@ class Shelf:
 class Folder:
     """A folder of shelves; any number of processes on one machine may have it, on Windows one."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, busy_s: float = BUSY_S) -> None:
         """Open the folder, which is created where it is missing, with access for its owner only.
 
         Raises:
             StoreError: it cannot be created, or is no folder; the class says why.
         """
         self.path = Path(path).absolute()
-        self._threads = threading.Lock()
+        self._busy_s = busy_s
+        self._process = 0
         with self._guarded():
             if not self.path.parent.is_dir():
                 raise StoreMissingError(
@@ -115,11 +130,11 @@ class Folder:
         Raises:
             StoreError: the folder cannot be used; the class says why.
         """
-        return await asyncio.to_thread(self._run, step, is_shared=False)
+        return await self._in_thread(partial(self._run, step, is_shared=False))
 
     async def shared(self, step: Callable[[], T]) -> T:
         """Return what the step returns, while nobody writes; raises as `alone`."""
-        return await asyncio.to_thread(self._run, step, is_shared=True)
+        return await self._in_thread(partial(self._run, step, is_shared=True))
 
     def shelf(self, key: str) -> Shelf:
         """Return the shelf of a key, which is created by what is put there."""
@@ -139,22 +154,36 @@ class Folder:
         os.rename(shelf.path, gone)
         shutil.rmtree(gone)
 
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        if self._process != os.getpid():  # threads do not come along into a forked process
+            self._process = os.getpid()
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="toolgen folder")
+            weakref.finalize(self, self._thread.shutdown, wait=False)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
     def _run(self, step: Callable[[], T], *, is_shared: bool) -> T:
         with self._guarded(), self._locked(is_shared=is_shared):
             return step()
 
     @contextmanager
     def _locked(self, *, is_shared: bool) -> Iterator[None]:
-        """Hold the lock; the kernel ends it with the process."""
+        """Hold the lock; the kernel ends it with the process. On Windows the thread is all there is."""
         if sys.platform == "win32":
-            with self._threads:
-                yield
+            yield
             return
         import fcntl  # not on Windows
 
+        until = time.monotonic() + self._busy_s
         descriptor = os.open(self.path, os.O_RDONLY)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX)
+            while True:
+                try:
+                    fcntl.flock(descriptor, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() >= until:
+                        raise _locked_error(self.path, self._busy_s) from None
+                    time.sleep(_RETRY_S)
             yield
         finally:
             os.close(descriptor)
@@ -177,6 +206,14 @@ def _parsed(file: Path) -> Any:
         return json.loads(file.read_bytes())
     except ValueError as error:
         raise _damaged(file) from error
+
+
+def _locked_error(path: Path, busy_s: float) -> StoreLockedError:
+    return StoreLockedError(
+        f"has been locked by another process for {busy_s:g} s",
+        path=path,
+        hint="find the process that has the folder open (lsof, fuser), let it end, and try again",
+    )
 
 
 def _damaged(file: Path) -> StoreCorruptError:
