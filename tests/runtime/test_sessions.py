@@ -155,6 +155,7 @@ async def test_what_nobody_made_is_unknown(store: SessionStore, session_id: str)
         store.end(session_id),
         store.hand_over(session_id, "a"),
         store.transcript(session_id),
+        store.turns(session_id),
         store.summarize(session_id, summary),
     ):
         with pytest.raises(UnknownSessionError, match="there is no session '") as caught:
@@ -238,6 +239,8 @@ async def test_a_step_that_is_written_again_replaces_itself(store: SessionStore)
     for step, *texts in ((2, "e"), (0, "a", "wrong"), (10, "f"), (1, "c", "d"), (0, "a", "b")):
         await store.write("r", int(step), [says(str(text)) for text in texts])
     assert [getattr(one, "text", "") for one in await store.run_messages("r")] == list("abcdef")
+    assert [getattr(one, "text", "") for one in await store.run_messages("r", before=2)] == list("abcd")
+    assert await store.run_messages("r", before=0) == ()
     await store.write("r", 0, [])
     assert [getattr(one, "text", "") for one in await store.run_messages("r")] == list("cdef")
     await store.write("other", 1, [says("x")])
@@ -300,9 +303,13 @@ async def test_the_transcript_is_in_the_order_of_the_runs(store: SessionStore) -
 
     everything = [("r1", 2), ("r2", 0), ("r3", 2), ("r4", 2)]
     assert await shown() == everything
-    assert await shown(newest=1) == everything[-1:]
-    assert await shown(newest=3) == everything[-3:]  # runs, although r3 and r4 are one turn
+    assert await shown(newest=1) == everything[-2:]  # r3 and r4 are one turn
+    assert await shown(newest=2) == everything
     assert await shown(newest=9) == everything
+    assert await shown(after="r2") == everything[-2:]
+    assert await shown(after="r4") == []
+    assert await shown(after="another") == everything
+    assert [one.run_id for one in await store.turns("s")] == ["r1", "r2", "r3", "r4"]
     assert await shown(newest=0) == await shown(newest=-1) == []
     first = (await store.transcript("s"))[0]
     assert first.turn == turn("r1", turn_id="t1")

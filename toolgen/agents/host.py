@@ -26,6 +26,7 @@ from toolgen.runtime.toolsets.ownership import Managers
 from toolgen.runtime.toolsets.snapshot import Caller, Snapshot
 from toolgen.runtime.values import Values
 
+from .activities.conversation import Conversations
 from .activities.watching import Watch
 from .catalogue import Agent, agent_of, changed
 from .log import event_of
@@ -62,6 +63,7 @@ class AgentHost:
         self.planner_retry = planner_retry
         self.engine = engine
         self.sessions = sessions
+        self.conversations = Conversations(sessions)
         self.tools = tools
         self.hooks: Sequence[Hook] = around.hooks
         self.hook_tools = around.hook_tools
@@ -295,6 +297,7 @@ class AgentHost:
             self._snapshots.pop(run_id, None)
             self._values.pop(run_id, None)
             self._facts.pop(run_id, None)
+            self.conversations.forget(run_id)
 
 
 def new_facts(

@@ -25,7 +25,6 @@ from toolgen.runtime.waiting.answers import answer_issues, refuse_excess, withou
 from toolgen.runtime.waiting.errors import BadAnswerError, LateAnswerError
 from toolgen.runtime.waiting.suspension import Suspension
 
-from .activities.recording import place_of
 from .activities.taking_back import open_calls, take_back
 from .direct import DirectCalls
 from .host import AgentHost, new_facts
@@ -95,7 +94,7 @@ class Runs:
                 agent = await self._take_turn(agent, session_id, run_id, turn_id, labels)
                 if not await host.sessions.run_messages(run_id):  # whatever becomes of the run
                     said = UserMessage(text=message, source=source)
-                    await host.sessions.write(run_id, place_of(0), [said])
+                    await host.sessions.write(run_id, 0, [said])
             facts = new_facts(
                 agent,
                 host.policy_of(agent, policy),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Final
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
@@ -14,20 +14,22 @@ _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
 class CallIds:
     """Gives the calls of one planning their ids: the planner's own where they are new in the session.
 
-    The run of an agent that answers a call sees no other run, and more of them may go on at once; the ids of
-    its calls hold a mark of the run.
+    The ids of a run that does not see all calls of its session hold a mark of the run: one that answers a
+    call, of which more may go on at once, and one whose history policy hides turns.
     """
 
     def __init__(self, run_id: str, step: int, *, is_alone: bool) -> None:
         self._step = step
         self._mark = f"_{hashlib.sha256(run_id.encode()).hexdigest()[:12]}" if is_alone else ""
-        self._taken: set[str] = set()
+        self._taken: Set[str] = frozenset()
+        """Of the calls that the session has; grows with it."""
+        self._new_ids: set[str] = set()
         self._given: dict[str, str] = {}
         """By the planner's own id."""
 
-    def take(self, ids: Iterable[str]) -> None:
-        """Take the ids of calls that the session has; before the first id is given."""
-        self._taken.update(ids)
+    def take(self, ids: Set[str]) -> None:
+        """Take the ids of calls that the session has, which are not copied; before the first id is given."""
+        self._taken = ids
 
     def of(self, own: str) -> str:
         """Return the id of the call to which the planner gave this one, while it is still being written."""
@@ -45,8 +47,8 @@ class CallIds:
 
     def _new(self, own: str, place: int) -> str:
         id_, number = "" if self._mark else own, 1
-        while not _ID.fullmatch(id_) or id_ in self._taken:
+        while not _ID.fullmatch(id_) or id_ in self._taken or id_ in self._new_ids:
             id_ = f"call_{self._step}_{place}{self._mark}" + (f"_{number}" if number > 1 else "")
             number += 1
-        self._taken.add(id_)
+        self._new_ids.add(id_)
         return id_

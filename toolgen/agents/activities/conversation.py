@@ -1,10 +1,13 @@
-"""The conversation as one planning sees it: the turns before, what the run said, and what is new."""
+"""The conversation as the plannings of a run see it: the turns before, what the run said, and what is new.
+
+It is read once for a run in each process, and what the run says is added to it, so that each planning of a
+run costs the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 from toolgen.contract.policy import History
 from toolgen.runtime.call.boundary import Contained, name_of
@@ -15,73 +18,159 @@ from toolgen.runtime.results import ToolStatus
 from ..catalogue import Agent
 from ..loop.documents import RunFacts
 from ..planner.history import visible
-from ..planner.messages import AssistantMessage, Message, ToolAnswer, ToolMessage, without_artifacts
+from ..planner.messages import AssistantMessage, Message, PlannedCall, ToolAnswer, ToolMessage, without_artifacts
 from ..planner.planner import PlanInput
 from ..sessions.sessions import Said, SessionStore, Summary, Turn
 
-_CANCELED: ToolStatus = "error"
+MOST_RUNS: Final = 1_000
+"""Runs whose conversation is kept in the process; that of another one is read anew."""
+_NO_RESULT: Final[ToolStatus] = "error"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
-    """What was said before a planning."""
-
-    messages: tuple[Message, ...]
-    """As the planning sees them, oldest first."""
-    call_ids: frozenset[str]
-    """Of all calls so far, those of messages that the history policy hides too."""
+def place_of(step: int) -> int:
+    """Return where a planning stands in what is kept of a run; before it is room for a record."""
+    return 2 * step + 1
 
 
-async def conversation(
-    sessions: SessionStore, agent: Agent, facts: RunFacts, given: PlanInput, now: float
-) -> Heard:
-    """Return the conversation of a planning; what is new is written already."""
-    own = await sessions.run_messages(given.run_id)
-    if facts["in_conversation"] and facts["session_id"]:
-        earlier = await _earlier(sessions, agent, given, now)
-        before = await _visible(sessions, agent, facts, given, earlier)
-    else:
-        heard = [await sessions.run_messages(run_id) for run_id in facts.get("heard", ())]
-        earlier, before = [], [message for messages in heard for message in messages]
-    said = [*before, *own, *(message for run in earlier for message in run.messages)]
-    return Heard(messages=paired([*before, *own]), call_ids=frozenset(_call_ids(said)))
+class Conversation:
+    """What was said before a planning, with a result for every call."""
+
+    def __init__(
+        self, messages: Iterable[Message], call_ids: Iterable[str], step: int, *, is_begun: bool = False
+    ) -> None:
+        """Take what was said before the planning of this step, in its order.
+
+        `call_ids` are those of calls that the messages do not show. In a conversation that is begun, the
+        message of the run is among what was said.
+        """
+        self._is_begun = is_begun
+        self._messages: list[Message] = []
+        self._tried: tuple[Message, ...] = ()
+        self._step = step
+        self.call_ids = set(call_ids)
+        """Of all calls so far, those of messages that the history policy hides too."""
+        self._add(messages)
+
+    def is_before(self, step: int) -> bool:
+        """Return whether nothing is missing that was said before the planning of this step."""
+        if self._step == step - 1 and self._tried:  # that planning has failed, and left what was new to it
+            self._add(self._tried)
+            self._step, self._tried = step, ()
+        return self._step == step
+
+    def hear(self, new: Sequence[Message]) -> tuple[Message, ...]:
+        """Return what of this the store lacks; an attempt at the planning that failed left no more."""
+        self._tried = tuple(new[1:] if self._is_begun and self._step == 0 else new)
+        return self._tried
+
+    @property
+    def heard(self) -> tuple[Message, ...]:
+        """All that the planning sees, oldest first."""
+        heard = list(self._messages)
+        for message in self._tried:
+            _add(heard, message)
+        _answer(heard, None)
+        return tuple(heard)
+
+    def say(self, words: AssistantMessage) -> None:
+        """Add what was new to the planning, and its words."""
+        self._add((*self._tried, words))
+        self._step, self._tried = self._step + 1, ()
+
+    def _add(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            _add(self._messages, message)
+            if isinstance(message, AssistantMessage):
+                self.call_ids.update(call.id for call in message.calls)
 
 
-def _call_ids(messages: Iterable[Message]) -> Iterator[str]:
-    for message in messages:
-        if isinstance(message, AssistantMessage):
-            yield from (call.id for call in message.calls)
+class Conversations:
+    """The conversations of the runs that plan in this process."""
+
+    def __init__(self, sessions: SessionStore) -> None:
+        self._sessions = sessions
+        self._kept: dict[str, Conversation] = {}
+        """By run, the one that planned last at the end."""
+
+    def forget(self, run_id: str) -> None:
+        """Drop what is kept of a run."""
+        self._kept.pop(run_id, None)
+
+    async def of(
+        self, agent: Agent, facts: RunFacts, given: PlanInput, now: float, *, is_back: bool = False
+    ) -> Conversation:
+        """Return what was said before a planning.
+
+        Args:
+            agent: Who plans.
+            facts: Those of its run.
+            given: What it is given.
+            now: Seconds since 1970.
+            is_back: Another run had the conversation since the planning before.
+        """
+        found = self._kept.pop(given.run_id, None)
+        if found is None or is_back or not found.is_before(given.step):
+            found = await self._read(agent, facts, given, now, is_back=is_back)
+        self._kept[given.run_id] = found
+        if len(self._kept) > MOST_RUNS:
+            del self._kept[next(iter(self._kept))]
+        return found
+
+    async def _read(
+        self, agent: Agent, facts: RunFacts, given: PlanInput, now: float, *, is_back: bool
+    ) -> Conversation:
+        sessions = self._sessions
+        hidden: Sequence[Said] = ()
+        if facts["in_conversation"] and facts["session_id"]:
+            await _join(sessions, agent, facts, given, now, is_back=is_back)
+            before, hidden = await _before(sessions, agent, facts, given)
+        else:
+            heard = [await sessions.run_messages(run_id) for run_id in facts.get("heard", ())]
+            before = [message for messages in heard for message in messages]
+        own = await sessions.run_messages(given.run_id, before=place_of(given.step))
+        ids = (call.id for run in hidden for call in _calls(run.messages))
+        return Conversation([*before, *own], ids, given.step, is_begun=bool(own))
 
 
-async def _earlier(sessions: SessionStore, agent: Agent, given: PlanInput, now: float) -> list[Said]:
-    """Return the runs of the session before this one, which joins it and has the conversation now."""
-    session_id = given.session_id
-    if given.step == 0:
+async def _join(
+    sessions: SessionStore, agent: Agent, facts: RunFacts, given: PlanInput, now: float, *, is_back: bool
+) -> None:
+    """Let a run that takes the conversation over, or has it back, be part of it."""
+    if given.step == 0 and facts["parent"] is not None:
         turn = Turn(
             id=given.turn_id,
-            session_id=session_id,
+            session_id=given.session_id,
             run_id=given.run_id,
             agent=agent.spec.id,
             started_at=now,
         )
         await sessions.begin(turn)
-    session = await sessions.get(session_id)
-    if session.agent != agent.spec.id:  # it took the conversation over, or has it back
-        await sessions.hand_over(session_id, agent.spec.id)
-    return [run for run in await sessions.transcript(session_id) if run.turn.run_id != given.run_id]
+    if given.step == 0 or is_back:
+        session = await sessions.get(given.session_id)
+        if session.agent != agent.spec.id:
+            await sessions.hand_over(given.session_id, agent.spec.id)
 
 
-async def _visible(
-    sessions: SessionStore, agent: Agent, facts: RunFacts, given: PlanInput, earlier: Sequence[Said]
-) -> Sequence[Message]:
-    """Return what the history policy shows of the runs before this one."""
+async def _before(
+    sessions: SessionStore, agent: Agent, facts: RunFacts, given: PlanInput
+) -> tuple[Sequence[Message], Sequence[Said]]:
+    """Return what the history policy shows of the runs before this one, and the runs that were read.
+
+    No turn is read that the policy does not show.
+    """
     session_id = given.session_id
-    policy: Any = facts["policy"]["history"]
-    history = History(**policy) if policy else None
-    seen = visible(earlier, await sessions.summary(session_id), history)
+    history = _history(facts)
+    if history is None or history.summarize_after is None:
+        newest = None if history is None else history.keep_turns + 1  # one of them is that of the run itself
+        said = _others(await sessions.transcript(session_id, newest=newest), given)
+        return visible(said, None, history).messages, said
+    summary = await sessions.summary(session_id)
+    after = "" if summary is None else summary.through
+    said = _others(await sessions.transcript(session_id, after=after), given)
+    seen = visible(said, summary, history)
     summarize = getattr(agent.planner, "summarize", None)
-    if not seen.to_summarize or history is None or summarize is None or given.step > 0:
-        return seen.messages
+    if not seen.to_summarize or summarize is None or given.step > 0:
+        return seen.messages, said
     try:
         with Contained():
             text = await summarize(paired(seen.to_condense), given, history)
@@ -89,10 +178,31 @@ async def _visible(
         is_told = isinstance(error, NonRetryableError) or getattr(error, "is_told", False)
         why, trace = (str(error), None) if is_told else (name_of(error), error)
         log.error("the turns before run %s were not summarized: %s", given.run_id, why, exc_info=trace)
-        return seen.messages
+        return seen.messages, said
     summary = Summary(text=text, through=seen.to_summarize[-1].turn.run_id)
     await sessions.summarize(session_id, summary)
-    return visible(earlier, summary, history).messages
+    return visible(said, summary, history).messages, said
+
+
+def _history(facts: RunFacts) -> History | None:
+    policy: Any = facts["policy"]["history"]
+    return History(**policy) if policy else None
+
+
+def hides_calls(facts: RunFacts) -> bool:
+    """Return whether a run sees less than all calls of its session, so that it cannot know their ids."""
+    parent = facts["parent"]
+    return bool(parent and parent["tool"]) or _history(facts) is not None
+
+
+def _others(said: Sequence[Said], given: PlanInput) -> list[Said]:
+    return [run for run in said if run.turn.run_id != given.run_id]
+
+
+def _calls(messages: Iterable[Message]) -> Iterable[PlannedCall]:
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            yield from message.calls
 
 
 def paired(messages: Iterable[Message]) -> tuple[Message, ...]:
@@ -102,10 +212,14 @@ def paired(messages: Iterable[Message]) -> tuple[Message, ...]:
     """
     found: list[Message] = []
     for message in messages:
-        _answer(found, message)
-        found.append(without_artifacts(message))
+        _add(found, message)
     _answer(found, None)
     return tuple(found)
+
+
+def _add(found: list[Message], message: Message) -> None:
+    _answer(found, message)
+    found.append(without_artifacts(message))
 
 
 def _answer(found: list[Message], following: Message | None) -> None:
@@ -114,5 +228,5 @@ def _answer(found: list[Message], following: Message | None) -> None:
     if not isinstance(last, AssistantMessage) or not last.calls or isinstance(following, ToolMessage):
         return
     text = '{"error":"the run ended before this call did"}'
-    answers = (ToolAnswer(id=call.id, name=call.name, status=_CANCELED, text=text) for call in last.calls)
+    answers = (ToolAnswer(id=call.id, name=call.name, status=_NO_RESULT, text=text) for call in last.calls)
     found.append(ToolMessage(answers=tuple(answers)))

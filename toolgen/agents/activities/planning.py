@@ -43,10 +43,9 @@ from ..planner.planner import (
 )
 from ..planner.portable import portable_arguments, portable_json, portable_text
 from .call_ids import CallIds
-from .conversation import conversation
+from .conversation import hides_calls, place_of
 from .model_hooks import ModelHooks, PlannerError, checked_plan
 from .plan_events import PlanEvents
-from .recording import place_of
 from .releasing import released
 
 
@@ -90,8 +89,7 @@ class Planning:
 
     def _events(self, info: ActivityInfo, argument: PlanArgument) -> PlanEvents:
         host, facts = self._host, argument["facts"]
-        parent = facts["parent"]
-        ids = CallIds(info.run_id, argument["step"], is_alone=bool(parent and parent["tool"]))
+        ids = CallIds(info.run_id, argument["step"], is_alone=hides_calls(facts))
         limit, attempt = host.tools.limits.result_bytes, argument.get("attempt", 1)
         return PlanEvents(info, host.meta(info.run_id, facts), host.clock, ids, limit, attempt)
 
@@ -120,16 +118,20 @@ class Planning:
             closing=argument["closing"],
             reports=events,
         )
-        place = place_of(argument["step"])
-        await host.sessions.write(info.run_id, place, new)  # an attempt that failed left no more
-        heard = await conversation(host.sessions, agent, facts, given, host.clock())
-        events.ids.take(heard.call_ids)
-        given = replace(given, messages=heard.messages)
+        talk = await host.conversations.of(
+            agent, facts, given, host.clock(), is_back=argument.get("is_back", False)
+        )
+        place, new = place_of(argument["step"]), talk.hear(new)
+        if new:  # it is kept whatever becomes of the planning
+            await host.sessions.write(info.run_id, place, new)
+        events.ids.take(talk.call_ids)
+        given = replace(given, messages=talk.heard)
         result = await released(self._asked(agent, given))
         step = self._step(result, given, snapshot, facts, events.ids)
         step["usage"] = events.spent
         kept = _portable(said(_as_taken(result, step)))
         await host.sessions.write(info.run_id, place, [*new, kept])
+        talk.say(kept)
         return step
 
     async def _asked(self, agent: Agent, given: PlanInput) -> PlanResult:

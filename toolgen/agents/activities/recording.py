@@ -10,12 +10,8 @@ from toolgen.runtime.engine import ActivityInfo
 
 from ..host import AgentHost
 from ..planner.messages import messages_from_json
+from .conversation import place_of
 from .hand_overs import giver
-
-
-def place_of(step: int) -> int:
-    """Return where a planning stands in what is kept of a run; before it is room for a record."""
-    return 2 * step + 1
 
 
 def record(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
@@ -34,8 +30,7 @@ def give_back(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]
 
     async def give(info: ActivityInfo, argument: Any) -> Json:
         session_id = argument["facts"]["session_id"]
-        said = await host.sessions.transcript(session_id)
-        agent = giver(one.turn for one in said)
+        agent = giver(await host.sessions.turns(session_id))
         if agent is not None:
             await host.sessions.hand_over(session_id, agent)
         return agent

@@ -113,6 +113,8 @@ class PlanArgument(TypedDict):
     """Seconds for the attempt, where there is a limit."""
     attempt: NotRequired[int]
     """Which attempt at the planning it is, from 1; the first where it is missing."""
+    is_back: NotRequired[bool]
+    """Another run had the conversation since the planning before; none had where it is missing."""
 
 
 class CallsStep(TypedDict):

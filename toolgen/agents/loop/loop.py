@@ -63,6 +63,8 @@ class _Run:
         self._new: list[Json] = [{"type": "user", "text": given["message"], "source": given["source"]}]
         self._hints: list[Json] = []
         self._restrict = self._facts["restrict_to_tool"]
+        self._is_back = False
+        """Another run had the conversation since the newest planning."""
         self._step = 0
         self._problems = 0
         self._usage = self._plannings.usage
@@ -121,8 +123,10 @@ class _Run:
             "restrict_to_tool": self._restrict,
         }
         op = f"plan:{self._step}"
+        if self._is_back:
+            argument["is_back"] = True
         self._step += 1
-        self._new, self._hints = [], []
+        self._new, self._hints, self._is_back = [], [], False
         step = await self._plannings.step(argument)
         if step["kind"] == "calls" and step["text"]:
             await self._events.publish(f"said:{op}", AssistantReply(text=step["text"]))
@@ -270,6 +274,7 @@ class _Run:
         self._artifacts += output["artifacts"]
         self._pending += output["pending"]
         if output["stop"] == "escalated":
+            self._is_back = True
             self._tell(f"{agent} gave the conversation back. {output['text']}".strip())
             return None
         if failure := output["failure"]:

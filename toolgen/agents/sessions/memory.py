@@ -18,6 +18,7 @@ from .sessions import (
     check_ids,
     ended_session,
     foreign_run,
+    newest_turns,
     unknown_session,
 )
 
@@ -38,8 +39,8 @@ class MemorySessionStore:
         self._clock = clock
         self._lock = Lock()
         self._sessions: dict[str, Session] = {}
-        self._runs: dict[str, list[str]] = {}
-        """Run ids by session, in their order."""
+        self._runs: dict[str, list[Turn]] = {}
+        """By session, in their order."""
         self._turns: dict[str, Turn] = {}
         """By run id."""
         self._written: dict[str, _Written] = {}
@@ -98,7 +99,7 @@ class MemorySessionStore:
             if session.is_over:
                 raise ended_session(turn.session_id)
             self._turns[turn.run_id] = turn
-            self._runs[turn.session_id].append(turn.run_id)
+            self._runs[turn.session_id].append(turn)
 
     async def write(self, run_id: str, step: int, messages: Sequence[Message]) -> None:
         check_ids(run_id)
@@ -108,18 +109,24 @@ class MemorySessionStore:
             written.steps[step] = text
             written.at = self._clock()
 
-    async def run_messages(self, run_id: str) -> tuple[Message, ...]:
+    async def run_messages(self, run_id: str, *, before: int | None = None) -> tuple[Message, ...]:
         with self._lock:
-            texts = self._texts(run_id)
+            texts = self._texts(run_id, before)
         return _messages(texts)
 
-    async def transcript(self, session_id: str, *, newest: int | None = None) -> tuple[Said, ...]:
+    async def transcript(
+        self, session_id: str, *, newest: int | None = None, after: str = ""
+    ) -> tuple[Said, ...]:
         with self._lock:
             self._session(session_id)
-            runs = self._runs[session_id]
-            shown = runs if newest is None else runs[max(len(runs) - max(newest, 0), 0) :]
-            found = [(self._turns[run_id], self._texts(run_id)) for run_id in shown]
+            shown = newest_turns(reversed(self._runs[session_id]), newest, after)
+            found = [(turn, self._texts(turn.run_id)) for turn in shown]
         return tuple(Said(turn=turn, messages=_messages(texts)) for turn, texts in found)
+
+    async def turns(self, session_id: str) -> tuple[Turn, ...]:
+        with self._lock:
+            self._session(session_id)
+            return tuple(self._runs[session_id])
 
     async def summary(self, session_id: str) -> Summary | None:
         with self._lock:
@@ -141,9 +148,9 @@ class MemorySessionStore:
             for session_id in late:
                 del self._sessions[session_id]
                 self._summaries.pop(session_id, None)
-                for run_id in self._runs.pop(session_id):
-                    del self._turns[run_id]
-                    self._written.pop(run_id, None)
+                for turn in self._runs.pop(session_id):
+                    del self._turns[turn.run_id]
+                    self._written.pop(turn.run_id, None)
             alone = [run_id for run_id in self._written if run_id not in self._turns]
             for run_id in alone:
                 if self._written[run_id].at < before:
@@ -156,9 +163,11 @@ class MemorySessionStore:
             raise unknown_session(session_id)
         return session
 
-    def _texts(self, run_id: str) -> Sequence[str]:
+    def _texts(self, run_id: str, before: int | None = None) -> Sequence[str]:
         written = self._written.get(run_id)
-        return [text for _, text in sorted(written.steps.items())] if written else ()
+        if written is None:
+            return ()
+        return [text for step, text in sorted(written.steps.items()) if before is None or step < before]
 
 
 def _messages(texts: Sequence[str]) -> tuple[Message, ...]:

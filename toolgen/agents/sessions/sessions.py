@@ -6,7 +6,7 @@ run, once for a step however often the step is tried.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -128,12 +128,30 @@ class SessionStore(Protocol):
         """Keep what was said in one step of a run, in the place of what was kept of the step before."""
         ...
 
-    async def run_messages(self, run_id: str) -> tuple[Message, ...]:
-        """Return what was said in a run, by step; empty for one that nobody wrote of."""
+    async def run_messages(self, run_id: str, *, before: int | None = None) -> tuple[Message, ...]:
+        """Return what was said in a run, by step; only in the steps `before` one where given.
+
+        It is empty for a run that nobody wrote of.
+        """
         ...
 
-    async def transcript(self, session_id: str, *, newest: int | None = None) -> tuple[Said, ...]:
-        """Return the runs of a session with their messages, oldest first; only the `newest` where given.
+    async def transcript(
+        self, session_id: str, *, newest: int | None = None, after: str = ""
+    ) -> tuple[Said, ...]:
+        """Return the runs of a session with their messages, oldest first.
+
+        Args:
+            session_id: The session.
+            newest: Only the runs of so many turns, the newest ones.
+            after: Only the runs after this one; all of them where the session has no such run.
+
+        Raises:
+            UnknownSessionError: there is none.
+        """
+        ...
+
+    async def turns(self, session_id: str) -> tuple[Turn, ...]:
+        """Return the runs of a session without their messages, oldest first.
 
         Raises:
             UnknownSessionError: there is none.
@@ -158,6 +176,21 @@ class SessionStore(Protocol):
         What was said in runs of no session goes too, where the run's newest step was written before it.
         """
         ...
+
+
+def newest_turns(newest_first: Iterable[Turn], newest: int | None, after: str) -> tuple[Turn, ...]:
+    """Return the runs that `SessionStore.transcript` shows, oldest first.
+
+    It takes no more of the runs of the session than it has to, which come the newest first.
+    """
+    shown: list[Turn] = []
+    ids: set[str] = set()
+    for turn in newest_first:
+        ids.add(turn.id)
+        if turn.run_id == after or (newest is not None and len(ids) > newest):
+            break
+        shown.append(turn)
+    return tuple(reversed(shown))
 
 
 def unknown_session(session_id: str) -> UnknownSessionError:

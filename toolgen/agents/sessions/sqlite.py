@@ -6,6 +6,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -23,11 +24,13 @@ from .sessions import (
     check_ids,
     ended_session,
     foreign_run,
+    newest_turns,
     unknown_session,
 )
 
 _SESSION: Final = "SELECT id, agent, created_at, ended_at, labels FROM session"
 _STATES: Final = {None: "", "open": "WHERE ended_at IS NULL", "ended": "WHERE ended_at IS NOT NULL"}
+_MOST_STEP: Final = 2**63 - 1
 _TURN: Final = "SELECT turn_id, session_id, run_id, agent, started_at FROM turn"
 
 
@@ -123,17 +126,23 @@ class SqliteSessionStore:
 
         await self._file.write(work)
 
-    async def run_messages(self, run_id: str) -> tuple[Message, ...]:
-        return await self._file.read(lambda database: _messages(database, run_id))
+    async def run_messages(self, run_id: str, *, before: int | None = None) -> tuple[Message, ...]:
+        return await self._file.read(lambda database: _messages(database, run_id, before))
 
-    async def transcript(self, session_id: str, *, newest: int | None = None) -> tuple[Said, ...]:
-        limit = -1 if newest is None else max(newest, 0)
-
+    async def transcript(
+        self, session_id: str, *, newest: int | None = None, after: str = ""
+    ) -> tuple[Said, ...]:
         def step(database: sqlite3.Connection) -> tuple[Said, ...]:
             _session(database, session_id)
-            query = f"{_TURN} WHERE session_id = ? ORDER BY number DESC LIMIT ?"
-            turns = [_turn_of(row) for row in reversed(rows(database, query, (session_id, limit)))]
+            turns = _newest(database, session_id, newest, after)
             return tuple(Said(turn=turn, messages=_messages(database, turn.run_id)) for turn in turns)
+
+        return await self._file.read(step)
+
+    async def turns(self, session_id: str) -> tuple[Turn, ...]:
+        def step(database: sqlite3.Connection) -> tuple[Turn, ...]:
+            _session(database, session_id)
+            return _newest(database, session_id, None, "")
 
         return await self._file.read(step)
 
@@ -198,15 +207,24 @@ def _turn_of(row: tuple[Any, ...]) -> Turn:
     return Turn(id=turn_id, session_id=session_id, run_id=run_id, agent=agent, started_at=started_at)
 
 
-def _messages(database: sqlite3.Connection, run_id: str) -> tuple[Message, ...]:
+def _newest(
+    database: sqlite3.Connection, session_id: str, newest: int | None, after: str
+) -> tuple[Turn, ...]:
+    """Return the runs of a session that a transcript shows; no row before them is read."""
+    query = f"{_TURN} WHERE session_id = ? ORDER BY number DESC"
+    with closing(database.execute(query, (session_id,))) as found:
+        return newest_turns(map(_turn_of, found), newest, after)
+
+
+def _messages(database: sqlite3.Connection, run_id: str, before: int | None = None) -> tuple[Message, ...]:
     """Return what was kept of a run, by step.
 
     Raises:
         SessionError: the file holds something else there.
     """
     found: list[Message] = []
-    query = "SELECT step, messages FROM message WHERE run_id = ? ORDER BY step"
-    for step, text in rows(database, query, (run_id,)):
+    query = "SELECT step, messages FROM message WHERE run_id = ? AND step < ? ORDER BY step"
+    for step, text in rows(database, query, (run_id, _MOST_STEP if before is None else before)):
         try:
             found += messages_from_text(text)
         except ValueError as error:
