@@ -316,6 +316,33 @@ async def test_the_transcript_is_in_the_order_of_the_runs(store: SessionStore) -
     assert first.messages == (UserMessage(text="r1"), UserMessage(text="r1 later"))
 
 
+def result(id_: str, text: str = "2") -> ToolAnswer:
+    return ToolAnswer(id=id_, name="add", status="ok", text=text)
+
+
+async def test_the_results_of_a_batch_that_was_cut_are_kept(store: SessionStore) -> None:
+    calls = tuple(PlannedCall(name="add", id=id_) for id_ in ("c1", "c2", "c3"))
+    batch = AssistantMessage(calls=calls)
+    await store.create("s", "a")
+    await store.begin(turn("r"))
+    await store.write("r", 1, [HELLO, batch])
+    assert await store.run_messages("r") == (HELLO, batch)
+    for answer in (result("c3"), result("c1", "1"), result("c1", "2"), result("another")):
+        await store.answer("r", answer)
+    cut = (HELLO, batch, ToolMessage(answers=(result("c1"), result("c3"))))
+    assert await store.run_messages("r") == cut
+    assert (await store.transcript("s"))[0].messages == cut
+    await store.write("r", 2, [HELLO])
+    assert await store.run_messages("r") == (*cut, HELLO)
+    whole = ToolMessage(answers=(result("c1"), result("c2"), result("c3")))
+    await store.write("r", 2, [whole])
+    assert await store.run_messages("r") == (HELLO, batch, whole)
+    await store.end("s")
+    assert await store.forget(9000.0) == 1
+    await store.write("r", 1, [HELLO, batch])
+    assert await store.run_messages("r") == (HELLO, batch)
+
+
 async def test_runs_of_no_session_keep_what_they_said(store: SessionStore) -> None:
     await store.write("child", 0, [HELLO])
     assert await store.run_messages("child") == (HELLO,)

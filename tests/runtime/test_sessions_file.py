@@ -15,7 +15,8 @@ import pytest
 
 from tests.conftest import surroundings
 from tests.runtime.test_sessions import HELLO, ODD, turn
-from toolgen.agents import SessionError, Summary
+from toolgen.agents import SessionError, Summary, ToolAnswer
+from toolgen.agents.sessions.file import SESSIONS
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 
 
@@ -46,7 +47,28 @@ def test_a_file_lets_readers_and_a_writer_work_at_once(tmp_path: Path) -> None:
         assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         database.execute("BEGIN IMMEDIATE")
         assert asyncio.run(store.get("s")).agent == "a"
-        assert of_kind(database) == [("session",), ("turn",), ("message",)]
+        assert of_kind(database) == [("session",), ("turn",), ("message",), ("answer",)]
+
+
+@pytest.mark.parametrize("is_marked", [True, False])
+async def test_a_file_of_the_first_version_goes_on(tmp_path: Path, is_marked: bool) -> None:
+    with closing(sqlite3.connect(tmp_path / "sessions.db")) as database, database:
+        for statement in SESSIONS.tables:
+            database.execute(statement)
+        database.execute("INSERT INTO session (id, agent, created_at, labels) VALUES ('s', 'a', 1.0, '{}')")
+        database.execute("INSERT INTO turn VALUES (1, 'r', 't', 's', 'a', 1.0)")
+        database.execute(
+            "INSERT INTO message VALUES ('r', 1, 1.0, ?)",
+            ('[{"text":"hello","source":"person","type":"user"}]',),
+        )
+        if is_marked:
+            database.execute(f"PRAGMA application_id = {SESSIONS.application_id}")
+            database.execute("PRAGMA user_version = 1")
+    store = of_file(tmp_path)
+    await store.answer("r", ToolAnswer(id="c", name="add", status="ok", text="2"))
+    assert [one.messages for one in await store.transcript("s")] == [(HELLO,)]
+    with closing(sqlite3.connect(tmp_path / "sessions.db")) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (2,)
 
 
 def of_kind(database: sqlite3.Connection) -> list[Any]:

@@ -43,7 +43,20 @@ _TABLES: Final = (
     ) STRICT
     """,
 )
-SESSIONS: Final = SqliteFormat(content="sessions", application_id=0x74675365, version=1, tables=_TABLES)
+_SECOND: Final = (
+    """
+    CREATE TABLE answer (
+        run_id TEXT NOT NULL,
+        call_id TEXT NOT NULL,
+        written_at REAL NOT NULL,
+        messages TEXT NOT NULL,
+        PRIMARY KEY (run_id, call_id)
+    ) STRICT
+    """,
+)
+SESSIONS: Final = SqliteFormat(
+    content="sessions", application_id=0x74675365, version=2, tables=_TABLES, later=(_SECOND,)
+)
 """Its application_id is "tgSe"."""
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from ..planner.messages import Message, messages_from_json
+from ..planner.messages import AssistantMessage, Message, ToolAnswer, ToolMessage, messages_from_json
 
 
 def messages_as_text(messages: Sequence[Message]) -> str:
@@ -37,6 +37,33 @@ def messages_from_text(text: str) -> tuple[Message, ...]:
     if not isinstance(documents, list):
         raise ValueError("the text is no list of messages")
     return messages_from_json(documents)
+
+
+def with_answers(messages: Iterable[Message], answers: Mapping[str, ToolAnswer]) -> tuple[Message, ...]:
+    """Return what was said in a run, with the results of calls that no step has, by the id of the call.
+
+    The results of a batch are in the order of its calls; those of calls without one are left out.
+    """
+    found: list[Message] = []
+    for message in [*messages, None]:
+        last = found[-1] if found else None
+        if isinstance(last, AssistantMessage) and not isinstance(message, ToolMessage):
+            kept = tuple(answers[call.id] for call in last.calls if call.id in answers)
+            if kept:
+                found.append(ToolMessage(answers=kept))
+        if message is not None:
+            found.append(message)
+    return tuple(found)
+
+
+def answers_of(messages: Iterable[Message]) -> dict[str, ToolAnswer]:
+    """Return the results that the messages hold, by the id of the call."""
+    return {
+        answer.id: answer
+        for message in messages
+        if isinstance(message, ToolMessage)
+        for answer in message.answers
+    }
 
 
 def _plain(value: object) -> Any:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Literal
 
-from ..planner.messages import Message
-from .kept_messages import messages_as_text, messages_from_text
+from ..planner.messages import Message, ToolAnswer, ToolMessage
+from .kept_messages import answers_of, messages_as_text, messages_from_text, with_answers
 from .sessions import (
     Said,
     Session,
@@ -28,8 +28,10 @@ class _Written:
     """What was said in one run: text by step, so that nobody who reads it can change it."""
 
     steps: dict[int, str] = field(default_factory=dict)
+    answers: dict[str, str] = field(default_factory=dict)
+    """By call."""
     at: float = 0.0
-    """When its newest step was written, in seconds since 1970."""
+    """When the newest of it was written, in seconds since 1970."""
 
 
 class MemorySessionStore:
@@ -109,10 +111,18 @@ class MemorySessionStore:
             written.steps[step] = text
             written.at = self._clock()
 
+    async def answer(self, run_id: str, answer: ToolAnswer) -> None:
+        check_ids(run_id, answer.id)
+        text = messages_as_text([ToolMessage(answers=(answer,))])
+        with self._lock:
+            written = self._written.setdefault(run_id, _Written())
+            written.answers[answer.id] = text
+            written.at = self._clock()
+
     async def run_messages(self, run_id: str, *, before: int | None = None) -> tuple[Message, ...]:
         with self._lock:
-            texts = self._texts(run_id, before)
-        return _messages(texts)
+            said = self._said(run_id, before)
+        return said.messages()
 
     async def transcript(
         self, session_id: str, *, newest: int | None = None, after: str = ""
@@ -120,8 +130,8 @@ class MemorySessionStore:
         with self._lock:
             self._session(session_id)
             shown = newest_turns(reversed(self._runs[session_id]), newest, after)
-            found = [(turn, self._texts(turn.run_id)) for turn in shown]
-        return tuple(Said(turn=turn, messages=_messages(texts)) for turn, texts in found)
+            found = [(turn, self._said(turn.run_id)) for turn in shown]
+        return tuple(Said(turn=turn, messages=said.messages()) for turn, said in found)
 
     async def turns(self, session_id: str) -> tuple[Turn, ...]:
         with self._lock:
@@ -163,11 +173,25 @@ class MemorySessionStore:
             raise unknown_session(session_id)
         return session
 
-    def _texts(self, run_id: str, before: int | None = None) -> Sequence[str]:
+    def _said(self, run_id: str, before: int | None = None) -> _Texts:
         written = self._written.get(run_id)
         if written is None:
-            return ()
-        return [text for step, text in sorted(written.steps.items()) if before is None or step < before]
+            return _Texts((), ())
+        steps = sorted(written.steps.items())
+        return _Texts(
+            [text for step, text in steps if before is None or step < before], [*written.answers.values()]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """What was said in a run, to be read without the lock."""
+
+    steps: Sequence[str]
+    answers: Sequence[str]
+
+    def messages(self) -> tuple[Message, ...]:
+        return with_answers(_messages(self.steps), answers_of(_messages(self.answers)))
 
 
 def _messages(texts: Sequence[str]) -> tuple[Message, ...]:

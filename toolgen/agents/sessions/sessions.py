@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 
 from toolgen.contract.errors import ToolgenError
 
-from ..planner.messages import Message
+from ..planner.messages import Message, ToolAnswer
 
 
 class SessionError(ToolgenError):
@@ -126,6 +126,13 @@ class SessionStore(Protocol):
 
     async def write(self, run_id: str, step: int, messages: Sequence[Message]) -> None:
         """Keep what was said in one step of a run, in the place of what was kept of the step before."""
+        ...
+
+    async def answer(self, run_id: str, answer: ToolAnswer) -> None:
+        """Keep the result of a call of a run, in the place of what was kept of the call before.
+
+        It is among what was said for as long as no step has the results of the call's batch.
+        """
         ...
 
     async def run_messages(self, run_id: str, *, before: int | None = None) -> tuple[Message, ...]:

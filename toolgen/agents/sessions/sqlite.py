@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from toolgen.runtime.stores.sqlite_file import SqliteFile
 
-from ..planner.messages import Message
+from ..planner.messages import Message, ToolAnswer, ToolMessage
 from .file import SESSIONS, rows
-from .kept_messages import messages_as_text, messages_from_text
+from .kept_messages import answers_of, messages_as_text, messages_from_text, with_answers
 from .sessions import (
     Said,
     Session,
@@ -126,6 +126,17 @@ class SqliteSessionStore:
 
         await self._file.write(work)
 
+    async def answer(self, run_id: str, answer: ToolAnswer) -> None:
+        check_ids(run_id, answer.id)
+        text = messages_as_text([ToolMessage(answers=(answer,))])
+        values = (run_id, answer.id, self._clock(), text)
+        query = "INSERT OR REPLACE INTO answer (run_id, call_id, written_at, messages) VALUES (?, ?, ?, ?)"
+
+        def work(database: sqlite3.Connection) -> None:
+            database.execute(query, values)
+
+        await self._file.write(work)
+
     async def run_messages(self, run_id: str, *, before: int | None = None) -> tuple[Message, ...]:
         return await self._file.read(lambda database: _messages(database, run_id, before))
 
@@ -168,15 +179,18 @@ class SqliteSessionStore:
 
     async def forget(self, before: float) -> int:
         late = "session_id IN (SELECT id FROM session WHERE ended_at < :before)"
-        alone = "run_id NOT IN (SELECT run_id FROM turn) GROUP BY run_id HAVING max(written_at) < :before"
+        turns = f"SELECT run_id FROM turn WHERE {late}"
+        written = "SELECT run_id, written_at FROM message UNION ALL SELECT run_id, written_at FROM answer"
+        alone = (
+            f"SELECT run_id FROM ({written}) WHERE run_id NOT IN (SELECT run_id FROM turn)"
+            " GROUP BY run_id HAVING max(written_at) < :before"
+        )
 
         def step(database: sqlite3.Connection) -> int:
-            for query in (
-                f"DELETE FROM message WHERE run_id IN (SELECT run_id FROM turn WHERE {late})",
-                f"DELETE FROM turn WHERE {late}",
-                f"DELETE FROM message WHERE run_id IN (SELECT run_id FROM message WHERE {alone})",
-            ):
-                database.execute(query, {"before": before})
+            runs = [row for query in (turns, alone) for row in database.execute(query, {"before": before})]
+            for table in ("message", "answer"):
+                database.executemany(f"DELETE FROM {table} WHERE run_id = ?", runs)
+            database.execute(f"DELETE FROM turn WHERE {late}", {"before": before})
             return database.execute("DELETE FROM session WHERE ended_at < ?", (before,)).rowcount
 
         return await self._file.write(step)
@@ -222,14 +236,22 @@ def _messages(database: sqlite3.Connection, run_id: str, before: int | None = No
     Raises:
         SessionError: the file holds something else there.
     """
-    found: list[Message] = []
+    most = _MOST_STEP if before is None else before
     query = "SELECT step, messages FROM message WHERE run_id = ? AND step < ? ORDER BY step"
-    for step, text in rows(database, query, (run_id, _MOST_STEP if before is None else before)):
+    said = _parsed(rows(database, query, (run_id, most)), "step", run_id)
+    query = "SELECT call_id, messages FROM answer WHERE run_id = ?"
+    answers = _parsed(rows(database, query, (run_id,)), "call", run_id)
+    return with_answers(said, answers_of(answers))
+
+
+def _parsed(found: Iterable[tuple[Any, ...]], what: str, run_id: str) -> list[Message]:
+    messages: list[Message] = []
+    for place, text in found:
         try:
-            found += messages_from_text(text)
+            messages += messages_from_text(text)
         except ValueError as error:
             raise SessionError(
-                f"what the file holds of step {step} of the run {run_id!r} is no message",
-                hint="restore the file, or write the step again",
+                f"what the file holds of {what} {place} of the run {run_id!r} is no message",
+                hint=f"restore the file, or write the {what} again",
             ) from error
-    return tuple(found)
+    return messages

@@ -94,8 +94,7 @@ def _prepare(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> 
         return is_ready(database, format, path)
 
     def create(database: sqlite3.Connection) -> None:
-        if not is_ready(database, format, path):  # another process may have been faster
-            create_tables(database, format)
+        create_tables(database, format, path)
 
     is_done = in_transaction(database, "BEGIN", check)
     database.execute("PRAGMA journal_mode = WAL")

@@ -21,23 +21,55 @@ class SqliteFormat:
     version: int
     """Its `user_version`; another one means other tables."""
     tables: tuple[str, ...]
-    """Statements that create the tables and their indexes."""
+    """Statements that create the tables and their indexes of version 1."""
+    later: tuple[tuple[str, ...], ...] = ()
+    """For each version after it, the statements that bring a file of the version before to it."""
 
 
 def is_ready(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> bool:
-    """Return whether the file has the tables of the format; False for one that holds nothing yet.
+    """Return whether the file has the tables of the format.
 
-    To be called in a transaction, since another process may be creating the tables. Files without marks have
-    been written before their store marked them; their tables tell what they are.
+    It has not when it holds nothing yet, or is of an earlier version. To be called in a transaction, since
+    another process may be creating the tables.
 
     Raises:
-        StoreFormatError: it has another version of the format.
+        StoreFormatError: it has a later version of the format.
+        ForeignFileError: it holds something else.
+    """
+    return _version_of(database, format, path) == format.version
+
+
+def create_tables(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> None:
+    """Create the tables that the file lacks and mark it, within the transaction of the caller.
+
+    Raises:
+        StoreFormatError: it has a later version of the format.
+        ForeignFileError: it holds something else.
+    """
+    version = _version_of(database, format, path)
+    if version == format.version:
+        return  # another process was faster
+    for statements in (format.tables, *format.later)[version:]:
+        for statement in statements:
+            database.execute(statement)
+    database.execute(f"PRAGMA application_id = {format.application_id}")
+    database.execute(f"PRAGMA user_version = {format.version}")
+
+
+def _version_of(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> int:
+    """Return the version of the format that the file has; 0 for one that holds nothing yet.
+
+    Files without marks are of version 1, written before their store marked them; their tables tell what they
+    are.
+
+    Raises:
+        StoreFormatError: it has a later version of the format.
         ForeignFileError: it holds something else.
     """
     (application,) = database.execute("PRAGMA application_id").fetchone()
     (version,) = database.execute("PRAGMA user_version").fetchone()
-    if (application, version) == (format.application_id, format.version):
-        return True
+    if application == format.application_id and 1 <= version <= format.version:
+        return int(version)
     if application == format.application_id:
         raise StoreFormatError(
             f"holds {format.content} in format {version}, and this toolgen reads {format.version}",
@@ -47,9 +79,9 @@ def is_ready(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> 
     found = _schema(database)
     if (application, version) == (0, 0):
         if not found:
-            return False
+            return 0
         if _tables_of(format) <= found:
-            return True
+            return 1
     raise ForeignFileError(
         f"is a database of something else than {format.content}",
         path=path,
@@ -57,17 +89,11 @@ def is_ready(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> 
     )
 
 
-def create_tables(database: sqlite3.Connection, format: SqliteFormat) -> None:
-    """Create the tables of the format and mark the file, within the transaction of the caller."""
-    for statement in format.tables:
-        database.execute(statement)
-    database.execute(f"PRAGMA application_id = {format.application_id}")
-    database.execute(f"PRAGMA user_version = {format.version}")
-
-
 def _tables_of(format: SqliteFormat) -> set[tuple[str, str]]:
+    """Return what a file of version 1 has."""
     with closing(sqlite3.connect(":memory:")) as database:
-        create_tables(database, format)
+        for statement in format.tables:
+            database.execute(statement)
         return _schema(database)
 
 
