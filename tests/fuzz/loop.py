@@ -170,13 +170,15 @@ class _World:
 
 
 def _check_pairs(messages: list[Any]) -> None:
-    """Check that results stand behind their calls, and nowhere else, each once."""
+    """Check that results stand behind their calls, and nowhere else, each once; a batch may be cut."""
     ids = [call.id for one in messages if isinstance(one, AssistantMessage) for call in one.calls]
     assert len(ids) == len(set(ids)), ids
     for before, message in zip([None, *messages], messages, strict=False):
         if isinstance(message, ToolMessage):
             assert isinstance(before, AssistantMessage), messages
-            assert [one.id for one in message.answers] == [call.id for call in before.calls], messages
+            answered = [one.id for one in message.answers]
+            called = [call.id for call in before.calls]
+            assert answered == [id_ for id_ in called if id_ in answered], messages
 
 
 def _policy(chance: Random) -> RunPolicy:

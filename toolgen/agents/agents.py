@@ -29,6 +29,7 @@ from .activities.recording import give_back, record
 from .client import AgentClient
 from .host import AgentHost
 from .output import RunOutput, without_tokens
+from .planner.messages import ToolAnswer
 from .planner.retrying import PlannerRetry
 from .registration import AgentRegistration
 from .runs import Runs
@@ -232,9 +233,19 @@ class Agents:
         return result, claim.suspension
 
     async def delivered(self, suspension: Suspension, result: ToolResult) -> None:
-        """Take the result of a call that no run waited for: of pending work, it opens a new turn."""
+        """Take the result of a call that no run waited for: of pending work, it opens a new turn.
+
+        That of another call, whose run is over, is what the next turn of the session hears of the call.
+        """
         if suspension.kind == "pending":
             await self._runs.go_on(suspension, result)
+        elif suspension.meta.run_id and result.status != "suspended":
+            entry = self._host.entry_of(suspension.tool)
+            name = entry.spec.name if entry is not None else suspension.tool.rpartition(".")[2]
+            answer = ToolAnswer(
+                id=suspension.meta.tool_call_id, name=name, status=result.status, text=result.json.decode()
+            )
+            await self._host.conversations.answer(suspension.meta.run_id, answer)
 
     async def open(self) -> None:
         """Open the dynamic toolsets of the agents, and begin to execute runs."""

@@ -34,6 +34,7 @@ from ..host import AgentHost
 from ..loop.documents import Done, RunDocument, RunFacts, StepCall
 from ..output import telemetry_of
 from ..run_artifacts import documents_so_far
+from ..planner.messages import ToolMessage, messages_from_json
 from .batches import Batches
 from .recorded import CallEvents, recorded
 from .releasing import released
@@ -78,7 +79,25 @@ class Calling:
         self._batches = Batches()
 
     async def tool(self, info: ActivityInfo, argument: CallArgument) -> Done:
-        """Return the result of a call."""
+        """Return the result of a call, which the conversation has then."""
+        return await self._kept(info, argument["facts"], await self._tool(info, argument))
+
+    async def answer(self, info: ActivityInfo, argument: AnswerArgument) -> Done:
+        """Return the result of a suspended call after its answer; the conversation has it then."""
+        return await self._kept(info, argument["facts"], await self._answer(info, argument))
+
+    async def conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> Done:
+        """Return the result of a call that another agent's run answered; the conversation has it then."""
+        return await self._kept(info, argument["facts"], await self._conclude(info, argument))
+
+    async def _kept(self, info: ActivityInfo, facts: RunFacts, done: Done) -> Done:
+        if facts["in_conversation"] and done["status"] != "suspended":
+            (message,) = messages_from_json([{"type": "tools", "answers": [done["answer"]]}])
+            if isinstance(message, ToolMessage):
+                await self._host.conversations.answer(info.run_id, message.answers[0])
+        return done
+
+    async def _tool(self, info: ActivityInfo, argument: CallArgument) -> Done:
         facts, call = argument["facts"], argument["call"]
         meta = self._host.meta(info.run_id, facts, call["id"])
         events, host = self._around(info)
@@ -103,8 +122,7 @@ class Calling:
             result = await batch.result(frame.context, result)
         return self._done(result, call, entry, facts, info.run_id, events)
 
-    async def answer(self, info: ActivityInfo, argument: AnswerArgument) -> Done:
-        """Return the result of a suspended call after its answer."""
+    async def _answer(self, info: ActivityInfo, argument: AnswerArgument) -> Done:
         facts, call = argument["facts"], argument["call"]
         meta = self._host.meta(info.run_id, facts, call["id"])
         events, host = self._around(info)
@@ -146,8 +164,7 @@ class Calling:
             return unanswered(entry.spec, failure, meta, host)
         return (await batch.settle((result,), host.reports))[0]
 
-    async def conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> Done:
-        """Return the result of a call that another agent's run answered."""
+    async def _conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> Done:
         facts, call = argument["facts"], argument["call"]
         meta = self._host.meta(info.run_id, facts, call["id"])
         events, host = self._around(info)

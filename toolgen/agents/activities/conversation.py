@@ -24,7 +24,8 @@ from ..sessions.sessions import Said, SessionStore, Summary, Turn
 
 MOST_RUNS: Final = 1_000
 """Runs whose conversation is kept in the process; that of another one is read anew."""
-_NO_RESULT: Final[ToolStatus] = "error"
+_UNKNOWN: Final[ToolStatus] = "pending"
+"""Of a call whose end nobody knows; a provider would be told of an error that the call has failed."""
 
 
 def place_of(step: int) -> int:
@@ -49,6 +50,8 @@ class Conversation:
         self._step = step
         self.call_ids = set(call_ids)
         """Of all calls so far, those of messages that the history policy hides too."""
+        self.answered: set[str] = set()
+        """Calls of the newest batch whose results the store has."""
         self._add(messages)
 
     def is_before(self, step: int) -> bool:
@@ -64,6 +67,12 @@ class Conversation:
         return self._tried
 
     @property
+    def is_kept(self) -> bool:
+        """Whether the store has all that is new to the planning; it may not have the words of a person."""
+        answers = [one.answers if isinstance(one, ToolMessage) else None for one in self._tried]
+        return all(found is not None and self.answered.issuperset(a.id for a in found) for found in answers)
+
+    @property
     def heard(self) -> tuple[Message, ...]:
         """All that the planning sees, oldest first."""
         heard = list(self._messages)
@@ -76,6 +85,7 @@ class Conversation:
         """Add what was new to the planning, and its words."""
         self._add((*self._tried, words))
         self._step, self._tried = self._step + 1, ()
+        self.answered.clear()
 
     def _add(self, messages: Iterable[Message]) -> None:
         for message in messages:
@@ -91,6 +101,19 @@ class Conversations:
         self._sessions = sessions
         self._kept: dict[str, Conversation] = {}
         """By run, the one that planned last at the end."""
+
+    async def answer(self, run_id: str, answer: ToolAnswer) -> None:
+        """Keep the result of a call at once: its batch may be cut before the planning that sees all of it.
+
+        A store that fails is no failure of the call: its run has the result.
+        """
+        try:
+            await self._sessions.answer(run_id, answer)
+        except Exception:
+            log.exception("the result of the call %s of run %s is not kept yet", answer.id, run_id)
+            return
+        if (found := self._kept.get(run_id)) is not None:
+            found.answered.add(answer.id)
 
     def forget(self, run_id: str) -> None:
         """Drop what is kept of a run."""
@@ -218,15 +241,30 @@ def paired(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def _add(found: list[Message], message: Message) -> None:
+    last = found[-1] if found else None
+    if isinstance(message, ToolMessage) and isinstance(last, ToolMessage):
+        found.pop()  # kept call by call before the whole batch was there
     _answer(found, message)
+    if isinstance(message, ToolMessage) and found and isinstance(found[-1], AssistantMessage):
+        message = _whole(message, found[-1])
     found.append(without_artifacts(message))
 
 
 def _answer(found: list[Message], following: Message | None) -> None:
     """Add results for the calls of the last message, if what follows does not bring them."""
     last = found[-1] if found else None
-    if not isinstance(last, AssistantMessage) or not last.calls or isinstance(following, ToolMessage):
-        return
-    text = '{"error":"the run ended before this call did"}'
-    answers = (ToolAnswer(id=call.id, name=call.name, status=_NO_RESULT, text=text) for call in last.calls)
-    found.append(ToolMessage(answers=tuple(answers)))
+    if isinstance(last, AssistantMessage) and last.calls and not isinstance(following, ToolMessage):
+        found.append(_whole(ToolMessage(answers=()), last))
+
+
+def _whole(message: ToolMessage, calls: AssistantMessage) -> ToolMessage:
+    """Return the results of a batch, those of calls whose end was lost too."""
+    if len(message.answers) >= len(calls.calls):
+        return message
+    answers = {answer.id: answer for answer in message.answers}
+    return ToolMessage(answers=tuple(answers.get(call.id) or _lost(call) for call in calls.calls))
+
+
+def _lost(call: PlannedCall) -> ToolAnswer:
+    text = '{"unknown":"its result was not kept; it may have run"}'
+    return ToolAnswer(id=call.id, name=call.name, status=_UNKNOWN, text=text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from pydantic_core import from_json, to_json
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import LONGEST_CHARACTER
+from toolgen.contract.tasks import start_held
 from toolgen.runtime.call.boundary import Contained, name_of
 from toolgen.runtime.call.bounds import bounds_of
 from toolgen.runtime.call.failures import log
@@ -30,7 +31,7 @@ from ..catalogue import Agent
 from ..host import AgentHost
 from ..loop.admission import is_allowed
 from ..loop.documents import PlanArgument, RetryStep, RunFacts, Step, StepCall
-from ..planner.messages import AssistantMessage, PlannedCall, messages_from_json
+from ..planner.messages import AssistantMessage, Message, PlannedCall, messages_from_json
 from ..planner.planner import (
     Await,
     CallTools,
@@ -59,6 +60,7 @@ class Planning:
     def __init__(self, host: AgentHost) -> None:
         self._host = host
         self._hooks = ModelHooks(host.hooks, host.tools.stage_timeout)
+        self._undoing: set[asyncio.Task[None]] = set()
 
     async def plan(self, info: ActivityInfo, argument: PlanArgument) -> Step | RetryStep:
         """Return what the planner wants, and keep what was said; else what is to follow its failure.
@@ -122,7 +124,7 @@ class Planning:
             agent, facts, given, host.clock(), is_back=argument.get("is_back", False)
         )
         place, new = place_of(argument["step"]), talk.hear(new)
-        if new:  # it is kept whatever becomes of the planning
+        if not talk.is_kept:  # what is new is not lost with the planning
             await host.sessions.write(info.run_id, place, new)
         events.ids.take(talk.call_ids)
         given = replace(given, messages=talk.heard)
@@ -130,9 +132,18 @@ class Planning:
         step = self._step(result, given, snapshot, facts, events.ids)
         step["usage"] = events.spent
         kept = _portable(said(_as_taken(result, step)))
-        await host.sessions.write(info.run_id, place, [*new, kept])
+        await self._keep(info.run_id, place, new, kept)
         talk.say(kept)
         return step
+
+    async def _keep(self, run_id: str, place: int, new: Sequence[Message], words: AssistantMessage) -> None:
+        """Keep what a planning said; nothing of it where it is cut off, for then nobody receives it."""
+        sessions = self._host.sessions
+        try:
+            await sessions.write(run_id, place, [*new, words])
+        except asyncio.CancelledError:
+            start_held(self._undoing, sessions.write(run_id, place, new), name=f"undo {run_id}")
+            raise
 
     async def _asked(self, agent: Agent, given: PlanInput) -> PlanResult:
         """Return what the planner wants, or what a hook has in its place.
