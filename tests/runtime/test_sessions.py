@@ -15,6 +15,7 @@ import pytest
 from toolgen.agents import (
     AssistantMessage,
     EndedSessionError,
+    EngineLease,
     Message,
     PlannedCall,
     Session,
@@ -24,6 +25,7 @@ from toolgen.agents import (
     ToolAnswer,
     ToolMessage,
     Turn,
+    TurnHolder,
     UnknownSessionError,
     UserMessage,
 )
@@ -411,3 +413,84 @@ async def test_an_id_that_was_forgotten_is_new_again(store: SessionStore) -> Non
     assert await store.summary("s") is None
     await store.begin(turn("r"))
     assert len(await store.transcript("s")) == 1
+
+
+def lease(engine_id: str, seconds: float = 10.0, *, is_durable: bool = False) -> EngineLease:
+    return EngineLease(engine_id=engine_id, is_durable=is_durable, seconds=seconds)
+
+
+async def test_one_run_of_a_session_has_its_turn(make: Callable[..., SessionStore]) -> None:
+    now = [1000.0]
+    store = make(clock=lambda: now[0])
+    await store.create("s", "a")
+    assert await store.holder("s") is None
+    first = await store.take(turn("r1"), lease("e1"), [HELLO])
+    assert first == TurnHolder(run_id="r1", engine_id="e1", age_s=0.0, is_durable=False, is_alive=True)
+    now[0] = 1004.0
+    for instead_of in ("", "another"):
+        held = await store.take(turn("r2"), lease("e2"), [HELLO], instead_of=instead_of)
+        assert (held.run_id, held.age_s) == ("r1", 4.0)
+    assert held == await store.holder("s")
+    assert [one.run_id for one in await store.turns("s")] == ["r1"]
+    assert await store.run_messages("r2") == ()
+    await store.release("s", "r2")
+    assert await store.holder("s") == held
+    await store.release("s", "r1")
+    assert await store.holder("s") is None
+    assert (await store.take(turn("r2"), lease("e2"), [HELLO])).run_id == "r2"
+    assert (await store.take(turn("r3"), lease("e1"), [], instead_of="r2")).run_id == "r3"
+    assert [(one.turn.run_id, one.messages) for one in await store.transcript("s")] == [
+        ("r1", (HELLO,)),
+        ("r2", (HELLO,)),
+        ("r3", ()),
+    ]
+
+
+async def test_a_turn_that_is_taken_twice_begins_once(store: SessionStore) -> None:
+    await store.create("s", "a")
+    for text in ("one", "two"):
+        held = await store.take(turn("r"), lease("e"), [UserMessage(text=text)])
+        assert held.run_id == "r"
+    assert await store.run_messages("r") == (UserMessage(text="one"),)
+    with pytest.raises(UnknownSessionError):
+        await store.take(turn("r9", "nowhere"), lease("e"), [])
+    await store.create("other", "a")
+    with pytest.raises(SessionError, match="another session"):
+        await store.take(turn("r", "other"), lease("e"), [])
+    await store.end("other")
+    with pytest.raises(EndedSessionError):
+        await store.take(turn("r9", "other"), lease("e"), [])
+
+
+async def test_engines_say_that_they_are_at_work(make: Callable[..., SessionStore]) -> None:
+    now = [1000.0]
+    store = make(clock=lambda: now[0])
+
+    async def facts(session_id: str) -> tuple[bool, bool]:
+        held = await store.holder(session_id)
+        assert held is not None
+        return held.is_alive, held.is_durable
+
+    for name, is_durable in (("memory", False), ("file", True)):
+        await store.create(name, "a")
+        await store.take(turn(f"r-{name}", name), lease(name, is_durable=is_durable), [])
+    now[0] = 1009.0
+    assert [await facts(name) for name in ("memory", "file")] == [(True, False), (True, True)]
+    await store.beat(lease("memory"))
+    now[0] = 1011.0
+    assert [await facts(name) for name in ("memory", "file")] == [(True, False), (False, True)]
+    await store.leave("memory")
+    await store.leave("nobody")
+    assert await facts("memory") == (False, False)
+    await store.end("memory")
+    assert await store.forget(9000.0) == 1
+    assert await store.holder("memory") is None
+    assert await facts("file") == (False, True)
+
+
+async def test_of_many_at_once_one_gets_the_turn(store: SessionStore) -> None:
+    await store.create("s", "a")
+    taking = (store.take(turn(f"r{n}"), lease(f"e{n}"), [HELLO]) for n in range(8))
+    held = await asyncio.gather(*taking)
+    assert len({one.run_id for one in held}) == 1
+    assert len(await store.turns("s")) == 1

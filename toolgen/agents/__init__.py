@@ -43,16 +43,19 @@ from .planner.planner import (
 from .planner.retrying import PlannerRetry, PlannerUnavailableError
 from .planner.scripted import ScriptedPlanner, ScriptStep
 from .registration import AgentRegistration, AgentSpec, AgentTool
-from .runs import InterruptsNotAllowedError, SessionBusyError
+from .runs import InterruptsNotAllowedError
 from .sessions.sessions import (
     EndedSessionError,
+    EngineLease,
     Session,
     SessionError,
     SessionStore,
     Summary,
     Turn,
+    TurnHolder,
     UnknownSessionError,
 )
+from .turns import SessionBusyError
 
 __all__ = [
     "ActivityFailed",
@@ -74,6 +77,7 @@ __all__ = [
     "Engine",
     "EngineCaps",
     "EngineError",
+    "EngineLease",
     "FinalResponse",
     "FinalResult",
     "HandOver",
@@ -106,6 +110,7 @@ __all__ = [
     "ToolAnswer",
     "ToolMessage",
     "Turn",
+    "TurnHolder",
     "UnknownRunError",
     "UnknownSessionError",
     "UserMessage",

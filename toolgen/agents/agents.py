@@ -251,6 +251,7 @@ class Agents:
         """Open the dynamic toolsets of the agents, and begin to execute runs."""
         for agent in self._host.agents.values():
             await agent.toolsets.open()
+        await self._host.turns.open()
         await self._host.engine.start()
 
     async def close(self) -> None:
@@ -258,6 +259,7 @@ class Agents:
         self._host.watching.close()
         self._runs.close()
         await self._host.engine.close()
+        await self._host.turns.close()
         for agent in reversed(self._host.agents.values()):
             await agent.toolsets.close()
 

@@ -37,6 +37,7 @@ from .planner.retrying import PlannerRetry
 from .registration import AgentRegistration
 from .run_spans import RunSpans
 from .sessions.sessions import SessionStore
+from .turns import Turns
 
 MOST_DEPTH: Final = 8
 """Agents that may stand above one another, each called by the one above."""
@@ -64,6 +65,7 @@ class AgentHost:
         self.engine = engine
         self.sessions = sessions
         self.conversations = Conversations(sessions)
+        self.turns = Turns(engine, sessions)
         self.tools = tools
         self.hooks: Sequence[Hook] = around.hooks
         self.hook_tools = around.hook_tools
@@ -296,8 +298,9 @@ class AgentHost:
         if event.get("type") == "run_stream_end":
             self._snapshots.pop(run_id, None)
             self._values.pop(run_id, None)
-            self._facts.pop(run_id, None)
             self.conversations.forget(run_id)
+            if (given := self._facts.pop(run_id, None)) is not None:
+                self.turns.release(run_id, given)
 
 
 def new_facts(

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
-from typing import Any
-from weakref import WeakValueDictionary
+from typing import Any, Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
@@ -29,25 +27,16 @@ from .activities.taking_back import open_calls, take_back
 from .direct import DirectCalls
 from .host import AgentHost, new_facts
 from .log import event_of
-from .loop.documents import Parent
 from .output import Awaiting, RunArtifact, RunOutput, awaiting_of, output_of, without_tokens
 from .owner import Owner, is_within
 from .planner.messages import UserMessage
 from .planner.portable import portable_text
 from .run_artifacts import artifacts_so_far
 from .sessions.sessions import SessionError, Turn
+from .turns import SessionBusyError
 
-
-class SessionBusyError(SessionError):
-    """Another run of the session is not over."""
-
-    def __init__(self, run_id: str, session_id: str) -> None:
-        super().__init__(
-            f"run {run_id!r} of session {session_id!r} is not over",
-            hint="answer what it waits for, interrupt it, or cancel it",
-        )
-        self.run_id = run_id
-        """Of the run that is not over."""
+_ELSEWHERE_S: Final = 1.0
+"""Between two attempts to begin a turn of a session whose turn an engine elsewhere has."""
 
 
 class InterruptsNotAllowedError(ToolgenError):
@@ -62,8 +51,6 @@ class Runs:
         self._engine = host.engine
         self._direct = DirectCalls(host, self.cancel)
         self._later: set[asyncio.Task[None]] = set()
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        """By session, held while a turn begins, so that two do not begin at once."""
 
     async def start(
         self,
@@ -89,25 +76,26 @@ class Runs:
         owner = Owner(agent=agent, session_id=session_id)
         if await self._is_there(run_id, owner):
             return run_id
-        async with self._turns.setdefault(session_id, asyncio.Lock()) if session_id else nullcontext():
-            if session_id:
-                agent = await self._take_turn(agent, session_id, run_id, turn_id, labels)
-                if not await host.sessions.run_messages(run_id):  # whatever becomes of the run
-                    said = UserMessage(text=message, source=source)
-                    await host.sessions.write(run_id, 0, [said])
-            facts = new_facts(
-                agent,
-                host.policy_of(agent, policy),
-                session_id=session_id,
-                turn_id=turn_id,
-                labels=labels,
-                allowed_tags=allowed_tags,
-                denied_tags=denied_tags,
-                restrict_to_tool=restrict_to_tool,
-            )
-            if agent != owner.agent:
-                facts["client"] = owner.agent
+        if session_id:
+            said = UserMessage(text=message, source=source)
+            agent = await self._take_turn(agent, session_id, run_id, turn_id, labels, said)
+        facts = new_facts(
+            agent,
+            host.policy_of(agent, policy),
+            session_id=session_id,
+            turn_id=turn_id,
+            labels=labels,
+            allowed_tags=allowed_tags,
+            denied_tags=denied_tags,
+            restrict_to_tool=restrict_to_tool,
+        )
+        if agent != owner.agent:
+            facts["client"] = owner.agent
+        try:
             await host.start({"facts": facts, "message": message, "source": source}, run_id)
+        except BaseException:
+            host.turns.release(run_id, facts)
+            raise
         return run_id
 
     async def _is_there(self, run_id: str, owner: Owner) -> bool:
@@ -152,48 +140,27 @@ class Runs:
             waiting += sorted(new)
 
     async def _take_turn(
-        self, agent: str, session_id: str, run_id: str, turn_id: str, labels: Mapping[str, str] | None
+        self,
+        agent: str,
+        session_id: str,
+        run_id: str,
+        turn_id: str,
+        labels: Mapping[str, str] | None,
+        message: UserMessage,
     ) -> str:
-        """Begin a turn and return the agent that has the conversation.
+        """Begin a turn with what a person says, and return the agent that has the conversation.
 
         Raises:
             SessionError: the session is over, or another run of it is not.
         """
-        sessions = self._host.sessions
-        session = await sessions.create(session_id, agent, labels)
-        newest = await sessions.transcript(session_id, newest=1)
-        before = newest[-1].turn.run_id if newest else run_id
-        if before != run_id and (busy := await self._running(before, run_id)):
-            raise SessionBusyError(busy, session_id)
-        if session.agent in self._host.agents:
+        host = self._host
+        session = await host.sessions.create(session_id, agent, labels)
+        if session.agent in host.agents:
             agent = session.agent
             self._check(agent)
-        await sessions.begin(
-            Turn(
-                id=turn_id,
-                session_id=session_id,
-                run_id=run_id,
-                agent=agent,
-                started_at=self._host.clock(),
-            )
-        )
+        turn = Turn(id=turn_id, session_id=session_id, run_id=run_id, agent=agent, started_at=host.clock())
+        await host.turns.take(turn, message)
         return agent
-
-    async def _running(self, run_id: str, own: str) -> str:
-        """Return the run that began the turn of a run, if it is not over; "" if it is, or is our own.
-
-        The newest run of a session may be one that took the conversation over and has given it back.
-        """
-        while True:
-            try:
-                status = await self._engine.status(run_id)
-            except UnknownRunError:
-                return ""
-            given: Any = status.input
-            parent: Parent | None = given["facts"]["parent"]
-            if parent is None:
-                return "" if status.is_over or run_id == own else run_id
-            run_id = parent["run_id"]
 
     # Watching.
 
@@ -206,10 +173,17 @@ class Runs:
         return await self._whole(await self._engine.status(run_id))
 
     async def settled(self, run_id: str) -> RunOutput:
-        return await self._whole(await self._engine.settled(run_id))
+        return await self._ended(await self._engine.settled(run_id))
 
     async def result(self, run_id: str) -> RunOutput:
-        return await self._whole(await self._engine.result(run_id))
+        return await self._ended(await self._engine.result(run_id))
+
+    async def _ended(self, status: RunStatus) -> RunOutput:
+        """Return where a run stands, when the next turn of its session may begin in every process."""
+        if status.is_over:
+            given: Any = status.input
+            await self._host.turns.settled(given["facts"]["session_id"])
+        return await self._whole(status)
 
     async def _whole(self, status: RunStatus) -> RunOutput:
         """Return the output with the artifacts, which only the log has of a run that returned none."""
@@ -336,7 +310,10 @@ class Runs:
         """Start a turn when the one before it is over."""
         try:
             while True:
-                await self._engine.result(run_id)
+                try:
+                    await self._engine.result(run_id)
+                except UnknownRunError:  # another engine has it, and nobody tells when it is over
+                    await asyncio.sleep(_ELSEWHERE_S)
                 try:
                     await start()
                     return

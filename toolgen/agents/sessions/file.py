@@ -53,6 +53,21 @@ _SECOND: Final = (
         PRIMARY KEY (run_id, call_id)
     ) STRICT
     """,
+    """
+    CREATE TABLE engine (
+        id TEXT PRIMARY KEY NOT NULL,
+        is_durable INTEGER NOT NULL,
+        alive_until REAL NOT NULL
+    ) STRICT
+    """,
+    """
+    CREATE TABLE active (
+        session_id TEXT PRIMARY KEY NOT NULL,
+        run_id TEXT NOT NULL,
+        engine_id TEXT NOT NULL,
+        taken_at REAL NOT NULL
+    ) STRICT
+    """,
 )
 SESSIONS: Final = SqliteFormat(
     content="sessions", application_id=0x74675365, version=2, tables=_TABLES, later=(_SECOND,)

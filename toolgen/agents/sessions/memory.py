@@ -11,10 +11,12 @@ from typing import Literal
 from ..planner.messages import Message, ToolAnswer, ToolMessage
 from .kept_messages import answers_of, messages_as_text, messages_from_text, with_answers
 from .sessions import (
+    EngineLease,
     Said,
     Session,
     Summary,
     Turn,
+    TurnHolder,
     check_ids,
     ended_session,
     foreign_run,
@@ -48,6 +50,10 @@ class MemorySessionStore:
         self._written: dict[str, _Written] = {}
         """By run id."""
         self._summaries: dict[str, Summary] = {}
+        self._active: dict[str, tuple[str, str, float]] = {}
+        """By session, the run that has its turn, the engine of the run, and when it took it."""
+        self._engines: dict[str, tuple[bool, float]] = {}
+        """By engine, whether it is durable, and until when its lease is."""
 
     async def create(self, session_id: str, agent: str, labels: Mapping[str, str] | None = None) -> Session:
         check_ids(session_id, agent)
@@ -92,16 +98,44 @@ class MemorySessionStore:
     async def begin(self, turn: Turn) -> None:
         check_ids(turn.id, turn.session_id, turn.run_id, turn.agent)
         with self._lock:
-            session = self._session(turn.session_id)
-            there = self._turns.get(turn.run_id)
-            if there is not None and there.session_id != turn.session_id:
-                raise foreign_run(turn)
-            if there is not None:
-                return
-            if session.is_over:
-                raise ended_session(turn.session_id)
-            self._turns[turn.run_id] = turn
-            self._runs[turn.session_id].append(turn)
+            self._begin(turn)
+
+    async def take(
+        self, turn: Turn, engine: EngineLease, messages: Sequence[Message], *, instead_of: str = ""
+    ) -> TurnHolder:
+        check_ids(turn.id, turn.session_id, turn.run_id, turn.agent, engine.engine_id)
+        text = messages_as_text(messages)
+        with self._lock:
+            now = self._clock()
+            self._engines[engine.engine_id] = (engine.is_durable, now + engine.seconds)
+            held = self._active.get(turn.session_id)
+            if held is None or held[0] in (turn.run_id, instead_of):
+                if self._begin(turn):
+                    written = self._written.setdefault(turn.run_id, _Written())
+                    written.steps[0], written.at = text, now
+                held = self._active[turn.session_id] = (turn.run_id, engine.engine_id, now)
+            return self._holder(held, now)
+
+    async def holder(self, session_id: str) -> TurnHolder | None:
+        with self._lock:
+            held = self._active.get(session_id)
+            return None if held is None else self._holder(held, self._clock())
+
+    async def release(self, session_id: str, run_id: str) -> None:
+        with self._lock:
+            held = self._active.get(session_id)
+            if held is not None and held[0] == run_id:
+                del self._active[session_id]
+
+    async def beat(self, engine: EngineLease) -> None:
+        check_ids(engine.engine_id)
+        with self._lock:
+            self._engines[engine.engine_id] = (engine.is_durable, self._clock() + engine.seconds)
+
+    async def leave(self, engine_id: str) -> None:
+        with self._lock:
+            if engine_id in self._engines:
+                self._engines[engine_id] = (self._engines[engine_id][0], self._clock())
 
     async def write(self, run_id: str, step: int, messages: Sequence[Message]) -> None:
         check_ids(run_id)
@@ -158,6 +192,7 @@ class MemorySessionStore:
             for session_id in late:
                 del self._sessions[session_id]
                 self._summaries.pop(session_id, None)
+                self._active.pop(session_id, None)
                 for turn in self._runs.pop(session_id):
                     del self._turns[turn.run_id]
                     self._written.pop(turn.run_id, None)
@@ -166,6 +201,31 @@ class MemorySessionStore:
                 if self._written[run_id].at < before:
                     del self._written[run_id]
             return len(late)
+
+    def _begin(self, turn: Turn) -> bool:
+        """Return whether the run is new in its session; as `begin`."""
+        session = self._session(turn.session_id)
+        there = self._turns.get(turn.run_id)
+        if there is not None and there.session_id != turn.session_id:
+            raise foreign_run(turn)
+        if there is not None:
+            return False
+        if session.is_over:
+            raise ended_session(turn.session_id)
+        self._turns[turn.run_id] = turn
+        self._runs[turn.session_id].append(turn)
+        return True
+
+    def _holder(self, held: tuple[str, str, float], now: float) -> TurnHolder:
+        run_id, engine_id, taken_at = held
+        is_durable, alive_until = self._engines[engine_id]
+        return TurnHolder(
+            run_id=run_id,
+            engine_id=engine_id,
+            age_s=now - taken_at,
+            is_durable=is_durable,
+            is_alive=now < alive_until,
+        )
 
     def _session(self, session_id: str) -> Session:
         session = self._sessions.get(session_id)

@@ -73,6 +73,30 @@ class Summary:
     """Run id of the last turn in it."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineLease:
+    """Until when an engine is taken to be at work, if it does not say so again."""
+
+    engine_id: str
+    is_durable: bool
+    """Its runs survive its process, so that a run of it that is not over goes on some day."""
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnHolder:
+    """The run that has the turn of a session: no other one may begin before it is over."""
+
+    run_id: str
+    engine_id: str
+    age_s: float
+    """Seconds since it took the turn."""
+    is_durable: bool
+    """Of the engine."""
+    is_alive: bool
+    """The lease of the engine is not over."""
+
+
 class SessionStore(Protocol):
     """Keeps conversations. Each method is one atomic step, over all processes."""
 
@@ -122,6 +146,36 @@ class SessionStore(Protocol):
             EndedSessionError: it is over.
             SessionError: the run belongs to another session.
         """
+        ...
+
+    async def take(
+        self, turn: Turn, engine: EngineLease, messages: Sequence[Message], *, instead_of: str = ""
+    ) -> TurnHolder:
+        """Give the turn of a session to a run, and return the run that has it.
+
+        The run gets it where no other one has it, or the one to be replaced does. It is then added to the
+        session as by `begin`, and what is new of it keeps these messages as its step 0. The lease of the
+        engine is renewed in any case.
+
+        Raises:
+            SessionError: as `begin`.
+        """
+        ...
+
+    async def holder(self, session_id: str) -> TurnHolder | None:
+        """Return the run that has the turn of a session; None where none has it."""
+        ...
+
+    async def release(self, session_id: str, run_id: str) -> None:
+        """Take the turn from a run that is over; nothing happens where it has it no more."""
+        ...
+
+    async def beat(self, engine: EngineLease) -> None:
+        """Renew the lease of an engine."""
+        ...
+
+    async def leave(self, engine_id: str) -> None:
+        """End the lease of an engine."""
         ...
 
     async def write(self, run_id: str, step: int, messages: Sequence[Message]) -> None:

@@ -16,11 +16,13 @@ from ..planner.messages import Message, ToolAnswer, ToolMessage
 from .file import SESSIONS, rows
 from .kept_messages import answers_of, messages_as_text, messages_from_text, with_answers
 from .sessions import (
+    EngineLease,
     Said,
     Session,
     SessionError,
     Summary,
     Turn,
+    TurnHolder,
     check_ids,
     ended_session,
     foreign_run,
@@ -30,6 +32,11 @@ from .sessions import (
 
 _SESSION: Final = "SELECT id, agent, created_at, ended_at, labels FROM session"
 _STATES: Final = {None: "", "open": "WHERE ended_at IS NULL", "ended": "WHERE ended_at IS NOT NULL"}
+_WRITE: Final = "INSERT OR REPLACE INTO message (run_id, step, written_at, messages) VALUES (?, ?, ?, ?)"
+_HOLDER: Final = """
+    SELECT run_id, engine_id, taken_at, is_durable, alive_until FROM active
+    JOIN engine ON engine.id = active.engine_id WHERE session_id = ?
+"""
 _MOST_STEP: Final = 2**63 - 1
 _TURN: Final = "SELECT turn_id, session_id, run_id, agent, started_at FROM turn"
 
@@ -101,28 +108,66 @@ class SqliteSessionStore:
         check_ids(turn.id, turn.session_id, turn.run_id, turn.agent)
 
         def step(database: sqlite3.Connection) -> None:
-            _session(database, turn.session_id)
-            there = rows(database, "SELECT session_id FROM turn WHERE run_id = ?", (turn.run_id,))
-            if there and there[0][0] != turn.session_id:
-                raise foreign_run(turn)
-            if there:
-                return
-            _open_session(database, turn.session_id)
-            database.execute(
-                "INSERT INTO turn (turn_id, session_id, run_id, agent, started_at) VALUES (?, ?, ?, ?, ?)",
-                (turn.id, turn.session_id, turn.run_id, turn.agent, turn.started_at),
-            )
+            _begin(database, turn)
+
+        await self._file.write(step)
+
+    async def take(
+        self, turn: Turn, engine: EngineLease, messages: Sequence[Message], *, instead_of: str = ""
+    ) -> TurnHolder:
+        check_ids(turn.id, turn.session_id, turn.run_id, turn.agent, engine.engine_id)
+        text, now = messages_as_text(messages), self._clock()
+        query = "INSERT OR REPLACE INTO active (session_id, run_id, engine_id, taken_at) VALUES (?, ?, ?, ?)"
+
+        def step(database: sqlite3.Connection) -> TurnHolder:
+            _renew(database, engine, now)
+            held = _holder(database, turn.session_id, now)
+            if held is None or held.run_id in (turn.run_id, instead_of):
+                if _begin(database, turn):
+                    database.execute(_WRITE, (turn.run_id, 0, now, text))
+                database.execute(query, (turn.session_id, turn.run_id, engine.engine_id, now))
+                held = _holder(database, turn.session_id, now)
+            assert held is not None  # it was just written
+            return held
+
+        return await self._file.write(step)
+
+    async def holder(self, session_id: str) -> TurnHolder | None:
+        now = self._clock()
+        return await self._file.read(lambda database: _holder(database, session_id, now))
+
+    async def release(self, session_id: str, run_id: str) -> None:
+        query = "DELETE FROM active WHERE session_id = ? AND run_id = ?"
+
+        def step(database: sqlite3.Connection) -> None:
+            database.execute(query, (session_id, run_id))
+
+        await self._file.write(step)
+
+    async def beat(self, engine: EngineLease) -> None:
+        check_ids(engine.engine_id)
+        now = self._clock()
+
+        def step(database: sqlite3.Connection) -> None:
+            _renew(database, engine, now)
+
+        await self._file.write(step)
+
+    async def leave(self, engine_id: str) -> None:
+        now = self._clock()
+
+        def step(database: sqlite3.Connection) -> None:
+            database.execute("UPDATE engine SET alive_until = ? WHERE id = ?", (now, engine_id))
 
         await self._file.write(step)
 
     async def write(self, run_id: str, step: int, messages: Sequence[Message]) -> None:
         check_ids(run_id)
         values = (run_id, step, self._clock())
-        query = "INSERT OR REPLACE INTO message (run_id, step, written_at, messages) VALUES (?, ?, ?, ?)"
         kept = tuple(messages)
 
         def work(database: sqlite3.Connection) -> None:
-            database.execute(query, (*values, messages_as_text(kept)))
+            database.execute(_WRITE, (*values, messages_as_text(kept)))
 
         await self._file.write(work)
 
@@ -190,10 +235,50 @@ class SqliteSessionStore:
             runs = [row for query in (turns, alone) for row in database.execute(query, {"before": before})]
             for table in ("message", "answer"):
                 database.executemany(f"DELETE FROM {table} WHERE run_id = ?", runs)
-            database.execute(f"DELETE FROM turn WHERE {late}", {"before": before})
+            for table in ("turn", "active"):
+                database.execute(f"DELETE FROM {table} WHERE {late}", {"before": before})
+            database.execute(
+                "DELETE FROM engine WHERE alive_until < ? AND id NOT IN (SELECT engine_id FROM active)",
+                (before,),
+            )
             return database.execute("DELETE FROM session WHERE ended_at < ?", (before,)).rowcount
 
         return await self._file.write(step)
+
+
+def _begin(database: sqlite3.Connection, turn: Turn) -> bool:
+    """Return whether the run is new in its session; as `SessionStore.begin`."""
+    _session(database, turn.session_id)
+    there = rows(database, "SELECT session_id FROM turn WHERE run_id = ?", (turn.run_id,))
+    if there and there[0][0] != turn.session_id:
+        raise foreign_run(turn)
+    if there:
+        return False
+    _open_session(database, turn.session_id)
+    database.execute(
+        "INSERT INTO turn (turn_id, session_id, run_id, agent, started_at) VALUES (?, ?, ?, ?, ?)",
+        (turn.id, turn.session_id, turn.run_id, turn.agent, turn.started_at),
+    )
+    return True
+
+
+def _renew(database: sqlite3.Connection, engine: EngineLease, now: float) -> None:
+    database.execute(
+        "INSERT OR REPLACE INTO engine (id, is_durable, alive_until) VALUES (?, ?, ?)",
+        (engine.engine_id, engine.is_durable, now + engine.seconds),
+    )
+
+
+def _holder(database: sqlite3.Connection, session_id: str, now: float) -> TurnHolder | None:
+    for run_id, engine_id, taken_at, is_durable, alive_until in rows(database, _HOLDER, (session_id,)):
+        return TurnHolder(
+            run_id=run_id,
+            engine_id=engine_id,
+            age_s=now - taken_at,
+            is_durable=bool(is_durable),
+            is_alive=now < alive_until,
+        )
+    return None
 
 
 def _session(database: sqlite3.Connection, session_id: str) -> Session:

@@ -1,0 +1,127 @@
+"""One turn of a session goes on at a time, whichever engine has its run."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.agents.tools import agent, calling, first_answer, keeping, running, texts, waiting
+from tests.virtual_time import now
+from toolgen.agents import (
+    Agents,
+    AssistantMessage,
+    Engine,
+    EngineError,
+    EngineLease,
+    FinalResponse,
+    PlanInput,
+    ScriptedPlanner,
+    SessionBusyError,
+    Turn,
+    UserMessage,
+    agents_of,
+)
+from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import Runtime
+
+
+def asking() -> ScriptedPlanner:
+    return ScriptedPlanner([calling("ask"), first_answer])
+
+
+async def test_a_run_elsewhere_keeps_its_turn_until_it_is_over() -> None:
+    sessions = MemorySessionStore(clock=now)
+    first, second = agent("x.agent", asking()), agent("x.agent", ScriptedPlanner([texts]))
+    async with (
+        running(first, sessions=sessions, **keeping()) as (here, _),
+        running(second, sessions=sessions) as (there, _),
+    ):
+        handle = await agents_of(here).client("x.agent").start("Go.", session_id="s")
+        awaiting = await waiting(handle)
+        await asyncio.sleep(60)  # it beats all the while
+        client = agents_of(there).client("x.agent")
+        with pytest.raises(SessionBusyError) as caught:
+            await client.run("And?", session_id="s")
+        assert caught.value.run_id == handle.run_id
+        (said,) = await sessions.transcript("s")
+        assert [type(one) for one in said.messages] == [UserMessage, AssistantMessage]
+        await handle.answer(awaiting, "Mira")
+        assert (await handle.result()).text == '"hello Mira"'
+        output = await client.run("And?", session_id="s")
+        assert output.text == '[Go.] [] [results] ["hello Mira"] [And?]'
+
+
+async def test_the_turn_of_an_engine_that_was_closed_is_free() -> None:
+    sessions = MemorySessionStore(clock=now)
+    async with running(agent("x.agent", asking()), sessions=sessions, **keeping()) as (
+        runtime,
+        _,
+    ):
+        await waiting(await agents_of(runtime).client("x.agent").start("Go.", session_id="s"))
+    async with running(agent("x.agent", ScriptedPlanner(["hi"])), sessions=sessions) as (runtime, _):
+        assert (await agents_of(runtime).client("x.agent").run("Go.", session_id="s")).text == "hi"
+
+
+@pytest.mark.parametrize("is_durable", [False, True])
+async def test_the_turn_of_an_engine_that_is_gone_is_free_unless_it_comes_back(is_durable: bool) -> None:
+    sessions = MemorySessionStore(clock=now)
+    await sessions.create("s", "x.agent")
+    turn = Turn(id="t", session_id="s", run_id="gone", agent="x.agent", started_at=0.0)
+    await sessions.take(turn, EngineLease(engine_id="e", is_durable=is_durable, seconds=15.0), [])
+    async with running(agent("x.agent", ScriptedPlanner(["hi"])), sessions=sessions) as (runtime, _):
+        client = agents_of(runtime).client("x.agent")
+        await asyncio.sleep(14)
+        with pytest.raises(SessionBusyError, match="run 'gone' of session 's' is not over"):
+            await client.run("Go.", session_id="s")
+        await asyncio.sleep(2)
+        if is_durable:
+            with pytest.raises(SessionBusyError):
+                await client.run("Go.", session_id="s")
+        else:
+            assert (await client.run("Go.", session_id="s")).text == "hi"
+
+
+async def test_a_run_that_its_engine_never_started_has_no_turn_for_long() -> None:
+    sessions, engine = MemorySessionStore(clock=now), InProcessEngine(clock=now)
+    await sessions.create("s", "x.agent")
+    turn = Turn(id="t", session_id="s", run_id="lost", agent="x.agent", started_at=0.0)
+    await sessions.take(turn, EngineLease(engine_id=engine.id, is_durable=False, seconds=15.0), [])
+    async with Runtime(engine=engine) as runtime:
+        Agents(runtime, sessions=sessions).register(agent("x.agent", ScriptedPlanner(["hi"])))
+        client = agents_of(runtime).client("x.agent")
+        with pytest.raises(SessionBusyError):
+            await client.run("Go.", session_id="s")
+        await asyncio.sleep(11)
+        assert (await client.run("Go.", session_id="s")).text == "hi"
+
+
+async def test_a_start_that_fails_keeps_no_turn() -> None:
+    engine: Engine = InProcessEngine(max_payload_bytes=2000)
+    async with Runtime(engine=engine) as runtime:
+        agents_of(runtime).register(agent("x.agent", ScriptedPlanner([lambda given: "hi"])))
+        client = agents_of(runtime).client("x.agent")
+        with pytest.raises(EngineError):
+            await client.run("x" * 3000, session_id="s")
+        assert (await client.run("Go.", session_id="s")).text == "hi"
+
+
+async def test_a_turn_that_was_handed_over_and_back_is_over_with_its_first_run() -> None:
+    sessions = MemorySessionStore(clock=now)
+
+    async def slowly(given: PlanInput) -> FinalResponse:
+        await asyncio.sleep(2)
+        return FinalResponse(text="done")
+
+    first = ScriptedPlanner([calling(("go", {"agent": "x.b"})), slowly])
+    agents = agent("x.a", first, transfers=("x.b",)), agent("x.b", ScriptedPlanner([calling("back")]))
+    async with running(*agents, sessions=sessions) as (runtime, _):
+        client = agents_of(runtime).client("x.a")
+        handle = await client.start("Go.", session_id="s")
+        await asyncio.sleep(1)
+        with pytest.raises(SessionBusyError) as caught:
+            await client.start("And?", session_id="s")
+        assert caught.value.run_id == handle.run_id
+        await handle.result()
+        assert await sessions.holder("s") is None

@@ -1,0 +1,144 @@
+"""The turns of sessions: one of a session goes on at a time, over all processes that have the store.
+
+The store names the run that has the turn, and its engine. Engines say now and then that they are at work;
+nothing is said for each run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from toolgen.contract.tasks import start_held
+from toolgen.runtime.call.failures import log
+from toolgen.runtime.engine import Engine, UnknownRunError
+
+from .loop.documents import RunFacts
+from .planner.messages import UserMessage
+from .sessions.sessions import EngineLease, SessionError, SessionStore, Turn, TurnHolder
+
+LEASE_S: Final = 15.0
+"""After which an engine that said nothing is taken to be gone."""
+BEAT_S: Final = 5.0
+"""Between two beats of an engine that has turns."""
+START_S: Final = 10.0
+"""In which a run that took a turn is known to its engine, or its start has failed."""
+
+
+class SessionBusyError(SessionError):
+    """Another run of the session is not over."""
+
+    def __init__(self, run_id: str, session_id: str) -> None:
+        super().__init__(
+            f"run {run_id!r} of session {session_id!r} is not over",
+            hint="answer what it waits for, interrupt it, or cancel it",
+        )
+        self.run_id = run_id
+        """Of the run that is not over."""
+
+
+class Turns:
+    """Takes turns for the runs of one engine, and gives them back."""
+
+    def __init__(self, engine: Engine, sessions: SessionStore) -> None:
+        self._engine = engine
+        self._sessions = sessions
+        self._active: set[str] = set()
+        """Runs that took a turn in this process, and are not over."""
+        self._held: set[asyncio.Task[None]] = set()
+        self._releases: dict[str, asyncio.Task[None]] = {}
+        """By session, the newest."""
+        self._beating: asyncio.Task[None] | None = None
+
+    async def take(self, turn: Turn, message: UserMessage) -> None:
+        """Give the turn of a session to a run, which says the message first; twice is once.
+
+        Raises:
+            SessionBusyError: another run has it.
+            SessionError: the session is over, or the run is that of another one.
+        """
+        await self.settled(turn.session_id)
+        sessions, lease = self._sessions, self._lease()
+        held = await sessions.take(turn, lease, [message])
+        while held.run_id != turn.run_id:
+            if not await self._is_over(held):
+                raise SessionBusyError(held.run_id, turn.session_id)
+            held = await sessions.take(turn, lease, [message], instead_of=held.run_id)
+        self._active.add(turn.run_id)
+        self._begin_to_beat()
+
+    def release(self, run_id: str, facts: RunFacts) -> None:
+        """Give the turn of a run back that is over, without waiting for the store."""
+        if not facts["in_conversation"] or facts["parent"] is not None:
+            return
+        self._active.discard(run_id)
+        session_id = facts["session_id"]
+        task = start_held(self._held, self._release(session_id, run_id), name=f"release {session_id}")
+        self._releases[session_id] = task
+        task.add_done_callback(lambda _: self._drop(session_id, task))
+
+    async def settled(self, session_id: str) -> None:
+        """Wait until the store has what was released of a session."""
+        if (task := self._releases.get(session_id)) is not None:
+            await asyncio.wait([task])
+
+    async def open(self) -> None:
+        """Say again that the engine is at work, where it still has turns."""
+        if self._active and not self._engine.caps.is_durable:
+            await self._sessions.beat(self._lease())
+            self._begin_to_beat()
+
+    async def close(self) -> None:
+        """Give back what is over; others may have the turns of runs that end with this process."""
+        beating, self._beating = self._beating, None
+        if beating is None and not self._held:
+            return
+        ending = set(self._held)
+        if beating is not None and beating.cancel():
+            ending.add(beating)
+        if ending:
+            await asyncio.wait(ending)
+        if not self._engine.caps.is_durable:
+            try:
+                await self._sessions.leave(self._engine.id)
+            except Exception:  # such as a store that was closed before
+                log.warning("the sessions of engine %s are free later", self._engine.id, exc_info=True)
+
+    async def _is_over(self, held: TurnHolder) -> bool:
+        """Return whether a run is over, or will never go on: that of an engine that is gone with its runs."""
+        if held.engine_id != self._engine.id:
+            return not held.is_durable and not held.is_alive
+        try:
+            return (await self._engine.status(held.run_id)).is_over
+        except UnknownRunError:
+            return held.age_s > START_S
+
+    def _lease(self) -> EngineLease:
+        engine = self._engine
+        return EngineLease(engine_id=engine.id, is_durable=engine.caps.is_durable, seconds=LEASE_S)
+
+    async def _release(self, session_id: str, run_id: str) -> None:
+        try:
+            await self._sessions.release(session_id, run_id)
+        except Exception:  # its engine says that the run is over
+            log.warning("the turn of run %s was not given back", run_id, exc_info=True)
+
+    def _drop(self, session_id: str, task: asyncio.Task[None]) -> None:
+        if self._releases.get(session_id) is task:
+            del self._releases[session_id]
+
+    def _begin_to_beat(self) -> None:
+        """Beat from now on; the runs of a durable engine have their turns without."""
+        if self._engine.caps.is_durable or (self._beating is not None and not self._beating.done()):
+            return
+        self._beating = asyncio.get_running_loop().create_task(self._beat(), name="beat")
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(BEAT_S)
+            if not self._active:
+                return
+            try:
+                await self._sessions.beat(self._lease())
+            except Exception:
+                log.exception("engine %s could not say that it is at work", self._engine.id)
