@@ -11,6 +11,7 @@ from tests.virtual_time import now
 from toolgen.agents import (
     Agents,
     AssistantMessage,
+    EndedSessionError,
     Engine,
     EngineError,
     EngineLease,
@@ -19,6 +20,7 @@ from toolgen.agents import (
     ScriptedPlanner,
     SessionBusyError,
     Turn,
+    UnknownSessionError,
     UserMessage,
     agents_of,
 )
@@ -125,3 +127,30 @@ async def test_a_turn_that_was_handed_over_and_back_is_over_with_its_first_run()
         assert caught.value.run_id == handle.run_id
         await handle.result()
         assert await sessions.holder("s") is None
+
+
+async def test_the_end_of_a_session_cancels_its_run() -> None:
+    async with running(agent("x.agent", asking()), **keeping()) as (runtime, _):
+        client, sessions = agents_of(runtime).client("x.agent"), agents_of(runtime).sessions
+        handle = await client.start("Go.", session_id="s")
+        await waiting(handle)
+        assert (await sessions.end("s")).is_over
+        assert (await handle.result()).status == "canceled"
+        with pytest.raises(EndedSessionError):
+            await client.start("And?", session_id="s")
+        assert (await sessions.end("s")).is_over
+        await client.run("Go.", session_id="t")
+        with pytest.raises(UnknownSessionError):
+            await sessions.end("nobody's")
+
+
+async def test_the_end_of_a_session_leaves_a_run_elsewhere() -> None:
+    sessions = MemorySessionStore(clock=now)
+    async with (
+        running(agent("x.agent", asking()), sessions=sessions, **keeping()) as (here, _),
+        running(agent("x.agent", asking()), sessions=sessions) as (there, _),
+    ):
+        handle = await agents_of(here).client("x.agent").start("Go.", session_id="s")
+        await waiting(handle)
+        assert (await agents_of(there).sessions.end("s")).is_over
+        assert (await handle.output()).status == "waiting"

@@ -19,6 +19,7 @@ from toolgen.runtime.toolsets.agent_route import AgentRoute
 from .activities.model_hooks import PlannerError
 from .agents import Agents, agents_of
 from .client import AgentClient, RunHandle
+from .conversations import Sessions
 from .output import Awaiting, RunArtifact, RunOutput
 from .planner.completions import CompletionError, CompletionSpec, complete, stream_completion
 from .planner.messages import (
@@ -105,6 +106,7 @@ __all__ = [
     "SessionBusyError",
     "SessionError",
     "SessionStore",
+    "Sessions",
     "Signal",
     "Summary",
     "ToolAnswer",

@@ -27,6 +27,7 @@ from .activities.calling import Calling
 from .activities.planning import Planning
 from .activities.recording import give_back, record
 from .client import AgentClient
+from .conversations import Sessions
 from .host import AgentHost
 from .output import RunOutput, without_tokens
 from .planner.messages import ToolAnswer
@@ -92,11 +93,12 @@ class Agents:
             }
         )
         self._runs = Runs(host)
+        self._sessions = Sessions(host.sessions, self._runs)
 
     @property
-    def sessions(self) -> SessionStore:
+    def sessions(self) -> Sessions:
         """The conversations."""
-        return self._host.sessions
+        return self._sessions
 
     @property
     def runs(self) -> Runs:

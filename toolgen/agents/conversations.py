@@ -1,0 +1,77 @@
+"""The sessions of a runtime, as hosts read and end them; runs write to the store itself."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Final, Literal
+
+from toolgen.runtime.engine import UnknownRunError
+
+from .planner.messages import Message
+from .runs import Runs
+from .sessions.sessions import Said, Session, SessionStore, Summary, Turn
+
+_ENDED: Final = "the session ended"
+
+
+class Sessions:
+    """The conversations with the agents of a runtime."""
+
+    def __init__(self, store: SessionStore, runs: Runs) -> None:
+        self._store = store
+        self._runs = runs
+
+    async def get(self, session_id: str) -> Session:
+        """Return a session.
+
+        Raises:
+            UnknownSessionError: there is none.
+        """
+        return await self._store.get(session_id)
+
+    async def list(
+        self, *, state: Literal["open", "ended"] | None = None, limit: int = 100
+    ) -> tuple[Session, ...]:
+        """Return sessions, the newest first."""
+        return await self._store.list(state=state, limit=limit)
+
+    async def end(self, session_id: str) -> Session:
+        """End a session, cancel the run that has its turn, and return the session.
+
+        Nothing can begin in it any more. A run that an engine elsewhere has goes on to its end.
+
+        Raises:
+            UnknownSessionError: there is none.
+        """
+        ended = await self._store.end(session_id)
+        held = await self._store.holder(session_id)
+        if held is not None:
+            with suppress(UnknownRunError):
+                await self._runs.cancel(held.run_id, _ENDED)
+        return ended
+
+    async def transcript(
+        self, session_id: str, *, newest: int | None = None, after: str = ""
+    ) -> tuple[Said, ...]:
+        """Return the runs of a session with their messages, oldest first; as `SessionStore.transcript`."""
+        return await self._store.transcript(session_id, newest=newest, after=after)
+
+    async def turns(self, session_id: str) -> tuple[Turn, ...]:
+        """Return the runs of a session without their messages, oldest first.
+
+        Raises:
+            UnknownSessionError: there is none.
+        """
+        return await self._store.turns(session_id)
+
+    async def run_messages(self, run_id: str) -> tuple[Message, ...]:
+        """Return what was said in a run; empty for one that nobody wrote of."""
+        return await self._store.run_messages(run_id)
+
+    async def summary(self, session_id: str) -> Summary | None:
+        """Return the newest summary; None where there is none."""
+        return await self._store.summary(session_id)
+
+    async def forget(self, before: float) -> int:
+        """Drop sessions that ended before this second since 1970; as `SessionStore.forget`."""
+        return await self._store.forget(before)
