@@ -23,6 +23,7 @@ from tests.agents.tools import (
 from toolgen.agents import (
     Await,
     Awaiting,
+    HandOver,
     InterruptsNotAllowedError,
     PlanInput,
     RunHandle,
@@ -165,3 +166,65 @@ async def test_runs_are_listed_by_how_they_ended() -> None:
         assert [one.run_id for one in await agents_of(runtime).list_runs(state="completed", limit=1)] == [
             outputs[0].run_id
         ]
+
+
+async def test_interrupts_reach_the_agent_that_took_over() -> None:
+    async def slowly(given: PlanInput) -> Any:
+        await asyncio.sleep(1)
+        return calling(("add", {"a": 1, "b": 1}))
+
+    policy = RunPolicy(interrupts_allowed=True)
+    first = ScriptedPlanner([HandOver(agent="x.b", message="Yours."), slowly, texts])
+    second = ScriptedPlanner([slowly, texts])
+    agents = (
+        agent("x.a", first, transfers=("x.b",), policy=policy),
+        agent("x.b", second, policy=policy),
+    )
+    async with running(*agents) as (runtime, _):
+        handle = await agents_of(runtime).client("x.a").start("Go.", session_id="s")
+        await asyncio.sleep(0.5)
+        await handle.pause()
+        assert (await waiting(handle)).run_id != handle.run_id
+        await handle.interrupt("Louder.")
+        await handle.resume("Now.")
+        output = await handle.result()
+    assert output.agent == "x.b"
+    assert output.text == "[Go.] [Yours.] [Yours.] [] [results] [Louder.] [Now.]"
+
+
+async def test_interrupts_reach_the_agent_that_has_the_conversation_back() -> None:
+    async def slowly(given: PlanInput) -> Any:
+        await asyncio.sleep(1)
+        return calling(("add", {"a": 1, "b": 1}))
+
+    policy = RunPolicy(interrupts_allowed=True)
+    first = ScriptedPlanner([HandOver(agent="x.b", message="Yours."), slowly, texts])
+    agents = (
+        agent("x.a", first, transfers=("x.b",), policy=policy),
+        agent("x.b", ScriptedPlanner([calling("back")])),
+    )
+    async with running(*agents) as (runtime, _):
+        handle = await agents_of(runtime).client("x.a").start("Go.", session_id="s")
+        await asyncio.sleep(0.5)
+        await handle.interrupt("Still there?")
+        output = await handle.result()
+    assert output.text.endswith("[results] [Still there?]")
+
+
+async def test_an_agent_that_took_over_may_take_no_interrupts() -> None:
+    async def slowly(given: PlanInput) -> Any:
+        await asyncio.sleep(1)
+        return "done"
+
+    policy = RunPolicy(interrupts_allowed=True)
+    first = ScriptedPlanner([HandOver(agent="x.b", message="Yours.")])
+    agents = (
+        agent("x.a", first, transfers=("x.b",), policy=policy),
+        agent("x.b", ScriptedPlanner([slowly])),
+    )
+    async with running(*agents) as (runtime, _):
+        handle = await agents_of(runtime).client("x.a").start("Go.", session_id="s")
+        await asyncio.sleep(0.5)
+        with pytest.raises(InterruptsNotAllowedError, match="takes no interrupts"):
+            await handle.interrupt("Hey.")
+        await handle.result()

@@ -27,6 +27,7 @@ from .activities.taking_back import open_calls, take_back
 from .direct import DirectCalls
 from .host import AgentHost, new_facts
 from .log import event_of
+from .loop.documents import TRANSFER
 from .output import Awaiting, RunArtifact, RunOutput, awaiting_of, output_of, without_tokens
 from .owner import Owner, is_within
 from .planner.messages import UserMessage
@@ -361,12 +362,13 @@ class Runs:
             raise LateAnswerError("the run of this call was canceled", hint="let the model call it again")
 
     async def interrupt(self, run_id: str, kind: str, text: str) -> None:
-        """Pause a run, let it go on, or speak into it.
+        """Pause a run, let it go on, or speak into it; after a hand-over it is the run that took over.
 
         Raises:
             InterruptsNotAllowedError: the policy of its agent says so, or the run is over.
         """
-        status = await self._engine.status(run_id)
+        status = await self._conversing(run_id)
+        run_id = status.run_id
         given: Any = status.input
         if not given["facts"]["policy"]["interrupts_allowed"]:
             raise InterruptsNotAllowedError(
@@ -376,6 +378,15 @@ class Runs:
             raise InterruptsNotAllowedError(f"run {run_id!r} is over", hint="start another turn")
         payload: Json = {"kind": kind, "text": portable_text(text)}
         await self._engine.signal(run_id, "interrupt", payload, signal_id=uuid.uuid4().hex)
+
+    async def _conversing(self, run_id: str) -> RunStatus:
+        """Return the run that has the conversation of a run now, which may have handed it over."""
+        while True:
+            status = await self._engine.status(run_id)
+            taken = [child for child in status.children if child[len(run_id) + 1 :].startswith(TRANSFER)]
+            if not taken or (await self._engine.status(taken[-1])).is_over:
+                return status
+            run_id = taken[-1]
 
 
 def _json_text(answer: Json) -> str:
