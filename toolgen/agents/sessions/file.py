@@ -70,7 +70,12 @@ _SECOND: Final = (
     """,
 )
 SESSIONS: Final = SqliteFormat(
-    content="sessions", application_id=0x74675365, version=2, tables=_TABLES, later=(_SECOND,)
+    content="sessions",
+    application_id=0x74675365,
+    version=2,
+    tables=_TABLES,
+    later=(_SECOND,),
+    synchronous="NORMAL",
 )
 """Its application_id is "tgSe"."""
 

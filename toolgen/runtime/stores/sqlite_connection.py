@@ -98,6 +98,7 @@ def _prepare(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> 
 
     is_done = in_transaction(database, "BEGIN", check)
     database.execute("PRAGMA journal_mode = WAL")
+    database.execute(f"PRAGMA synchronous = {format.synchronous}")
     if not is_done:
         in_transaction(database, "BEGIN IMMEDIATE", create)
 

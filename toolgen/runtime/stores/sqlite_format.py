@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from .errors import ForeignFileError, StoreFormatError
 
@@ -24,6 +25,9 @@ class SqliteFormat:
     """Statements that create the tables and their indexes of version 1."""
     later: tuple[tuple[str, ...], ...] = ()
     """For each version after it, the statements that bring a file of the version before to it."""
+    synchronous: Literal["FULL", "NORMAL"] = "FULL"
+    """What a loss of power may take along: nothing, or with `NORMAL` the newest steps, whole ones. When a
+    process dies nothing is lost, with either."""
 
 
 def is_ready(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> bool:
