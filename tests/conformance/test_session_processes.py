@@ -24,7 +24,7 @@ def test_processes_share_a_file(tmp_path: Path) -> None:
 
         async def main(path, name):
             store = of_file(Path(path))
-            print((await store.create("s", name)).agent)
+            print((await store.create("s", name)).created_at)
             for n in range(10):
                 run_id = f"{name}-{n}"
                 await store.begin(turn(run_id))

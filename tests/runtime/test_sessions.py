@@ -127,7 +127,7 @@ def test_many_threads_make_one_and_lose_nothing(make: Callable[..., SessionStore
 
     with ThreadPoolExecutor(4) as threads:
         made = list(threads.map(lambda n: asyncio.run(talks(n)), range(4)))
-    assert all(one == made[0] for one in made)
+    assert len({one.created_at for one in made}) == 1
     said = asyncio.run(store.transcript("s"))
     assert sorted(one.turn.run_id for one in said) == sorted(f"r{n}-{m}" for n in range(4) for m in range(5))
     assert all(one.messages == (HELLO,) for one in said)
@@ -218,6 +218,10 @@ async def test_a_conversation_is_handed_over(store: SessionStore) -> None:
     await store.hand_over("s", "a.two")
     handed = await store.get("s")
     assert (handed.agent, handed.labels, handed.created_at) == ("a.two", made.labels, made.created_at)
+    await store.begin(turn("r"))
+    assert (await store.get("s")).agent == "home.helper"
+    await store.hand_over("s", "a.two")
+    await store.begin(turn("r"))
     assert (await store.create("s", "a.one")).agent == "a.two"
 
 

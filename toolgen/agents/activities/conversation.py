@@ -143,15 +143,17 @@ class Conversations:
         self, agent: Agent, facts: RunFacts, given: PlanInput, now: float, *, is_back: bool
     ) -> Conversation:
         sessions = self._sessions
-        hidden: Sequence[Said] = ()
+        said: Sequence[Said] = ()
         if facts["in_conversation"] and facts["session_id"]:
             await _join(sessions, agent, facts, given, now, is_back=is_back)
-            before, hidden = await _before(sessions, agent, facts, given)
+            before, said = await _before(sessions, agent, facts, given)
         else:
             heard = [await sessions.run_messages(run_id) for run_id in facts.get("heard", ())]
             before = [message for messages in heard for message in messages]
-        own = await sessions.run_messages(given.run_id, before=place_of(given.step))
-        ids = (call.id for run in hidden for call in _calls(run.messages))
+        own = _first(said, facts, given)
+        if not own:
+            own = await sessions.run_messages(given.run_id, before=place_of(given.step))
+        ids = (call.id for run in said for call in _calls(run.messages) if run.turn.run_id != given.run_id)
         return Conversation([*before, *own], ids, given.step, is_begun=bool(own))
 
 
@@ -159,7 +161,9 @@ async def _join(
     sessions: SessionStore, agent: Agent, facts: RunFacts, given: PlanInput, now: float, *, is_back: bool
 ) -> None:
     """Let a run that takes the conversation over, or has it back, be part of it."""
-    if given.step == 0 and facts["parent"] is not None:
+    if is_back:
+        await sessions.hand_over(given.session_id, agent.spec.id)
+    elif given.step == 0 and facts["parent"] is not None:
         turn = Turn(
             id=given.turn_id,
             session_id=given.session_id,
@@ -168,16 +172,12 @@ async def _join(
             started_at=now,
         )
         await sessions.begin(turn)
-    if given.step == 0 or is_back:
-        session = await sessions.get(given.session_id)
-        if session.agent != agent.spec.id:
-            await sessions.hand_over(given.session_id, agent.spec.id)
 
 
 async def _before(
     sessions: SessionStore, agent: Agent, facts: RunFacts, given: PlanInput
 ) -> tuple[Sequence[Message], Sequence[Said]]:
-    """Return what the history policy shows of the runs before this one, and the runs that were read.
+    """Return what the history policy shows of the runs before this one, and all runs that were read.
 
     No turn is read that the policy does not show.
     """
@@ -185,12 +185,13 @@ async def _before(
     history = _history(facts)
     if history is None or history.summarize_after is None:
         newest = None if history is None else history.keep_turns + 1  # one of them is that of the run itself
-        said = _others(await sessions.transcript(session_id, newest=newest), given)
-        return visible(said, None, history).messages, said
+        said = await sessions.transcript(session_id, newest=newest)
+        return visible(_others(said, given), None, history).messages, said
     summary = await sessions.summary(session_id)
     after = "" if summary is None else summary.through
-    said = _others(await sessions.transcript(session_id, after=after), given)
-    seen = visible(said, summary, history)
+    said = await sessions.transcript(session_id, after=after)
+    others = _others(said, given)
+    seen = visible(others, summary, history)
     summarize = getattr(agent.planner, "summarize", None)
     if not seen.to_summarize or summarize is None or given.step > 0:
         return seen.messages, said
@@ -204,7 +205,7 @@ async def _before(
         return seen.messages, said
     summary = Summary(text=text, through=seen.to_summarize[-1].turn.run_id)
     await sessions.summarize(session_id, summary)
-    return visible(said, summary, history).messages, said
+    return visible(others, summary, history).messages, said
 
 
 def _history(facts: RunFacts) -> History | None:
@@ -216,6 +217,14 @@ def hides_calls(facts: RunFacts) -> bool:
     """Return whether a run sees less than all calls of its session, so that it cannot know their ids."""
     parent = facts["parent"]
     return bool(parent and parent["tool"]) or _history(facts) is not None
+
+
+def _first(said: Sequence[Said], facts: RunFacts, given: PlanInput) -> tuple[Message, ...]:
+    """Return the message of a turn that begins, if that is all that its run has said; else nothing."""
+    if given.step > 0 or facts["parent"] is not None:
+        return ()
+    own = [run.messages for run in said if run.turn.run_id == given.run_id]
+    return own[0] if own and len(own[0]) == 1 else ()
 
 
 def _others(said: Sequence[Said], given: PlanInput) -> list[Said]:

@@ -212,6 +212,8 @@ class MemorySessionStore:
             return False
         if session.is_over:
             raise ended_session(turn.session_id)
+        if session.agent != turn.agent:
+            self._sessions[turn.session_id] = replace(session, agent=turn.agent)
         self._turns[turn.run_id] = turn
         self._runs[turn.session_id].append(turn)
         return True

@@ -139,7 +139,9 @@ class SessionStore(Protocol):
         ...
 
     async def begin(self, turn: Turn) -> None:
-        """Add a run to its session, at the end; one that is there stays where it is, even after the end.
+        """Add a run to its session, at the end; its agent has the conversation then.
+
+        A run that is there stays where it is, even after the end of the session, and changes nothing.
 
         Raises:
             UnknownSessionError: there is no such session.

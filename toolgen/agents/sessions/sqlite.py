@@ -248,13 +248,16 @@ class SqliteSessionStore:
 
 def _begin(database: sqlite3.Connection, turn: Turn) -> bool:
     """Return whether the run is new in its session; as `SessionStore.begin`."""
-    _session(database, turn.session_id)
+    session = _session(database, turn.session_id)
     there = rows(database, "SELECT session_id FROM turn WHERE run_id = ?", (turn.run_id,))
     if there and there[0][0] != turn.session_id:
         raise foreign_run(turn)
     if there:
         return False
-    _open_session(database, turn.session_id)
+    if session.is_over:
+        raise ended_session(turn.session_id)
+    if session.agent != turn.agent:
+        database.execute("UPDATE session SET agent = ? WHERE id = ?", (turn.agent, turn.session_id))
     database.execute(
         "INSERT INTO turn (turn_id, session_id, run_id, agent, started_at) VALUES (?, ?, ?, ?, ?)",
         (turn.id, turn.session_id, turn.run_id, turn.agent, turn.started_at),
