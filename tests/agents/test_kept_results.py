@@ -87,8 +87,8 @@ async def test_a_call_that_is_approved_after_its_process_is_gone_is_known() -> N
 class Slow(MemorySessionStore):
     """Keeps the words of a planner, and is slow to say so."""
 
-    async def write(self, run_id: str, step: int, messages: Sequence[Message]) -> None:
-        await super().write(run_id, step, messages)
+    async def write(self, run_id: str, step: int, messages: Sequence[Message], **given: Any) -> None:
+        await super().write(run_id, step, messages, **given)
         if any(isinstance(one, AssistantMessage) and one.text == "FIRST" for one in messages):
             await asyncio.sleep(60)
 
@@ -147,6 +147,34 @@ async def test_last_words_are_heard_after_a_failure() -> None:
         assert (await handle.result()).status == "failed"
         output = await client.run("Again.", session_id="s")
     assert output.text == "[Go.] [bye] [Again.]"
+
+
+async def test_last_words_are_heard_after_a_cancellation() -> None:
+    planner = ScriptedPlanner([_thoughtful], [texts])
+    async with running(agent("x.agent", planner, policy=SPEAKING)) as (runtime, _):
+        client = agents_of(runtime).client("x.agent")
+        handle = await client.start("Go.", session_id="s")
+        await asyncio.sleep(0.5)
+        await handle.interrupt("Rather this.")
+        await handle.cancel()
+        output = await client.run("Again.", session_id="s")
+    assert output.text == "[Go.] [Rather this.] [Again.]"
+
+
+async def test_words_that_were_heard_are_there_once() -> None:
+    planner = ScriptedPlanner([calling(work("x", 1)), texts], [texts])
+    bench = Bench()
+    async with running(agent("x.agent", planner, bench.toolset, policy=SPEAKING)) as (runtime, _):
+        client = agents_of(runtime).client("x.agent")
+        handle = await client.start("Go.", session_id="s")
+        await asyncio.sleep(0.5)
+        await handle.pause()
+        await handle.interrupt("Quick.")
+        await handle.resume("Now.")
+        assert (await handle.result()).text == "[Go.] [] [results] [Quick.] [Now.]"
+        output = await client.run("Again.", session_id="s")
+    assert output.text.count("[Quick.]") == 2
+    assert output.text.startswith("[Go.] [] [results] [Quick.] [Now.] [[Go.]")
 
 
 async def test_who_takes_over_hears_what_was_said_to_the_one_before() -> None:

@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Sequence
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -34,11 +35,11 @@ UNIQUE = {
 class DoublingStore(MemorySessionStore):
     """Keeps every result twice."""
 
-    async def write(self, run_id: str, step: int, messages: Sequence[Message]) -> None:
+    async def write(self, run_id: str, step: int, messages: Sequence[Message], **given: Any) -> None:
         doubled = [
             ToolMessage(answers=one.answers * 2) if isinstance(one, ToolMessage) else one for one in messages
         ]
-        await super().write(run_id, step, doubled)
+        await super().write(run_id, step, doubled, **given)
 
 
 def test_no_document_brings_a_codec_out_of_step_with_its_schema() -> None:

@@ -349,6 +349,23 @@ async def test_the_results_of_a_batch_that_was_cut_are_kept(store: SessionStore)
     assert await store.run_messages("r") == (HELLO, batch)
 
 
+async def test_what_is_spoken_into_a_run_comes_last_until_a_step_has_it(store: SessionStore) -> None:
+    await store.create("s", "a")
+    await store.begin(turn("r"))
+    one, two = UserMessage(text="one"), UserMessage(text="two")
+    for id_, message in (("i1", one), ("i2", two), ("i1", one)):
+        await store.speak("r", id_, message)
+    await store.write("r", 1, [HELLO])
+    assert await store.run_messages("r") == (HELLO, one, two)
+    assert await store.run_messages("r", before=9) == (HELLO,)
+    assert [said.messages for said in await store.transcript("s")] == [(HELLO, one, two)]
+    await store.write("r", 3, [one, HELLO], heard=["i1", "another"])
+    assert await store.run_messages("r") == (HELLO, one, HELLO, two)
+    await store.end("s")
+    assert await store.forget(9000.0) == 1
+    assert await store.run_messages("r") == ()
+
+
 async def test_runs_of_no_session_keep_what_they_said(store: SessionStore) -> None:
     await store.write("child", 0, [HELLO])
     assert await store.run_messages("child") == (HELLO,)

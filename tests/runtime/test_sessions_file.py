@@ -47,7 +47,7 @@ def test_a_file_lets_readers_and_a_writer_work_at_once(tmp_path: Path) -> None:
         assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         database.execute("BEGIN IMMEDIATE")
         assert asyncio.run(store.get("s")).agent == "a"
-        tables = "session", "turn", "message", "answer", "engine", "active"
+        tables = "session", "turn", "message", "answer", "spoken", "engine", "active"
         assert of_kind(database) == [(name,) for name in tables]
 
 

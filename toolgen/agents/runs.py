@@ -376,8 +376,11 @@ class Runs:
             )
         if status.is_over:
             raise InterruptsNotAllowedError(f"run {run_id!r} is over", hint="start another turn")
-        payload: Json = {"kind": kind, "text": portable_text(text)}
-        await self._engine.signal(run_id, "interrupt", payload, signal_id=uuid.uuid4().hex)
+        id_, text = uuid.uuid4().hex, portable_text(text)
+        if text and given["facts"]["in_conversation"]:  # whatever becomes of the run
+            await self._host.sessions.speak(run_id, id_, UserMessage(text=text))
+        payload: Json = {"kind": kind, "text": text, "id": id_}
+        await self._engine.signal(run_id, "interrupt", payload, signal_id=id_)
 
     async def _conversing(self, run_id: str) -> RunStatus:
         """Return the run that has the conversation of a run now, which may have handed it over."""

@@ -125,7 +125,7 @@ class Planning:
         )
         place, new = place_of(argument["step"]), talk.hear(new)
         if not talk.is_kept:  # what is new is not lost with the planning
-            await host.sessions.write(info.run_id, place, new)
+            await host.sessions.write(info.run_id, place, new, heard=argument.get("heard", ()))
         events.ids.take(talk.call_ids)
         given = replace(given, messages=talk.heard)
         result = await released(self._asked(agent, given))

@@ -19,7 +19,8 @@ def record(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
 
     async def write(info: ActivityInfo, argument: Any) -> Json:
         messages = messages_from_json(argument["new"])
-        await host.sessions.write(info.run_id, place_of(argument["step"]) - 1, messages)
+        place, heard = place_of(argument["step"]) - 1, argument.get("heard", ())
+        await host.sessions.write(info.run_id, place, messages, heard=heard)
         return None
 
     return write

@@ -113,6 +113,8 @@ class PlanArgument(TypedDict):
     """Seconds for the attempt, where there is a limit."""
     attempt: NotRequired[int]
     """Which attempt at the planning it is, from 1; the first where it is missing."""
+    heard: NotRequired[list[str]]
+    """Ids of what clients said into the run that is among what is new; none where it is missing."""
     is_back: NotRequired[bool]
     """Another run had the conversation since the planning before; none had where it is missing."""
 

@@ -65,10 +65,8 @@ class _Run:
         self._restrict = self._facts["restrict_to_tool"]
         self._is_back = False
         """Another run had the conversation since the newest planning."""
-        self._words = 0
-        """Times that it looked for words of a person besides those before a planning."""
-        self._recorded: tuple[int, list[Json]] = (0, [])
-        """The newest step of which something was recorded, and what."""
+        self._heard: list[str] = []
+        """Ids of what clients said that is among what is new."""
         self._step = 0
         self._problems = 0
         self._usage = self._plannings.usage
@@ -129,8 +127,10 @@ class _Run:
         op = f"plan:{self._step}"
         if self._is_back:
             argument["is_back"] = True
+        if self._heard:
+            argument["heard"] = self._heard
         self._step += 1
-        self._new, self._hints, self._is_back = [], [], False
+        self._new, self._heard, self._hints, self._is_back = [], [], [], False
         step = await self._plannings.step(argument)
         if step["kind"] == "calls" and step["text"]:
             await self._events.publish(f"said:{op}", AssistantReply(text=step["text"]))
@@ -269,7 +269,7 @@ class _Run:
 
     async def _hand_over(self, agent: str, given: RunInput, op: str) -> RunDocument | None:
         """Return how the agent ended that has the conversation now; None when it gives it back."""
-        await self._last_words()
+        await self._record()
         self._calls.time_left = self._progress.time_left(self._ctx.now())
         output = await self._calls.run_child(op, agent, given)
         self._children += 1 + output["children"]
@@ -304,41 +304,26 @@ class _Run:
 
     async def _end_with(self, results: list[Done], stop: StopReason) -> RunDocument:
         """Return the end of a run whose planner is not asked to put the results into words."""
+        await self._record()
         last = results[-1]
         text = last.get("display") or last["answer"]["text"]
         result = from_json(last["answer"]["text"]) if last["status"] == "ok" else None
         return await self._complete(text, result, stop)
 
-    async def _last_words(self) -> None:
-        """Keep in the conversation what no planning will: results, and what a person said in the meantime.
-
-        Whoever plans next hears it: the agent that takes over, or that of the next turn.
-        """
-        while True:
-            await self._take_words()
-            if not self._new:
-                return
-            step, said = self._recorded
-            self._recorded = self._step, [*said, *self._new] if step == self._step else self._new
-            op = f"record:{self._step}" + (f":{len(said)}" if step == self._step else "")
-            argument = {"facts": self._facts, "step": self._step, "new": self._recorded[1]}
-            self._new = []
-            await self._ctx.start(op, "record", _json(argument))
-
-    async def _take_words(self) -> None:
-        """Take what a person has said since the newest planning."""
-        while self._policy["interrupts_allowed"]:
-            op = f"words:{self._words}"
-            self._words += 1
-            signal = await self._ctx.wait(op, "interrupt", timeout_s=0)
-            if signal is None:
-                return
-            self._hear(signal)
+    async def _record(self) -> None:
+        """Keep in the conversation what no planning will."""
+        if self._new:
+            argument = {"facts": self._facts, "step": self._step, "new": self._new}
+            if self._heard:
+                argument["heard"] = self._heard
+            await self._ctx.start(f"record:{self._step}", "record", _json(argument))
+            self._new, self._heard = [], []
 
     def _hear(self, signal: Signal) -> None:
         payload: Any = signal.payload
         if payload.get("text"):
             self._new.append({"type": "user", "text": payload["text"], "source": "person"})
+            self._heard += [payload["id"]] if payload.get("id") else []
 
     async def _final(self, step: FinalStep, stop: StopReason) -> RunDocument:
         """Return the end of a run by its planner's answer, which may break off in the middle."""
@@ -351,7 +336,6 @@ class _Run:
     async def _complete(
         self, text: str, result: Json, stop: StopReason, *, is_truncated: bool = False
     ) -> RunDocument:
-        await self._last_words()
         if text:
             await self._events.publish("reply", AssistantReply(text=text, is_truncated=is_truncated))
         await self._events.publish("run_completed", RunCompleted(status="completed"))
@@ -360,7 +344,6 @@ class _Run:
         return document
 
     async def _failed(self, kind: str, message: str, stop: StopReason = "failed") -> RunDocument:
-        await self._last_words()
         await self._events.publish("run_completed", RunCompleted(status="failed", error=message))
         document = self._document(stop)
         document["failure"] = {"kind": kind, "message": message, "causes": self._causes}

@@ -54,6 +54,16 @@ _SECOND: Final = (
     ) STRICT
     """,
     """
+    CREATE TABLE spoken (
+        number INTEGER PRIMARY KEY,
+        run_id TEXT NOT NULL,
+        id TEXT NOT NULL,
+        written_at REAL NOT NULL,
+        messages TEXT NOT NULL,
+        UNIQUE (run_id, id)
+    ) STRICT
+    """,
+    """
     CREATE TABLE engine (
         id TEXT PRIMARY KEY NOT NULL,
         is_durable INTEGER NOT NULL,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Literal
 
-from ..planner.messages import Message, ToolAnswer, ToolMessage
+from ..planner.messages import Message, ToolAnswer, ToolMessage, UserMessage
 from .kept_messages import answers_of, messages_as_text, messages_from_text, with_answers
 from .sessions import (
     EngineLease,
@@ -32,6 +32,8 @@ class _Written:
     steps: dict[int, str] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)
     """By call."""
+    spoken: dict[str, str] = field(default_factory=dict)
+    """By id, in their order."""
     at: float = 0.0
     """When the newest of it was written, in seconds since 1970."""
 
@@ -137,13 +139,24 @@ class MemorySessionStore:
             if engine_id in self._engines:
                 self._engines[engine_id] = (self._engines[engine_id][0], self._clock())
 
-    async def write(self, run_id: str, step: int, messages: Sequence[Message]) -> None:
+    async def speak(self, run_id: str, id: str, message: UserMessage) -> None:
+        check_ids(run_id, id)
+        text = messages_as_text([message])
+        with self._lock:
+            written = self._written.setdefault(run_id, _Written())
+            written.spoken[id], written.at = text, self._clock()
+
+    async def write(
+        self, run_id: str, step: int, messages: Sequence[Message], *, heard: Sequence[str] = ()
+    ) -> None:
         check_ids(run_id)
         text = messages_as_text(messages)
         with self._lock:
             written = self._written.setdefault(run_id, _Written())
             written.steps[step] = text
             written.at = self._clock()
+            for id_ in heard:
+                written.spoken.pop(id_, None)
 
     async def answer(self, run_id: str, answer: ToolAnswer) -> None:
         check_ids(run_id, answer.id)
@@ -238,10 +251,12 @@ class MemorySessionStore:
     def _said(self, run_id: str, before: int | None = None) -> _Texts:
         written = self._written.get(run_id)
         if written is None:
-            return _Texts((), ())
+            return _Texts((), (), ())
         steps = sorted(written.steps.items())
         return _Texts(
-            [text for step, text in steps if before is None or step < before], [*written.answers.values()]
+            [text for step, text in steps if before is None or step < before],
+            [*written.answers.values()],
+            [*written.spoken.values()] if before is None else (),
         )
 
 
@@ -251,9 +266,11 @@ class _Texts:
 
     steps: Sequence[str]
     answers: Sequence[str]
+    spoken: Sequence[str]
 
     def messages(self) -> tuple[Message, ...]:
-        return with_answers(_messages(self.steps), answers_of(_messages(self.answers)))
+        said = with_answers(_messages(self.steps), answers_of(_messages(self.answers)))
+        return (*said, *_messages(self.spoken))
 
 
 def _messages(texts: Sequence[str]) -> tuple[Message, ...]:

@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 
 from toolgen.contract.errors import ToolgenError
 
-from ..planner.messages import Message, ToolAnswer
+from ..planner.messages import Message, ToolAnswer, UserMessage
 
 
 class SessionError(ToolgenError):
@@ -180,8 +180,17 @@ class SessionStore(Protocol):
         """End the lease of an engine."""
         ...
 
-    async def write(self, run_id: str, step: int, messages: Sequence[Message]) -> None:
-        """Keep what was said in one step of a run, in the place of what was kept of the step before."""
+    async def write(
+        self, run_id: str, step: int, messages: Sequence[Message], *, heard: Sequence[str] = ()
+    ) -> None:
+        """Keep what was said in one step of a run, in the place of what was kept of the step before.
+
+        What was spoken into the run under the ids of `heard` is in the step, and no more beside it.
+        """
+        ...
+
+    async def speak(self, run_id: str, id: str, message: UserMessage) -> None:
+        """Keep what a person says into a run, after all else that was said in it, until a step has it."""
         ...
 
     async def answer(self, run_id: str, answer: ToolAnswer) -> None:
@@ -194,7 +203,8 @@ class SessionStore(Protocol):
     async def run_messages(self, run_id: str, *, before: int | None = None) -> tuple[Message, ...]:
         """Return what was said in a run, by step; only in the steps `before` one where given.
 
-        It is empty for a run that nobody wrote of.
+        What was spoken into it and is in no step comes last, or not at all with `before`. The result is
+        empty for a run that nobody wrote of.
         """
         ...
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from toolgen.runtime.stores.sqlite_file import SqliteFile
 
-from ..planner.messages import Message, ToolAnswer, ToolMessage
+from ..planner.messages import Message, ToolAnswer, ToolMessage, UserMessage
 from .file import SESSIONS, rows
 from .kept_messages import answers_of, messages_as_text, messages_from_text, with_answers
 from .sessions import (
@@ -161,13 +161,27 @@ class SqliteSessionStore:
 
         await self._file.write(step)
 
-    async def write(self, run_id: str, step: int, messages: Sequence[Message]) -> None:
+    async def speak(self, run_id: str, id: str, message: UserMessage) -> None:
+        check_ids(run_id, id)
+        values = (run_id, id, self._clock(), messages_as_text([message]))
+        query = "INSERT OR IGNORE INTO spoken (run_id, id, written_at, messages) VALUES (?, ?, ?, ?)"
+
+        def work(database: sqlite3.Connection) -> None:
+            database.execute(query, values)
+
+        await self._file.write(work)
+
+    async def write(
+        self, run_id: str, step: int, messages: Sequence[Message], *, heard: Sequence[str] = ()
+    ) -> None:
         check_ids(run_id)
         values = (run_id, step, self._clock())
+        query = "DELETE FROM spoken WHERE run_id = ? AND id = ?"
         kept = tuple(messages)
 
         def work(database: sqlite3.Connection) -> None:
             database.execute(_WRITE, (*values, messages_as_text(kept)))
+            database.executemany(query, [(run_id, id_) for id_ in heard])
 
         await self._file.write(work)
 
@@ -225,7 +239,8 @@ class SqliteSessionStore:
     async def forget(self, before: float) -> int:
         late = "session_id IN (SELECT id FROM session WHERE ended_at < :before)"
         turns = f"SELECT run_id FROM turn WHERE {late}"
-        written = "SELECT run_id, written_at FROM message UNION ALL SELECT run_id, written_at FROM answer"
+        tables = "message", "answer", "spoken"
+        written = " UNION ALL ".join(f"SELECT run_id, written_at FROM {table}" for table in tables)
         alone = (
             f"SELECT run_id FROM ({written}) WHERE run_id NOT IN (SELECT run_id FROM turn)"
             " GROUP BY run_id HAVING max(written_at) < :before"
@@ -233,7 +248,7 @@ class SqliteSessionStore:
 
         def step(database: sqlite3.Connection) -> int:
             runs = [row for query in (turns, alone) for row in database.execute(query, {"before": before})]
-            for table in ("message", "answer"):
+            for table in tables:
                 database.executemany(f"DELETE FROM {table} WHERE run_id = ?", runs)
             for table in ("turn", "active"):
                 database.execute(f"DELETE FROM {table} WHERE {late}", {"before": before})
@@ -326,10 +341,14 @@ def _messages(database: sqlite3.Connection, run_id: str, before: int | None = No
     """
     most = _MOST_STEP if before is None else before
     query = "SELECT step, messages FROM message WHERE run_id = ? AND step < ? ORDER BY step"
-    said = _parsed(rows(database, query, (run_id, most)), "step", run_id)
+    steps = _parsed(rows(database, query, (run_id, most)), "step", run_id)
     query = "SELECT call_id, messages FROM answer WHERE run_id = ?"
     answers = _parsed(rows(database, query, (run_id,)), "call", run_id)
-    return with_answers(said, answers_of(answers))
+    said = with_answers(steps, answers_of(answers))
+    if before is not None:
+        return said
+    query = "SELECT id, messages FROM spoken WHERE run_id = ? ORDER BY number"
+    return (*said, *_parsed(rows(database, query, (run_id,)), "words", run_id))
 
 
 def _parsed(found: Iterable[tuple[Any, ...]], what: str, run_id: str) -> list[Message]:
