@@ -15,6 +15,7 @@ from tests.agents.tools import (
     answers,
     calling,
     is_paired,
+    keeping,
     running,
     texts,
     until,
@@ -82,6 +83,22 @@ async def test_a_call_that_is_approved_after_its_process_is_gone_is_known() -> N
         assert (await runtime.deliver(token, "this")).status == "ok"
         output = await agents_of(runtime).client("x.agent").run("And?", session_id="s")
     assert output.text == '"first" "Which: this"'
+
+
+async def test_a_call_that_was_taken_back_is_known_to_be_canceled() -> None:
+    planner = ScriptedPlanner(
+        [calling(work("first"), ("ask", {"name": "Which"}))], [lambda given: " ".join(answers(given))]
+    )
+    bench = Bench()
+    async with running(agent("x.agent", planner, bench.toolset), **keeping()) as (runtime, _):
+        client = agents_of(runtime).client("x.agent")
+        handle = await client.start("Go.", session_id="s")
+        await waiting(handle)
+        await handle.cancel("another time")
+        output = await client.run("And?", session_id="s")
+    first, asked = output.text.split(" ", 1)
+    assert first == '"first"'
+    assert "another time" in json.loads(asked)["error"]
 
 
 class Slow(MemorySessionStore):

@@ -25,12 +25,12 @@ from toolgen.runtime.waiting.suspension import Suspension
 
 from .activities.calling import Calling
 from .activities.planning import Planning
+from .activities.recorded import answer_of
 from .activities.recording import give_back, record
 from .client import AgentClient
 from .conversations import Sessions
 from .host import AgentHost
 from .output import RunOutput, without_tokens
-from .planner.messages import ToolAnswer
 from .planner.retrying import PlannerRetry
 from .registration import AgentRegistration
 from .runs import Runs
@@ -244,10 +244,7 @@ class Agents:
         elif suspension.meta.run_id and result.status != "suspended":
             entry = self._host.entry_of(suspension.tool)
             name = entry.spec.name if entry is not None else suspension.tool.rpartition(".")[2]
-            answer = ToolAnswer(
-                id=suspension.meta.tool_call_id, name=name, status=result.status, text=result.json.decode()
-            )
-            await self._host.conversations.answer(suspension.meta.run_id, answer)
+            await self._host.conversations.answer(suspension.meta.run_id, answer_of(result, name))
 
     async def open(self) -> None:
         """Open the dynamic toolsets of the agents, and begin to execute runs."""

@@ -344,7 +344,7 @@ class Runs:
     async def cancel(self, run_id: str, reason: str) -> None:
         """Cancel a run and its children; what they wait for is taken back."""
         status = await self._engine.status(run_id)
-        waiting = {} if status.is_over else open_calls(self._host, await self._awaiting(status))
+        waiting = () if status.is_over else open_calls(self._host, await self._awaiting(status))
         await self._engine.cancel(run_id, reason=reason)
         await take_back(self._host, waiting, reason)
 

@@ -19,6 +19,7 @@ from toolgen.runtime.results import Artifact, ArtifactRef, Suspended, ToolResult
 from toolgen.runtime.specs import ToolSpec
 
 from ..loop.documents import Done, StepCall
+from ..planner.messages import ToolAnswer
 
 _PROGRESS: Final = frozenset({"tool_update", "tool_output_delta"})
 """Events that are worth nothing later; they go to the log at once, best effort."""
@@ -95,6 +96,11 @@ def _artifact(artifact: Artifact, call: StepCall) -> dict[str, Json]:
     if ref.not_kept == NO_STORE:
         facts["json"] = artifact.json.decode()
     return {**facts, "tool": artifact.source_tool, "tool_call_id": call["id"]}
+
+
+def answer_of(result: ToolResult, name: str) -> ToolAnswer:
+    """Return what the conversation has of the result of a call that no run waits for any more."""
+    return ToolAnswer(id=result.tool_call_id, name=name, status=result.status, text=result.json.decode())
 
 
 def as_document(suspended: Suspended) -> dict[str, Any]:

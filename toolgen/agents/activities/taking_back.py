@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from toolgen.runtime.call.batch import Batch
@@ -15,27 +15,45 @@ from toolgen.runtime.waiting.answers import cancellation
 from toolgen.runtime.waiting.errors import SuspensionError
 
 from ..output import Awaiting
+from .recorded import answer_of
 
 if TYPE_CHECKING:
     from ..host import AgentHost
 
 
-def open_calls(host: AgentHost, awaiting: Iterable[Awaiting]) -> dict[str, Entry]:
-    """Return the tools of the calls that wait, by token, as the run sees them; after its end it cannot."""
-    found = {one.token: host.entry_of(one.tool, one.run_id) for one in awaiting if one.token}
-    return {token: entry for token, entry in found.items() if entry is not None}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenCall:
+    """A call that waits."""
+
+    run_id: str
+    token: str
+    entry: Entry
+    """Its tool, as the run sees it; after the end of the run it cannot be found."""
 
 
-async def take_back(host: AgentHost, calls: dict[str, Entry], reason: str) -> None:
-    """Answer calls whose run is over, so that nobody else does; the log of the run has their ends."""
+def open_calls(host: AgentHost, awaiting: Iterable[Awaiting]) -> tuple[OpenCall, ...]:
+    """Return the calls that wait, in their order."""
+    found = ((one, host.entry_of(one.tool, one.run_id)) for one in awaiting if one.token)
+    return tuple(
+        OpenCall(run_id=one.run_id, token=one.token, entry=entry) for one, entry in found if entry is not None
+    )
+
+
+async def take_back(host: AgentHost, calls: Iterable[OpenCall], reason: str) -> None:
+    """Answer calls whose run is over, so that nobody else does; the log of the run has their ends.
+
+    The conversation hears that they were taken back.
+    """
     silent = replace(host.tools, reports=Reports())
-    for token, entry in calls.items():
-        known = {entry.spec.id: entry}.get
+    for call in calls:
+        spec = call.entry.spec
+        known = {spec.id: call.entry}.get
         try:
-            await Answering(silent, None).deliver(
-                token, cancellation(reason), None, Batch(silent.capabilities), known
+            result = await Answering(silent, None).deliver(
+                call.token, cancellation(reason), None, Batch(silent.capabilities), known
             )
+            await host.conversations.answer(call.run_id, answer_of(result, spec.name))
         except SuspensionError:
             pass  # somebody was faster
         except Exception:
-            log.exception("a call of %s that was canceled may still be answered", entry.spec.id)
+            log.exception("a call of %s that was canceled may still be answered", spec.id)
