@@ -44,7 +44,7 @@ class Turns:
         self._engine = engine
         self._sessions = sessions
         self._active: set[str] = set()
-        """Runs that took a turn in this process, and are not over."""
+        """Runs that took a turn and are not over; those of a durable engine keep it without."""
         self._held: set[asyncio.Task[None]] = set()
         self._releases: dict[str, asyncio.Task[None]] = {}
         """By session, the newest."""
@@ -64,8 +64,9 @@ class Turns:
             if not await self._is_over(held):
                 raise SessionBusyError(held.run_id, turn.session_id)
             held = await sessions.take(turn, lease, [message], instead_of=held.run_id)
-        self._active.add(turn.run_id)
-        self._begin_to_beat()
+        if not self._engine.caps.is_durable:
+            self._active.add(turn.run_id)
+            self._begin_to_beat()
 
     def release(self, run_id: str, facts: RunFacts) -> None:
         """Give the turn of a run back that is over, without waiting for the store."""
@@ -84,7 +85,7 @@ class Turns:
 
     async def open(self) -> None:
         """Say again that the engine is at work, where it still has turns."""
-        if self._active and not self._engine.caps.is_durable:
+        if self._active:
             await self._sessions.beat(self._lease())
             self._begin_to_beat()
 
@@ -128,10 +129,8 @@ class Turns:
             del self._releases[session_id]
 
     def _begin_to_beat(self) -> None:
-        """Beat from now on; the runs of a durable engine have their turns without."""
-        if self._engine.caps.is_durable or (self._beating is not None and not self._beating.done()):
-            return
-        self._beating = asyncio.get_running_loop().create_task(self._beat(), name="beat")
+        if self._beating is None or self._beating.done():
+            self._beating = asyncio.get_running_loop().create_task(self._beat(), name="beat")
 
     async def _beat(self) -> None:
         while True:
