@@ -69,7 +69,9 @@ async def test_a_file_of_the_first_version_goes_on(tmp_path: Path, is_marked: bo
     await store.answer("r", ToolAnswer(id="c", name="add", status="ok", text="2"))
     assert [one.messages for one in await store.transcript("s")] == [(HELLO,)]
     with closing(sqlite3.connect(tmp_path / "sessions.db")) as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (2,)
+        assert database.execute("PRAGMA user_version").fetchone() == (2 if is_marked else 0,)
+    again = of_file(tmp_path)  # without marks it stays without, for other stores may have their tables in it
+    assert len(await again.transcript("s")) == 1
 
 
 def of_kind(database: sqlite3.Connection) -> list[Any]:

@@ -46,6 +46,8 @@ def is_ready(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> 
 def create_tables(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> None:
     """Create the tables that the file lacks and mark it, within the transaction of the caller.
 
+    A file that had tables and no marks stays without: other stores may have theirs in it.
+
     Raises:
         StoreFormatError: it has a later version of the format.
         ForeignFileError: it holds something else.
@@ -53,9 +55,12 @@ def create_tables(database: sqlite3.Connection, format: SqliteFormat, path: Path
     version = _version_of(database, format, path)
     if version == format.version:
         return  # another process was faster
+    (application,) = database.execute("PRAGMA application_id").fetchone()
     for statements in (format.tables, *format.later)[version:]:
         for statement in statements:
             database.execute(statement)
+    if version and not application:
+        return
     database.execute(f"PRAGMA application_id = {format.application_id}")
     database.execute(f"PRAGMA user_version = {format.version}")
 
@@ -63,8 +68,8 @@ def create_tables(database: sqlite3.Connection, format: SqliteFormat, path: Path
 def _version_of(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> int:
     """Return the version of the format that the file has; 0 for one that holds nothing yet.
 
-    Files without marks are of version 1, written before their store marked them; their tables tell what they
-    are.
+    Files without marks were of version 1, written before their store marked them; their tables tell what
+    they are.
 
     Raises:
         StoreFormatError: it has a later version of the format.
@@ -84,8 +89,10 @@ def _version_of(database: sqlite3.Connection, format: SqliteFormat, path: Path) 
     if (application, version) == (0, 0):
         if not found:
             return 0
-        if _tables_of(format) <= found:
-            return 1
+        versions = range(format.version, 0, -1)
+        known = next((version for version in versions if _tables_of(format, version) <= found), 0)
+        if known:
+            return known
     raise ForeignFileError(
         f"is a database of something else than {format.content}",
         path=path,
@@ -93,11 +100,12 @@ def _version_of(database: sqlite3.Connection, format: SqliteFormat, path: Path) 
     )
 
 
-def _tables_of(format: SqliteFormat) -> set[tuple[str, str]]:
-    """Return what a file of version 1 has."""
+def _tables_of(format: SqliteFormat, version: int) -> set[tuple[str, str]]:
+    """Return what a file of a version has."""
     with closing(sqlite3.connect(":memory:")) as database:
-        for statement in format.tables:
-            database.execute(statement)
+        for statements in (format.tables, *format.later)[:version]:
+            for statement in statements:
+                database.execute(statement)
         return _schema(database)
 
 
