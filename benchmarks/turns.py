@@ -36,8 +36,8 @@ from toolgen.runtime.toolsets.functions import func_tool
 
 TURNS: Final = (10, 100, 1000)
 ROUNDS: Final = (10, 100, 999)
-WINDOW: Final = 9
-"""Turns whose median is taken."""
+WINDOW: Final = 30
+"""Turns of each session whose median is taken."""
 CALL: Final = CallTools(calls=(PlannedCall.of("count", {"upto": 1}),))
 
 
@@ -104,9 +104,18 @@ async def _costs(store: SessionStore) -> tuple[dict[int, float], dict[int, float
 
 
 async def _turns(client: AgentClient) -> dict[int, float]:
-    """Return milliseconds of CPU of a turn, by how many came before it."""
-    costs = [await _cost(client, "turns") for _ in range(max(TURNS) + WINDOW)]
-    return {number: median(costs[number : number + WINDOW]) for number in TURNS}
+    """Return milliseconds of CPU of a turn, by how many came before it.
+
+    Sessions of these lengths take turns alternately, so that what else the machine does costs each the same.
+    """
+    for number in TURNS:
+        for _ in range(number):
+            await _cost(client, f"turns-{number}")
+    costs: dict[int, list[float]] = {number: [] for number in TURNS}
+    for _ in range(WINDOW):
+        for number, found in costs.items():
+            found.append(await _cost(client, f"turns-{number}"))
+    return {number: median(found) for number, found in costs.items()}
 
 
 async def _rounds(client: AgentClient, planner: Rounds) -> dict[int, float]:
