@@ -33,8 +33,8 @@ from toolgen.runtime.waiting.errors import SuspensionError
 from ..host import AgentHost
 from ..loop.documents import Done, RunDocument, RunFacts, StepCall
 from ..output import telemetry_of
-from ..run_artifacts import documents_so_far
 from ..planner.messages import ToolMessage, messages_from_json
+from ..run_artifacts import documents_so_far
 from .batches import Batches
 from .recorded import CallEvents, recorded
 from .releasing import released

@@ -18,7 +18,14 @@ from toolgen.runtime.results import ToolStatus
 from ..catalogue import Agent
 from ..loop.documents import RunFacts
 from ..planner.history import visible
-from ..planner.messages import AssistantMessage, Message, PlannedCall, ToolAnswer, ToolMessage, without_artifacts
+from ..planner.messages import (
+    AssistantMessage,
+    Message,
+    PlannedCall,
+    ToolAnswer,
+    ToolMessage,
+    without_artifacts,
+)
 from ..planner.planner import PlanInput
 from ..sessions.sessions import Said, SessionStore, Summary, Turn
 
