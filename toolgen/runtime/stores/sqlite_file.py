@@ -7,23 +7,18 @@ holds up nothing but its own writers, and writers of one process never compete f
 
 from __future__ import annotations
 
-import asyncio
-import math
 import os
 import sqlite3
-import threading
-import time
 import weakref
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
-from .errors import StoreClosedError, StoreError, StoreMissingError
-from .sqlite_connection import create_file, in_transaction, open_connection
-from .sqlite_errors import is_about_the_file, is_busy, store_error
+from .errors import StoreError
+from .sqlite_connection import create_file
 from .sqlite_format import SqliteFormat
+from .sqlite_lane import Lane, LaneSettings, closed_error
 
 T = TypeVar("T")
 
@@ -46,7 +41,7 @@ class SqliteFile:
         """
         if str(path) in ("", ":memory:"):
             raise StoreError("is no file", path=Path(path), hint="use the store that keeps it in memory")
-        self._settings = _Settings(path=Path(path).absolute(), format=format, busy_s=busy_s)
+        self._settings = LaneSettings(path=Path(path).absolute(), format=format, busy_s=busy_s)
         self._is_closed = False
         create_file(self._settings.path)
         self._lanes = self._new_lanes()
@@ -80,7 +75,7 @@ class SqliteFile:
         locks did not come along, but SQLite's list of them did.
         """
         if self._is_closed:
-            raise _closed(self._settings.path)
+            raise closed_error(self._settings.path)
         lanes = self._lanes
         if lanes.process == os.getpid():
             return lanes
@@ -96,18 +91,11 @@ class SqliteFile:
     def _new_lanes(self) -> _Lanes:
         lanes = _Lanes(
             process=os.getpid(),
-            writes=_Lane(self._settings, "BEGIN IMMEDIATE"),
-            reads=_Lane(self._settings, "BEGIN"),
+            writes=Lane(self._settings, "BEGIN IMMEDIATE"),
+            reads=Lane(self._settings, "BEGIN"),
         )
         weakref.finalize(self, lanes.close)
         return lanes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Settings:
-    path: Path
-    format: SqliteFormat
-    busy_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,121 +103,9 @@ class _Lanes:
     """What one process has of a file."""
 
     process: int
-    writes: _Lane
-    reads: _Lane
+    writes: Lane
+    reads: Lane
 
     def close(self) -> bool:
         """Close both; return whether no step was being run."""
         return all([self.writes.close(), self.reads.close()])
-
-
-class _Lane:
-    """A connection and its thread, which runs one step after the other."""
-
-    def __init__(self, settings: _Settings, begin: str) -> None:
-        self._settings = settings
-        self._begin = begin
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="toolgen sqlite")
-        self._lock = threading.Lock()
-        self._database: sqlite3.Connection | None = None
-        self._file_id = (0, 0)
-        self._free_at = -math.inf
-        self._is_closed = False
-
-    async def run(self, step: Callable[[sqlite3.Connection], T]) -> T:
-        """Return what the step returns; it runs on where the caller is cancelled."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._run, step, time.monotonic())
-
-    def open(self) -> None:
-        """Open the connection in the calling thread."""
-        with self._lock:
-            self._guarded(self._connection, time.monotonic())
-
-    def close(self) -> bool:
-        """Close the connection, or let the step that has it do so; return whether none had.
-
-        It waits for no lock, since it is also called by the garbage collector.
-        """
-        self._is_closed = True
-        self._thread.shutdown(wait=False)
-        return self._drop_if_free()
-
-    def _run(self, step: Callable[[sqlite3.Connection], T], asked_at: float) -> T:
-        def work(until: float) -> T:
-            database = self._connection(until)
-            wait_ms = max(0, int((until - time.monotonic()) * 1000))
-            database.execute(f"PRAGMA busy_timeout = {wait_ms}")
-            return in_transaction(database, self._begin, step)
-
-        try:
-            with self._lock:
-                return self._guarded(work, asked_at)
-        finally:
-            if self._is_closed:
-                self._drop_if_free()
-
-    def _guarded(self, work: Callable[[float], T], asked_at: float) -> T:
-        """Return what the work returns, under the lock.
-
-        It is given the time until which it may wait for other processes. Steps that wait for this lane wait
-        for them all the while, so that a locked file fails all at the same time, not one after the other.
-
-        Raises:
-            StoreError: the file is the cause of what SQLite raised, or the store is closed.
-        """
-        if self._is_closed:
-            raise _closed(self._settings.path)
-        try:
-            result = work(max(asked_at, self._free_at) + self._settings.busy_s)
-        except sqlite3.Error as error:
-            if not is_about_the_file(error):
-                raise
-            if not is_busy(error):
-                self._drop()  # the next step may find the file repaired
-            raise store_error(error, self._settings.path, busy_s=self._settings.busy_s) from error
-        self._free_at = time.monotonic()
-        return result
-
-    def _connection(self, until: float) -> sqlite3.Connection:
-        """Return the connection, opened anew where the path leads to another file than before.
-
-        Raises:
-            StoreMissingError: there is no file.
-        """
-        path = self._settings.path
-        try:
-            status = os.stat(path)
-        except OSError as error:
-            self._drop()
-            raise StoreMissingError(
-                f"cannot be found any more: {error.strerror}",
-                path=path,
-                hint="restore the file, or restart the process to begin with an empty one",
-            ) from error
-        file_id = (status.st_dev, status.st_ino)
-        if self._database is None or file_id != self._file_id:
-            self._drop()
-            self._database = open_connection(path, self._settings.format, until)
-            self._file_id = file_id
-        return self._database
-
-    def _drop_if_free(self) -> bool:
-        """Close the connection unless a step has it; return whether none had."""
-        if not self._lock.acquire(blocking=False):
-            return False
-        try:
-            self._drop()
-        finally:
-            self._lock.release()
-        return True
-
-    def _drop(self) -> None:
-        database, self._database = self._database, None
-        if database is not None:
-            database.close()
-
-
-def _closed(path: Path) -> StoreClosedError:
-    """Return the error of a store that was closed."""
-    return StoreClosedError("was closed", path=path, hint="open the store again")

@@ -1,0 +1,141 @@
+"""A connection to the file of a store, used by one step at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from .errors import StoreClosedError, StoreMissingError
+from .sqlite_connection import in_transaction, open_connection
+from .sqlite_errors import is_about_the_file, is_busy, store_error
+from .sqlite_format import SqliteFormat
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneSettings:
+    path: Path
+    format: SqliteFormat
+    busy_s: float
+
+
+class Lane:
+    """A connection and its thread, which runs one step after the other."""
+
+    def __init__(self, settings: LaneSettings, begin: str) -> None:
+        self._settings = settings
+        self._begin = begin
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="toolgen sqlite")
+        self._lock = threading.Lock()
+        self._database: sqlite3.Connection | None = None
+        self._file_id = (0, 0)
+        self._free_at = -math.inf
+        self._is_closed = False
+
+    async def run(self, step: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what the step returns; it runs on where the caller is cancelled."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._run, step, time.monotonic())
+
+    def open(self) -> None:
+        """Open the connection in the calling thread."""
+        with self._lock:
+            self._guarded(self._connection, time.monotonic())
+
+    def close(self) -> bool:
+        """Close the connection, or let the step that has it do so; return whether none had.
+
+        It waits for no lock, since it is also called by the garbage collector.
+        """
+        self._is_closed = True
+        self._thread.shutdown(wait=False)
+        return self._drop_if_free()
+
+    def _run(self, step: Callable[[sqlite3.Connection], T], asked_at: float) -> T:
+        def work(until: float) -> T:
+            database = self._connection(until)
+            wait_ms = max(0, int((until - time.monotonic()) * 1000))
+            database.execute(f"PRAGMA busy_timeout = {wait_ms}")
+            return in_transaction(database, self._begin, step)
+
+        try:
+            with self._lock:
+                return self._guarded(work, asked_at)
+        finally:
+            if self._is_closed:
+                self._drop_if_free()
+
+    def _guarded(self, work: Callable[[float], T], asked_at: float) -> T:
+        """Return what the work returns, under the lock.
+
+        It is given the time until which it may wait for other processes. Steps that wait for this lane wait
+        for them all the while, so that a locked file fails all at the same time, not one after the other.
+
+        Raises:
+            StoreError: the file is the cause of what SQLite raised, or the store is closed.
+        """
+        if self._is_closed:
+            raise closed_error(self._settings.path)
+        try:
+            result = work(max(asked_at, self._free_at) + self._settings.busy_s)
+        except sqlite3.Error as error:
+            if not is_about_the_file(error):
+                raise
+            if not is_busy(error):
+                self._drop()  # the next step may find the file repaired
+            raise store_error(error, self._settings.path, busy_s=self._settings.busy_s) from error
+        self._free_at = time.monotonic()
+        return result
+
+    def _connection(self, until: float) -> sqlite3.Connection:
+        """Return the connection, opened anew where the path leads to another file than before.
+
+        Raises:
+            StoreMissingError: there is no file.
+        """
+        path = self._settings.path
+        try:
+            status = os.stat(path)
+        except OSError as error:
+            self._drop()
+            raise StoreMissingError(
+                f"cannot be found any more: {error.strerror}",
+                path=path,
+                hint="restore the file, or restart the process to begin with an empty one",
+            ) from error
+        file_id = (status.st_dev, status.st_ino)
+        if self._database is None or file_id != self._file_id:
+            self._drop()
+            self._database = open_connection(path, self._settings.format, until)
+            self._file_id = file_id
+        return self._database
+
+    def _drop_if_free(self) -> bool:
+        """Close the connection unless a step has it; return whether none had."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            self._drop()
+        finally:
+            self._lock.release()
+        return True
+
+    def _drop(self) -> None:
+        database, self._database = self._database, None
+        if database is not None:
+            database.close()
+
+
+def closed_error(path: Path) -> StoreClosedError:
+    """Return the error of a store that was closed."""
+    return StoreClosedError("was closed", path=path, hint="open the store again")
