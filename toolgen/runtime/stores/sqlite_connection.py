@@ -8,13 +8,16 @@ import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from .errors import StoreError, StoreFullError, StoreMissingError, StoreReadOnlyError
 from .sqlite_errors import is_busy
 from .sqlite_format import SqliteFormat, create_tables, is_ready
 
 T = TypeVar("T")
+
+Synchronous: TypeAlias = Literal["NORMAL", "FULL"]
+"""What a commit survives: `NORMAL` the end of the process, `FULL` a loss of power too."""
 
 _MODE: Final = 0o600
 """Of a new file: what it holds is the business of its owner. SQLite gives the files beside it the same."""
@@ -44,7 +47,9 @@ def create_file(path: Path) -> None:
         raise _creation_error(error, path) from error
 
 
-def open_connection(path: Path, format: SqliteFormat, until: float) -> sqlite3.Connection:
+def open_connection(
+    path: Path, format: SqliteFormat, until: float, synchronous: Synchronous = "FULL"
+) -> sqlite3.Connection:
     """Open a file that exists, and create its tables where it is empty.
 
     The connection may be used by one thread at a time. It waits for other processes until a time of
@@ -63,6 +68,7 @@ def open_connection(path: Path, format: SqliteFormat, until: float) -> sqlite3.C
         while True:
             try:
                 _prepare(database, format, path)
+                database.execute(f"PRAGMA synchronous = {synchronous}")
             except sqlite3.Error as error:
                 if not is_busy(error) or time.monotonic() >= until:
                     raise
@@ -97,6 +103,8 @@ def _prepare(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> 
         create_tables(database, format, path)
 
     is_done = in_transaction(database, "BEGIN", check)
+    if not is_done and format.is_shrinking:
+        database.execute("PRAGMA auto_vacuum = INCREMENTAL")  # before anything is written to the file
     database.execute("PRAGMA journal_mode = WAL")
     database.execute(f"PRAGMA synchronous = {format.synchronous}")
     if not is_done:

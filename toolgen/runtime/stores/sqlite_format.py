@@ -6,7 +6,6 @@ import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from .errors import ForeignFileError, StoreFormatError
 
@@ -25,9 +24,8 @@ class SqliteFormat:
     """Statements that create the tables and their indexes of version 1."""
     later: tuple[tuple[str, ...], ...] = ()
     """For each version after it, the statements that bring a file of the version before to it."""
-    synchronous: Literal["FULL", "NORMAL"] = "FULL"
-    """What a loss of power may take along: nothing, or with `NORMAL` the newest steps, whole ones. When a
-    process dies nothing is lost, with either."""
+    is_shrinking: bool = False
+    """A new file can give pages back to its disk (SQLite's `auto_vacuum = INCREMENTAL`)."""
 
 
 def is_ready(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> bool:

@@ -9,13 +9,13 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from .errors import StoreClosedError, StoreMissingError
-from .sqlite_connection import in_transaction, open_connection
+from .sqlite_connection import Synchronous, in_transaction, open_connection
 from .sqlite_errors import is_about_the_file, is_busy, store_error
 from .sqlite_format import SqliteFormat
 
@@ -27,6 +27,7 @@ class LaneSettings:
     path: Path
     format: SqliteFormat
     busy_s: float
+    synchronous: Synchronous = "FULL"
 
 
 class Lane:
@@ -39,18 +40,32 @@ class Lane:
         self._lock = threading.Lock()
         self._database: sqlite3.Connection | None = None
         self._file_id = (0, 0)
+        self._wait_ms = 0
         self._free_at = -math.inf
         self._is_closed = False
 
     async def run(self, step: Callable[[sqlite3.Connection], T]) -> T:
         """Return what the step returns; it runs on where the caller is cancelled."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._run, step, time.monotonic())
+        return await asyncio.wrap_future(self.submit(step))
+
+    def submit(self, step: Callable[[sqlite3.Connection], T]) -> Future[T]:
+        """Return what will give what the step returns, once the thread of the lane has run it."""
+        asked_at = time.monotonic()
+        return self._thread.submit(lambda: self._run(step, asked_at, self._settings.busy_s))
+
+    def run_here(self, step: Callable[[sqlite3.Connection], T], *, busy_s: float) -> T:
+        """Return what the step returns, run in the calling thread while no other step has the lane.
+
+        Raises:
+            StoreLockedError: another process has the file for more than `busy_s` seconds.
+            StoreError: the file cannot be used; the class says why.
+        """
+        return self._run(step, time.monotonic(), busy_s)
 
     def open(self) -> None:
         """Open the connection in the calling thread."""
         with self._lock:
-            self._guarded(self._connection, time.monotonic())
+            self._guarded(self._connection, time.monotonic(), self._settings.busy_s)
 
     def close(self) -> bool:
         """Close the connection, or let the step that has it do so; return whether none had.
@@ -61,21 +76,23 @@ class Lane:
         self._thread.shutdown(wait=False)
         return self._drop_if_free()
 
-    def _run(self, step: Callable[[sqlite3.Connection], T], asked_at: float) -> T:
+    def _run(self, step: Callable[[sqlite3.Connection], T], asked_at: float, busy_s: float) -> T:
         def work(until: float) -> T:
             database = self._connection(until)
             wait_ms = max(0, int((until - time.monotonic()) * 1000))
-            database.execute(f"PRAGMA busy_timeout = {wait_ms}")
+            if wait_ms != self._wait_ms:
+                database.execute(f"PRAGMA busy_timeout = {wait_ms}")
+                self._wait_ms = wait_ms
             return in_transaction(database, self._begin, step)
 
         try:
             with self._lock:
-                return self._guarded(work, asked_at)
+                return self._guarded(work, asked_at, busy_s)
         finally:
             if self._is_closed:
                 self._drop_if_free()
 
-    def _guarded(self, work: Callable[[float], T], asked_at: float) -> T:
+    def _guarded(self, work: Callable[[float], T], asked_at: float, busy_s: float) -> T:
         """Return what the work returns, under the lock.
 
         It is given the time until which it may wait for other processes. Steps that wait for this lane wait
@@ -87,13 +104,13 @@ class Lane:
         if self._is_closed:
             raise closed_error(self._settings.path)
         try:
-            result = work(max(asked_at, self._free_at) + self._settings.busy_s)
+            result = work(max(asked_at, self._free_at) + busy_s)
         except sqlite3.Error as error:
             if not is_about_the_file(error):
                 raise
             if not is_busy(error):
                 self._drop()  # the next step may find the file repaired
-            raise store_error(error, self._settings.path, busy_s=self._settings.busy_s) from error
+            raise store_error(error, self._settings.path, busy_s=busy_s) from error
         self._free_at = time.monotonic()
         return result
 
@@ -116,8 +133,8 @@ class Lane:
         file_id = (status.st_dev, status.st_ino)
         if self._database is None or file_id != self._file_id:
             self._drop()
-            self._database = open_connection(path, self._settings.format, until)
-            self._file_id = file_id
+            self._database = open_connection(path, self._settings.format, until, self._settings.synchronous)
+            self._file_id, self._wait_ms = file_id, 0
         return self._database
 
     def _drop_if_free(self) -> bool:

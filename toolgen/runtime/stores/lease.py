@@ -1,0 +1,48 @@
+"""The lease on a file: one process has it, and the operating system takes it back when that ends."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+_MODE = 0o600
+
+
+class Lease:
+    """A lock (`flock`) on a file that holds the id of the process that has it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def acquire(self) -> bool:
+        """Take the lease unless somebody else has it, in this process or another; return whether it is ours."""
+        if self._descriptor is not None:
+            return True
+        descriptor = os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, _MODE)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            return False
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, str(os.getpid()).encode())
+        self._descriptor = descriptor
+        return True
+
+    def holder(self) -> str:
+        """Return the id of the process that has taken the lease last; for messages."""
+        try:
+            return self._path.read_text("utf-8").strip()
+        except OSError:
+            return ""
+
+    def release(self) -> None:
+        """Give the lease back; without one it does nothing."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)

@@ -1,0 +1,318 @@
+"""A SQLite file that is written in batches: what was put in one turn of the event loop is one transaction.
+
+With `synchronous=NORMAL` a batch is written on the event loop, which takes a fraction of the time that
+handing it to a thread takes. With `FULL`, and while another process has the file, it is written in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Collection
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar
+
+from toolgen.contract.logs import logger
+
+from .errors import StoreClosedError, StoreError, StoreLockedError
+from .sqlite_connection import Synchronous, create_file
+from .sqlite_file import BUSY_S
+from .sqlite_format import SqliteFormat
+from .sqlite_lane import Lane, LaneSettings, closed_error
+
+T = TypeVar("T")
+
+_LAZY_S: Final = 0.05
+"""How long a row waits that nobody waits for."""
+_RETRY_S: Final = 1.0
+"""Between two attempts to write what could not be written."""
+_ROWS: Final = 64
+"""The most rows of one INSERT."""
+
+log = logger("toolgen.stores")
+
+
+@dataclass(slots=True)
+class _Request(Generic[T]):
+    """A step that somebody waits for; it fails when its batch cannot be written."""
+
+    step: Callable[[sqlite3.Connection], T]
+    done: asyncio.Future[T]
+    result: T | None = None
+    error: Exception | None = None
+
+
+@dataclass(slots=True)
+class _Batch:
+    rows: list[tuple[str, tuple[Any, ...], int | None]] = field(default_factory=list)
+    callbacks: list[tuple[Callable[..., None], int | None]] = field(default_factory=list)
+    requests: list[_Request[Any]] = field(default_factory=list)
+    contested: Collection[int] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.rows or self.callbacks or self.requests)
+
+
+class SqliteBatches:
+    """Rows are kept until they are written, in their order; requests are written at once, or fail.
+
+    It belongs to one event loop at a time.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        format: SqliteFormat,
+        *,
+        synchronous: Synchronous = "NORMAL",
+        busy_s: float = BUSY_S,
+        contested: Callable[[sqlite3.Connection], Collection[int]] = lambda _: (),
+    ) -> None:
+        """Open the file, which is created where it is missing.
+
+        Args:
+            path: Of the file.
+            format: What it holds.
+            synchronous: What a batch that was written survives.
+            busy_s: How long a batch waits for other processes, in seconds.
+            contested: Returns, within the transaction of a batch, what must not be decided in it.
+
+        Raises:
+            StoreError: it cannot be opened, or it is something else; the class says why.
+        """
+        self._settings = LaneSettings(path=path, format=format, busy_s=busy_s, synchronous=synchronous)
+        self._contested = contested
+        self._is_inline = synchronous == "NORMAL"
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._batch = _Batch()
+        self._flight: tuple[_Batch, Future[None]] | None = None
+        self._is_due = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_failing = False
+        self.on_commit: Callable[[], None] = lambda: None
+        """Called after each batch that was written."""
+        create_file(path)
+        self._open()
+        self._writes.open()
+
+    def put(self, sql: str, *row: Any) -> None:
+        """Write a row with the next batch. INSERT statements are executed before all others of a batch."""
+        self._batch.rows.append((sql, row, None))
+        if not self._is_due and self._timer is None:
+            self._later(_LAZY_S)
+
+    def decide(self, sql: str, *row: Any, about: int, then: Callable[[bool], None]) -> None:
+        """Write a row with this batch unless `about` is contested, and say whether it was written."""
+        self._batch.rows.append((sql, row, about))
+        self._batch.callbacks.append((then, about))
+        self._soon()
+
+    def when_kept(self, callback: Callable[[], None]) -> None:
+        """Call back when all that was put before is written."""
+        self._batch.callbacks.append((callback, None))
+        self._soon()
+
+    async def kept(self) -> None:
+        """Return when all that was put before is written."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.when_kept(lambda: None if done.done() else done.set_result(None))
+        await done
+
+    async def run(self, step: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what a step returns, run in the transaction of this batch, after its rows.
+
+        The step runs in any thread. It may raise an error of its own before it has written anything.
+
+        Raises:
+            StoreError: the batch cannot be written; nothing of the step is kept.
+        """
+        request: _Request[T] = _Request(step, asyncio.get_running_loop().create_future())
+        self._batch.requests.append(request)
+        self._soon()
+        return await request.done
+
+    def read(self, step: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what a step returns that only reads what is written.
+
+        Raises:
+            StoreError: the file cannot be used; the class says why.
+        """
+        return self._reads.run_here(step, busy_s=1.0)
+
+    async def close(self) -> None:
+        """Write what is left, and close the file until it is used again.
+
+        What cannot be written stays in memory, and the error is in the log.
+        """
+        while (self._batch or self._flight is not None) and not self._is_failing:
+            await self._attempted()
+        self._stop_timer()
+        self._writes.close()
+        self._reads.close()
+        self._is_closed = True
+
+    async def _attempted(self) -> None:
+        """Return after the next attempt to write."""
+        with suppress(StoreError):
+            await self.run(lambda _: None)
+
+    def _open(self) -> None:
+        self._writes = Lane(self._settings, "BEGIN IMMEDIATE")
+        self._reads = Lane(self._settings, "BEGIN")
+        self._is_closed = False
+
+    def reopen(self) -> None:
+        """Open the file again after `close`."""
+        if self._is_closed:
+            self._open()
+            self._is_failing = False
+
+    def _attach(self) -> asyncio.AbstractEventLoop:
+        loop = asyncio.get_running_loop()
+        if loop is self._loop:
+            return loop
+        self._loop, self._is_due, self._timer = loop, False, None
+        self._batch.requests = [one for one in self._batch.requests if one.done.get_loop() is loop]
+        if self._flight is not None:  # of an event loop that has ended
+            batch, future = self._flight
+            self._finish(batch, future.exception())
+        return loop
+
+    def _soon(self) -> None:
+        """Write at the end of this turn of the event loop."""
+        loop = self._attach()
+        if not self._is_due and self._flight is None:
+            self._is_due = True
+            loop.call_soon(loop.call_soon, self._flush)
+
+    def _later(self, delay_s: float) -> None:
+        loop = self._attach()
+        if self._timer is None:
+            self._timer = loop.call_later(delay_s, self._flush)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _flush(self) -> None:
+        self._is_due = False
+        self._stop_timer()
+        if self._flight is not None or not self._batch:
+            return
+        batch, self._batch = self._batch, _Batch()
+        if self._is_closed:
+            self._finish(batch, closed_error(self._settings.path))
+            return
+        if self._is_inline:
+            try:
+                self._writes.run_here(self._writer(batch), busy_s=0.0)
+            except StoreLockedError:
+                pass  # the thread waits for it
+            except Exception as error:
+                self._finish(batch, error)
+                return
+            else:
+                self._finish(batch, None)
+                return
+        self._hand_over(batch)
+
+    def _hand_over(self, batch: _Batch) -> None:
+        """Write a batch in the thread of the file."""
+        loop = self._loop
+        assert loop is not None, "a batch is written from its event loop"
+        future = self._writes.submit(self._writer(batch))
+        self._flight = batch, future
+
+        def landed(future: Future[None]) -> None:
+            try:
+                loop.call_soon_threadsafe(self._land, batch, future)
+            except RuntimeError:
+                log.debug("the event loop ended before a batch was written")
+
+        future.add_done_callback(landed)
+
+    def _land(self, batch: _Batch, future: Future[None]) -> None:
+        if self._flight is not None and self._flight[0] is batch:
+            self._finish(batch, future.exception())
+
+    def _finish(self, batch: _Batch, error: BaseException | None) -> None:
+        """Tell who waits for a batch how it ended; keep its rows when it was not written."""
+        self._flight = None
+        if error is None:
+            if self._is_failing:
+                log.warning("%s is written to again", self._settings.path)
+            self._is_failing = False
+            self._told(batch)
+            self.on_commit()
+        else:
+            self._failed(batch, error)
+        if self._batch.requests or (self._batch.callbacks and error is None):
+            self._soon()
+
+    def _told(self, batch: _Batch) -> None:
+        for callback, about in batch.callbacks:
+            try:
+                callback() if about is None else callback(about not in batch.contested)
+            except Exception:
+                log.exception("whoever waited for %s failed", self._settings.path)
+        for request in batch.requests:
+            if request.done.done():
+                continue
+            if request.error is not None:
+                request.done.set_exception(request.error)
+            else:
+                request.done.set_result(request.result)
+
+    def _failed(self, batch: _Batch, error: BaseException) -> None:
+        for request in batch.requests:
+            if not request.done.done():
+                request.done.set_exception(error)
+        newer = self._batch
+        newer.rows, newer.callbacks = batch.rows + newer.rows, batch.callbacks + newer.callbacks
+        if not newer.rows and not newer.callbacks:
+            return
+        if not self._is_failing:
+            log.error("%d rows wait until they can be written: %s", len(newer.rows), error, exc_info=error)
+        self._is_failing = True
+        if not isinstance(error, StoreClosedError):
+            self._is_due = False
+            self._later(_RETRY_S)
+
+    def _writer(self, batch: _Batch) -> Callable[[sqlite3.Connection], None]:
+        def write(database: sqlite3.Connection) -> None:
+            is_decided = any(about is not None for _, _, about in batch.rows)
+            batch.contested = self._contested(database) if is_decided else ()
+            _execute(database, [row for row in batch.rows if row[2] not in batch.contested])
+            for request in batch.requests:
+                request.error = None
+                try:
+                    request.result = request.step(database)
+                except sqlite3.Error:
+                    raise
+                except Exception as error:
+                    request.error = error
+
+        return write
+
+
+def _execute(database: sqlite3.Connection, rows: list[tuple[str, tuple[Any, ...], int | None]]) -> None:
+    """Execute the statements, with one INSERT for many rows."""
+    inserts: dict[str, list[tuple[Any, ...]]] = {}
+    others: list[tuple[str, tuple[Any, ...]]] = []
+    for sql, row, _ in rows:
+        if sql.startswith("INSERT"):
+            inserts.setdefault(sql, []).append(row)
+        else:
+            others.append((sql, row))
+    for sql, group in inserts.items():
+        head, values, one = sql.partition(" VALUES ")
+        for start in range(0, len(group), _ROWS):
+            part = group[start : start + _ROWS]
+            text = head + values + ",".join([one] * len(part))
+            database.execute(text, [value for row in part for value in row])
+    for sql, row in others:
+        database.execute(sql, row)
