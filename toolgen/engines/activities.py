@@ -6,7 +6,8 @@ import asyncio
 import logging
 from collections.abc import Callable, Generator, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
@@ -20,7 +21,7 @@ from toolgen.runtime.engine import (
 )
 
 from .event_log import EventLog
-from .journal import Journal, OpRecord, digest
+from .journal import NO_ATTEMPT, AttemptRecord, Journal, OpRecord, digest
 from .payloads import decode, encode
 from .run import Bell, Run
 from .tasks import Tasks
@@ -32,6 +33,8 @@ NOW: Final[ContextVar[float]] = ContextVar("toolgen.engines.now")
 A variable of the context, because the parts of a loop that go on side by side hear of their results in
 another order when the loop runs again.
 """
+
+OUTCOME_UNKNOWN: Final = "outcome_unknown"
 
 log = logger("toolgen.engines")
 
@@ -123,15 +126,21 @@ class Activities:
         self.functions: Mapping[str, Activity] = {}
 
     def start(self, run: Run, call: Call, arg: Json) -> None:
-        """Begin an activity in a task of its own."""
+        """Begin an activity in a task of its own; not again what must not happen twice."""
+        if call.options.once and run.record.attempts.get(call.op, NO_ATTEMPT).has_begun:
+            message = "the process ended while it was executed; it may have had its effect"
+            self._end(run, call, self._failure(call, OUTCOME_UNKNOWN, message), None)
+            return
         name = f"{run.record.run_id}/{call.op}"
         run.in_flight[call.op] = self._tasks.start(self._perform(run, call, arg), name)
         run.moved()
 
     async def _perform(self, run: Run, call: Call, arg: Json) -> None:
         """Execute an activity until it gives a result or has failed for good."""
-        options = call.options
-        attempt, pause = 1, options.backoff
+        options, kept = call.options, run.record.attempts.get(call.op, NO_ATTEMPT)
+        attempt, pause = kept.failed + 1, options.backoff * 2**kept.failed
+        if kept.until:
+            await self._pause(max(0.0, kept.until - self._clock()))
         while True:
             is_last = attempt >= options.attempts
             done = await self._attempt(run, call, arg, attempt, is_last=is_last)
@@ -140,14 +149,25 @@ class Activities:
             if done is not None:
                 self._end(run, call, *done)
                 return
+            failed = AttemptRecord(attempt, self._clock() + pause)
+            self._journal.attempted(run.record, call.op, failed)
             await self._pause(pause)
             attempt, pause, arg = attempt + 1, pause * 2, decode(call.argument)
 
     def _end(self, run: Run, call: Call, record: OpRecord, value: Json) -> None:
         self._journal.put(run.record, record)
-        del run.in_flight[call.op]
+        self._journal.when_kept(partial(self._tell, run, call, record, value))
+
+    def _tell(self, run: Run, call: Call, record: OpRecord, value: Json) -> None:
+        run.in_flight.pop(call.op, None)
         call.operation.end(record, value)
         run.moved()
+
+    async def _begun(self, run: Run, op: str) -> None:
+        """Return once it is kept that an activity begins what must not happen twice."""
+        attempt = run.record.attempts.get(op, NO_ATTEMPT)
+        self._journal.attempted(run.record, op, replace(attempt, has_begun=True))
+        await self._journal.kept()
 
     async def _pause(self, seconds: float) -> None:
         over = Bell()
@@ -162,7 +182,13 @@ class Activities:
     ) -> tuple[OpRecord, Json] | None:
         """Return how the operation ended; None when there has to be another attempt."""
         progress = _Progress(self._tasks, self._events, run, call.op)
-        info = ActivityInfo(run_id=run.record.run_id, op=call.op, attempt=attempt, emit=progress.emit)
+        info = ActivityInfo(
+            run_id=run.record.run_id,
+            op=call.op,
+            attempt=attempt,
+            emit=progress.emit,
+            begun=partial(self._begun, run, call.op) if call.options.once else _nothing,
+        )
         limit = asyncio.timeout(call.options.timeout)
         try:
             async with limit:
@@ -177,6 +203,7 @@ class Activities:
             if limit.expired():
                 kind, message = "timeout", f"no answer within {call.options.timeout:g} seconds"
             is_last = is_last or isinstance(error, NonRetryableError | SystemExit)
+            is_last = is_last or run.record.attempts.get(call.op, NO_ATTEMPT).has_begun
             level = logging.ERROR if is_last else logging.WARNING
             # What an activity says on purpose is its message; only a mistake needs to say where it was made.
             trace = None if isinstance(error, NonRetryableError) else error
@@ -195,6 +222,10 @@ class Activities:
     def _failure(self, call: Call, kind: str, message: str) -> OpRecord:
         asked = digest(call.argument)
         return OpRecord(call.op, call.activity, asked, self._clock(), kind=kind, message=message)
+
+
+async def _nothing() -> None:
+    """Keep no record: the activity may be executed again."""
 
 
 def _is_shutdown(run: Run) -> bool:

@@ -34,12 +34,12 @@ class Children(Protocol):
         """Return the child run of an operation, begun now or before."""
         ...
 
-    def child_ended(self, run: Run, op: str, child: Run) -> OpRecord:
-        """Keep how a child run ended as the end of the operation, and return it."""
+    async def child_ended(self, run: Run, op: str, child: Run) -> OpRecord:
+        """Return how a child run ended, kept as the end of the operation."""
         ...
 
-    def detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
-        """Start a run that goes on after its starter, and keep that it was started."""
+    async def detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
+        """Start a run that goes on after its starter, and return the end of the operation, kept."""
         ...
 
 
@@ -133,13 +133,13 @@ class JournaledContext:
             self._run.children.pop(op, None)
             self._run.moved()
         self._live()
-        return self._children.child_ended(self._run, op, child)
+        return await self._children.child_ended(self._run, op, child)
 
     async def detach(self, op: str, loop: str, arg: Json) -> str:
         text, _ = encode(arg, f"the input of {loop} for the operation {op}", self._max_payload_bytes)
         recorded = self._recorded(op, loop, text)
         if recorded is None:
-            recorded = self._children.detached(self._run, op, loop, text)
+            recorded = await self._children.detached(self._run, op, loop, text)
         seen(recorded)
         return str(decode(recorded.value))
 
@@ -180,7 +180,7 @@ class JournaledContext:
             wait = Wait(op, names, digest(asked), about_text)
             until = None if timeout_s is None else NOW.get() + timeout_s
             is_final = timeout_s is not None and timeout_s <= 0
-            recorded = self._waits.received(self._run, wait, is_final=is_final)
+            recorded = await self._waits.received(self._run, wait, is_final=is_final)
             if recorded is None:
                 recorded = await self._waits.signaled(self._run, wait, until)
                 self._live()

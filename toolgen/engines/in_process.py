@@ -25,7 +25,8 @@ from toolgen.runtime.engine import (
     unknown_run,
 )
 
-from .journal import Journal, MemoryJournal, RunRecord, SignalRecord
+from .journal import RunRecord, SignalRecord
+from .memory_journal import MemoryJournal
 from .payloads import NULL, decode, encode
 from .run import Run
 from .runs import Runs
@@ -51,7 +52,7 @@ class InProcessEngine:
             clock: Gives seconds since 1970.
             call_later: Ends the waits of runs and the pauses between attempts; by default asyncio does.
         """
-        self._journal: Journal = MemoryJournal(keep_runs)
+        self._journal = MemoryJournal(keep_runs)
         self._runs = Runs(self._journal, clock, call_later, max_payload_bytes)
         self._id = f"memory_{uuid.uuid4().hex}"
         self._secret = secrets.token_bytes(32)

@@ -6,11 +6,10 @@ the journal, which may write it down. All texts are JSON.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from toolgen.runtime.engine import ActivityFailed
 
@@ -47,6 +46,8 @@ class SignalRecord:
     is_taken: bool = False
     key: str = ""
     """Of an answer: what it has in common with those that say the same."""
+    no: int = 0
+    """Its number in a journal that has numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,22 @@ class WaitRecord:
 
     op: str
     about: bytes
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRecord:
+    """What was tried for an operation that has not ended."""
+
+    failed: int = 0
+    """Attempts that failed."""
+    until: float = 0.0
+    """When the next one may start, in seconds since 1970."""
+    has_begun: bool = False
+    """Its activity has said that it begins what must not happen twice."""
+
+
+NO_ATTEMPT: Final = AttemptRecord()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,24 +94,33 @@ class RunRecord:
     detached: list[str] = field(default_factory=list)
     ops: dict[str, OpRecord] = field(default_factory=dict)
     waits: dict[str, WaitRecord] = field(default_factory=dict)
-    """Those about something."""
+    """Those that others may know of."""
+    attempts: dict[str, AttemptRecord] = field(default_factory=dict)
     signals: dict[str, SignalRecord] = field(default_factory=dict)
     events: list[bytes] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
     """Of the events that have one."""
+    no: int = 0
+    """Its number in a journal that has numbers."""
+    next_op: int = 0
+    """Operations that have a number."""
 
 
 class Journal(Protocol):
-    """Keeps the records of the runs."""
+    """Keeps the records of the runs.
+
+    What is put changes the record at once, and is written in its order. Whoever tells others of it waits for
+    `kept`, or is called by `when_kept`.
+    """
 
     def find(self, run_id: str) -> RunRecord | None: ...
 
-    def unfinished(self) -> list[RunRecord]:
-        """Return the runs that are not over, in the order in which they were added."""
+    def find_open(self, run_id: str) -> RunRecord | None:
+        """Return the record of a run that is not over."""
         ...
 
-    def newest(self) -> Iterator[RunRecord]:
-        """Yield all runs, the newest first."""
+    def unfinished(self) -> list[RunRecord]:
+        """Return the runs to be executed, in the order in which they were added."""
         ...
 
     def add(self, record: RunRecord) -> None:
@@ -107,73 +133,60 @@ class Journal(Protocol):
         """Keep how an operation ended, together with the signal that it took."""
         ...
 
+    def expire(self, record: RunRecord, op: OpRecord, then: Callable[[bool], None]) -> None:
+        """Keep that a wait got nothing, unless a signal is there that the run has not heard of.
+
+        `then` hears whether it was kept.
+        """
+        ...
+
+    def attempted(self, record: RunRecord, op: str, attempt: AttemptRecord) -> None:
+        """Keep what was tried for an operation."""
+        ...
+
     def add_signal(self, record: RunRecord, signal: SignalRecord) -> None: ...
 
     def add_wait(self, record: RunRecord, wait: WaitRecord) -> None: ...
 
     def add_event(self, record: RunRecord, key: str | None, text: bytes) -> int:
-        """Append an event whose key is new and return its offset."""
+        """Append an event whose key is new and return its offset; it is written with what comes next.
+
+        Raises:
+            EngineError: the run has more events than the journal keeps.
+        """
         ...
 
-    def end(self, record: RunRecord, ending: Ending, output: bytes, error: str) -> None: ...
+    def park(
+        self,
+        record: RunRecord,
+        waits: Sequence[WaitRecord],
+        wake: float | None,
+        then: Callable[[bool], None],
+    ) -> None:
+        """Keep that only signals move a run, or the time `wake`.
 
+        `then` hears True once the run can leave the memory, and False when a signal is there that it has not
+        heard of.
+        """
+        ...
 
-class MemoryJournal:
-    """Keeps the records for as long as the process lives, and forgets the oldest that are over."""
+    def unpark(self, record: RunRecord) -> None:
+        """Keep that something goes on in a run again."""
+        ...
 
-    def __init__(self, keep_runs: int) -> None:
-        self._keep_runs = keep_runs
-        self._records: dict[str, RunRecord] = {}
-        self._finished: deque[str] = deque()
-        """Root runs in the order of their ends."""
+    def forget(self, record: RunRecord) -> None:
+        """Let the record of a parked run leave the memory."""
+        ...
 
-    def find(self, run_id: str) -> RunRecord | None:
-        return self._records.get(run_id)
+    def end(self, record: RunRecord, ending: Ending, output: bytes, error: str, at: float) -> None: ...
 
-    def unfinished(self) -> list[RunRecord]:
-        return [record for record in self._records.values() if record.ending is None]
+    def when_kept(self, callback: Callable[[], None]) -> None:
+        """Call back when all that was put before is kept: at once in memory."""
+        ...
 
-    def newest(self) -> Iterator[RunRecord]:
-        return reversed(self._records.values())
-
-    def add(self, record: RunRecord) -> None:
-        self._records[record.run_id] = record
-        if record.parent is not None:
-            self._records[record.parent].children.append(record.run_id)
-        starter = None if record.starter is None else self._records.get(record.starter)
-        if starter is not None:
-            starter.detached.append(record.run_id)
-
-    def begin(self, record: RunRecord, at: float) -> None:
-        record.began = at
-
-    def put(self, record: RunRecord, op: OpRecord, taken: SignalRecord | None = None) -> None:
-        record.ops[op.op] = op
-        if taken is not None:
-            taken.is_taken = True
-
-    def add_signal(self, record: RunRecord, signal: SignalRecord) -> None:
-        record.signals[signal.signal_id] = signal
-
-    def add_wait(self, record: RunRecord, wait: WaitRecord) -> None:
-        record.waits[wait.op] = wait
-
-    def add_event(self, record: RunRecord, key: str | None, text: bytes) -> int:
-        if key is not None:
-            record.keys.add(key)
-        record.events.append(text)
-        return len(record.events)
-
-    def end(self, record: RunRecord, ending: Ending, output: bytes, error: str) -> None:
-        record.ending, record.output, record.error = ending, output, error
-        if record.parent is None:
-            self._finished.append(record.run_id)
-            while len(self._finished) > self._keep_runs:
-                self._forget(self._finished.popleft())
-
-    def _forget(self, run_id: str) -> None:
-        for child in self._records.pop(run_id).children:
-            self._forget(child)
+    async def kept(self) -> None:
+        """Return when all that was put before is kept."""
+        ...
 
 
 def digest(text: bytes) -> bytes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
-from .journal import RunRecord, SignalRecord
+from .journal import OpRecord, RunRecord, SignalRecord
 from .timers import Timer
 
 _TURNS: Final = 16
@@ -51,6 +51,18 @@ class Wait:
     about: bytes
     bell: Bell = field(default_factory=Bell)
     timer: Timer | None = None
+    until: float | None = None
+    """When it ends without a signal, in seconds since 1970."""
+    record: OpRecord | None = None
+    """How it ended, once that is kept."""
+
+
+class Parking(Protocol):
+    """Hears when a run is parked, and when it goes on."""
+
+    def parked(self, run: Run) -> None: ...
+
+    def unparked(self, run: Run) -> None: ...
 
 
 class Run:
@@ -59,6 +71,7 @@ class Run:
     __slots__ = (
         "_is_looking",
         "_moves",
+        "_parking",
         "appended",
         "children",
         "in_flight",
@@ -69,12 +82,14 @@ class Run:
         "record",
         "task",
         "turned",
+        "unkept",
         "waits",
     )
 
-    def __init__(self, record: RunRecord, parent: Run | None) -> None:
+    def __init__(self, record: RunRecord, parent: Run | None, parking: Parking) -> None:
         self.record = record
         self.parent = parent
+        self._parking = parking
         self.task: asyncio.Task[None] | None = None
         """Of the loop; None before it began."""
         self.in_flight: dict[str, asyncio.Task[None]] = {}
@@ -83,6 +98,8 @@ class Run:
         self.children: dict[str, Run] = {}
         """The child runs that the loop waits for, by their operation."""
         self.inbox = [signal for signal in record.signals.values() if not signal.is_taken]
+        self.unkept = 0
+        """Waits that have ended, and of which the loop hears once that is kept."""
         self.is_stopped = False
         """It is over, or its engine was closed: nothing of it counts any more."""
         self.is_parked = False
@@ -107,6 +124,8 @@ class Run:
 
     def moved(self) -> None:
         """Take note that an operation began or ended."""
+        if self.is_stopped:
+            return
         self._moves += 1
         self.unpark()
         self.consider()
@@ -115,6 +134,7 @@ class Run:
         run: Run | None = self
         while run is not None and run.is_parked:
             run.is_parked = False
+            self._parking.unparked(run)
             run = run.parent
 
     def consider(self) -> None:
@@ -126,6 +146,7 @@ class Run:
     def _is_idle(self) -> bool:
         return (
             not self.in_flight
+            and not self.unkept
             and not self.is_stopped
             and bool(self.waits or self.children)
             and all(wait.names for wait in self.waits.values())  # without a name it only sleeps
@@ -143,6 +164,7 @@ class Run:
             return
         self._is_looking = False
         self.is_parked = True
+        self._parking.parked(self)
         self.turned.ring()
         if self.parent is not None:
             self.parent.consider()

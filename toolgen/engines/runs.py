@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import log_failure, logger
@@ -20,7 +21,7 @@ from toolgen.runtime.engine import (
 from .activities import NOW, Activities, text_of
 from .context import JournaledContext
 from .event_log import EventLog
-from .journal import Ending, Journal, OpRecord, RunRecord, SignalRecord, digest
+from .journal import Ending, Journal, OpRecord, RunRecord, SignalRecord, WaitRecord, digest
 from .payloads import NULL, decode, encode
 from .run import Run
 from .tasks import Tasks
@@ -77,10 +78,13 @@ class Runs:
         if not worker or self._is_working:
             return
         self._is_working = True
-        for record in self._journal.unfinished():
-            self.run_of(record)
-        for run in list(self._live.values()):
-            self._begin(run)
+        self.resume(self._journal.unfinished())
+
+    def resume(self, records: Iterable[RunRecord]) -> None:
+        """Execute runs that are not over; those that go on already go on."""
+        for run in [self.run_of(record) for record in records]:
+            if run.task is None:
+                self._begin(run)
 
     async def close(self) -> None:
         """Stop everything, and leave all runs as they are."""
@@ -98,7 +102,7 @@ class Runs:
         if run is None:
             above = None if record.parent is None else self._journal.find(record.parent)
             parent = None if above is None or above.ending is not None else self.run_of(above)
-            run = self._live[record.run_id] = Run(record, parent)
+            run = self._live[record.run_id] = Run(record, parent, self)
         return run
 
     def open(
@@ -139,9 +143,14 @@ class Runs:
             return self.open(loop, text, run_id, session=run.record.session, parent=run.record.run_id)
         if record.parent != run.record.run_id:
             raise EngineError(f"a run that is no child of {run.record.run_id} has the id {run_id}")
-        return self.run_of(record) if record.ending is None else Run(record, run)
+        if record.ending is not None:
+            return Run(record, run, self)
+        child = self.run_of(record)
+        if child.task is None:
+            self._begin(child)
+        return child
 
-    def detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
+    async def detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
         """Start a run that goes on after its starter, and return the end of the operation, which names it.
 
         Raises:
@@ -153,16 +162,18 @@ class Runs:
         value, _ = encode(run_id, "the id of a run")
         ended = OpRecord(op, loop, digest(text), self._clock(), value)
         self._journal.put(run.record, ended)
+        await self._journal.kept()
         return ended
 
-    def child_ended(self, run: Run, op: str, child: Run) -> OpRecord:
-        """Keep how a child run ended as the end of the operation, and return it."""
+    async def child_ended(self, run: Run, op: str, child: Run) -> OpRecord:
+        """Return how a child run ended, kept as the end of the operation."""
         record = child.record
         assert record.ending is not None, "a child that goes on has no end to keep"
         kind = "" if record.ending == "completed" else record.ending
         asked = digest(record.input)
         ended = OpRecord(op, record.loop, asked, self._clock(), record.output, kind, record.error)
         self._journal.put(run.record, ended)
+        await self._journal.kept()
         return ended
 
     def deliver(self, record: RunRecord, signal: SignalRecord) -> None:
@@ -174,13 +185,43 @@ class Runs:
         """End a run and what it has started, the children first."""
         if record.ending is None:
             for detached in record.detached:
-                known = self._journal.find(detached)
+                known = self._journal.find_open(detached)
                 if known is not None:
                     self.cancel(known, reason)
             run = self.run_of(record)
             self._end(run, "canceled", error=reason)
             if run.task is not None:
                 run.task.cancel()
+
+    def parked(self, run: Run) -> None:
+        """Keep that a run is parked; where it can be loaded again it leaves the memory."""
+        waits = [WaitRecord(wait.op, wait.about, wait.names) for wait in run.waits.values()]
+        wake = min((wait.until for wait in run.waits.values() if wait.until is not None), default=None)
+        self._journal.park(run.record, waits, wake, partial(self._evict, run))
+
+    def unparked(self, run: Run) -> None:
+        """Keep that something goes on in a run again."""
+        if not run.is_stopped:
+            self._journal.unpark(run.record)
+
+    def _evict(self, run: Run, is_kept: bool) -> None:
+        """Let a run that is parked leave the memory, with its children, as soon as its parent does."""
+        if not run.is_parked or run.is_stopped:
+            return
+        if not is_kept:
+            run.is_parked = False
+            run.consider()
+        elif run.parent is None or run.parent.is_stopped:
+            self._stop(run)
+
+    def _stop(self, run: Run) -> None:
+        for child in run.children.values():
+            self._stop(child)
+        run.is_stopped = True
+        self._live.pop(run.record.run_id, None)
+        self._journal.forget(run.record)
+        if run.task is not None:
+            run.task.cancel()
 
     async def replay(self, record: RunRecord) -> Json:
         """Return what the loop returns when it runs again from the journal, and does nothing.
@@ -191,7 +232,7 @@ class Runs:
         """
         if record.ending != "completed":
             raise EngineError(f"run {record.run_id} is not completed; only then it can be replayed")
-        context = self._context(Run(record, None), is_replay=True)
+        context = self._context(Run(record, None, self), is_replay=True)
         output: Json = await self._tasks.start(self._execute(context, record), f"replay of {record.run_id}")
         if context.fault is not None:
             raise context.fault
@@ -219,6 +260,8 @@ class Runs:
 
     async def _execute(self, context: JournaledContext, record: RunRecord) -> Json:
         NOW.set(record.began or 0.0)
+        if record.loop not in self._loops:
+            raise NondeterminismError(f"no loop is registered as {record.loop!r}, for run {record.run_id}")
         try:
             output: Json = await self._loops[record.loop](context, decode(record.input))
         except SystemExit as error:  # out of a task it would end the event loop
@@ -254,7 +297,7 @@ class Runs:
     def _end(self, run: Run, ending: Ending, output: bytes = NULL, error: str = "") -> None:
         record = run.record
         for child in record.children:
-            known = self._journal.find(child)
+            known = self._journal.find_open(child)
             if known is not None:
                 self.cancel(known, error if ending == "canceled" else f"run {record.run_id} is over")
         if ending != "completed":
@@ -264,11 +307,10 @@ class Runs:
         run.is_stopped = True
         run.unpark()
         self._live.pop(record.run_id, None)
-        self._journal.end(record, ending, output, error)
+        self._journal.end(record, ending, output, error, self._clock())
         for task in run.in_flight.values():
             task.cancel()
-        run.turned.ring()
-        run.appended.ring()
+        self._journal.when_kept(partial(_over, run))
 
     def _tell_last(self, run: Run) -> None:
         """Append what the log lacks before the end of a run that its loop did not end."""
@@ -284,6 +326,11 @@ class Runs:
     def _tell(self, run: Run, event: Mapping[str, Json]) -> None:
         text, copy = encode(event, "an event of the engine")
         self._events.append(run, None, text, copy)
+
+
+def _over(run: Run) -> None:
+    run.turned.ring()
+    run.appended.ring()
 
 
 def _told(run: Run, problem: BaseException) -> str:

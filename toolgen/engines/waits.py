@@ -31,42 +31,78 @@ class Waits:
         else:
             self._resolve(run, wait, signal)
 
-    def received(self, run: Run, wait: Wait, *, is_final: bool) -> OpRecord | None:
+    async def received(self, run: Run, wait: Wait, *, is_final: bool) -> OpRecord | None:
         """Return how a wait ends at once: with a signal that is there, or with none if it is final."""
         signal = run.take(wait.names)
-        return self._resolve(run, wait, signal) if signal is not None or is_final else None
+        if signal is None and not is_final:
+            return None
+        record = self._record(wait, signal, 0.0)
+        self._journal.put(run.record, record, signal)
+        await self._journal.kept()
+        return record
 
     async def signaled(self, run: Run, wait: Wait, until: float | None) -> OpRecord:
         """Return how a wait ends, at the latest at `until` in seconds since 1970."""
         if until is not None:
-            left = max(0.0, until - self._clock())
-            wait.timer = self._call_later(left, partial(self._expire, run, wait, until))
+            wait.until = until
+            self._set_timer(run, wait, until)
         if wait.about != NULL and wait.op not in run.record.waits:
-            self._journal.add_wait(run.record, WaitRecord(wait.op, wait.about))
+            self._journal.add_wait(run.record, WaitRecord(wait.op, wait.about, wait.names))
         run.waits[wait.op] = wait
         run.moved()
         try:
-            while wait.op in run.waits:
+            while wait.record is None:
                 await wait.bell.wait()
         finally:
             if wait.timer is not None:
                 wait.timer.cancel()
             if run.waits.pop(wait.op, None) is not None:
                 run.moved()
-        return run.record.ops[wait.op]
+        return wait.record
+
+    def _set_timer(self, run: Run, wait: Wait, until: float) -> None:
+        left = max(0.0, until - self._clock())
+        wait.timer = self._call_later(left, partial(self._expire, run, wait, until))
 
     def _expire(self, run: Run, wait: Wait, until: float) -> None:
-        if not run.is_stopped and wait.op in run.waits:
-            self._resolve(run, wait, None, until)
+        if run.is_stopped or run.waits.pop(wait.op, None) is None:
+            return
+        record = self._record(wait, None, until)
+        run.unkept += 1
+        run.unpark()
+        self._journal.expire(run.record, record, partial(self._expired, run, wait, record))
 
-    def _resolve(self, run: Run, wait: Wait, signal: SignalRecord | None, until: float = 0.0) -> OpRecord:
+    def _expired(self, run: Run, wait: Wait, record: OpRecord, is_kept: bool) -> None:
+        if is_kept:
+            self._tell(run, wait, record)
+            return
+        run.unkept -= 1  # a signal was faster
+        if run.is_stopped:
+            return
+        run.waits[wait.op] = wait
+        signal = run.take(wait.names)
+        if signal is not None:
+            self._resolve(run, wait, signal)
+        elif wait.until is not None:
+            self._set_timer(run, wait, wait.until)
+
+    def _resolve(self, run: Run, wait: Wait, signal: SignalRecord) -> None:
+        record = self._record(wait, signal, 0.0)
+        self._journal.put(run.record, record, signal)
+        run.waits.pop(wait.op, None)
+        run.unkept += 1
+        run.unpark()
+        self._journal.when_kept(partial(self._tell, run, wait, record))
+
+    def _tell(self, run: Run, wait: Wait, record: OpRecord) -> None:
+        run.unkept -= 1
+        wait.record = record
+        wait.bell.ring()
+        run.moved()
+
+    def _record(self, wait: Wait, signal: SignalRecord | None, until: float) -> OpRecord:
         value = NULL
         if signal is not None:
             name, _ = encode(signal.name, "the name of a signal")
             value = b'{"name":%b,"payload":%b}' % (name, signal.payload)
-        record = OpRecord(wait.op, WAIT, wait.digest, max(self._clock(), until), value)
-        self._journal.put(run.record, record, signal)
-        run.waits.pop(wait.op, None)
-        wait.bell.ring()
-        run.moved()
-        return record
+        return OpRecord(wait.op, WAIT, wait.digest, max(self._clock(), until), value)

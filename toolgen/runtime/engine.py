@@ -43,6 +43,9 @@ class CallOptions:
     """Before the second attempt; it doubles."""
     timeout: float | None = None
     """Of one attempt."""
+    once: bool = False
+    """Nothing is tried again after `ActivityInfo.begun`; when the process ends after it, and the result was not
+    kept, the operation ends as `outcome_unknown`."""
 
 
 class EngineError(ToolgenError):
@@ -90,7 +93,7 @@ class ActivityFailed(Exception):
         super().__init__(f"{op}: {kind}: {message}")
         self.op = op
         self.kind = kind
-        """Name of the exception's class; `timeout`, `failed` or `canceled`."""
+        """Name of the exception's class; `timeout`, `failed`, `canceled` or `outcome_unknown`."""
         self.message = message
 
 
@@ -145,6 +148,10 @@ Emit: TypeAlias = Callable[[Mapping[str, Json]], None]
 """Takes an event at once, in any thread, and never raises."""
 
 
+async def _begun() -> None:
+    """Do nothing: what is not executed by an engine keeps no record of its beginning."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActivityInfo:
     """What an activity knows of its place."""
@@ -155,6 +162,9 @@ class ActivityInfo:
     """From 1."""
     emit: Emit = field(repr=False)
     """Takes an event of progress, best effort; may be called in any thread."""
+    begun: Callable[[], Awaitable[None]] = field(default=_begun, repr=False)
+    """Awaited immediately before an effect that must not happen twice, with `CallOptions.once`: it returns
+    once the engine has kept that the activity begins now."""
 
     @property
     def idempotency_key(self) -> str:

@@ -18,7 +18,7 @@ from typing import Final
 
 _MODE: Final = 0o600
 _ADDRESS_BYTES: Final = 100
-"""A longer address fits into no socket address (`sockaddr_un`); a descriptor of the folder leads to it then."""
+"""What fits into a socket address (`sockaddr_un`); a descriptor of the folder leads to a longer one."""
 
 
 class Doorbell:

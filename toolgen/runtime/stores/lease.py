@@ -17,7 +17,7 @@ class Lease:
         self._descriptor: int | None = None
 
     def acquire(self) -> bool:
-        """Take the lease unless somebody else has it, in this process or another; return whether it is ours."""
+        """Take the lease unless somebody has it, in this process or another; return whether it is ours."""
         if self._descriptor is not None:
             return True
         descriptor = os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, _MODE)

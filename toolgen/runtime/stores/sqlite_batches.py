@@ -50,6 +50,7 @@ class _Batch:
     rows: list[tuple[str, tuple[Any, ...], int | None]] = field(default_factory=list)
     callbacks: list[tuple[Callable[..., None], int | None]] = field(default_factory=list)
     requests: list[_Request[Any]] = field(default_factory=list)
+    marks: set[str] = field(default_factory=set)
     contested: Collection[int] = ()
 
     def __bool__(self) -> bool:
@@ -92,8 +93,8 @@ class SqliteBatches:
         self._is_due = False
         self._timer: asyncio.TimerHandle | None = None
         self._is_failing = False
-        self.on_commit: Callable[[], None] = lambda: None
-        """Called after each batch that was written."""
+        self.on_commit: Callable[[set[str]], None] = lambda marks: None
+        """Called after each batch that was written, with its marks."""
         create_file(path)
         self._open()
         self._writes.open()
@@ -103,6 +104,10 @@ class SqliteBatches:
         self._batch.rows.append((sql, row, None))
         if not self._is_due and self._timer is None:
             self._later(_LAZY_S)
+
+    def mark(self, name: str) -> None:
+        """Have `on_commit` hear of a name once what was put before is written."""
+        self._batch.marks.add(name)
 
     def decide(self, sql: str, *row: Any, about: int, then: Callable[[bool], None]) -> None:
         """Write a row with this batch unless `about` is contested, and say whether it was written."""
@@ -247,7 +252,7 @@ class SqliteBatches:
                 log.warning("%s is written to again", self._settings.path)
             self._is_failing = False
             self._told(batch)
-            self.on_commit()
+            self.on_commit(batch.marks)
         else:
             self._failed(batch, error)
         if self._batch.requests or (self._batch.callbacks and error is None):
@@ -272,6 +277,7 @@ class SqliteBatches:
             if not request.done.done():
                 request.done.set_exception(error)
         newer = self._batch
+        newer.marks |= batch.marks
         newer.rows, newer.callbacks = batch.rows + newer.rows, batch.callbacks + newer.callbacks
         if not newer.rows and not newer.callbacks:
             return

@@ -1,0 +1,99 @@
+"""The journal in memory."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+
+from .journal import AttemptRecord, Ending, OpRecord, RunRecord, SignalRecord, WaitRecord
+
+
+class MemoryJournal:
+    """Keeps the records for as long as the process lives, and forgets the oldest that are over."""
+
+    def __init__(self, keep_runs: int) -> None:
+        self._keep_runs = keep_runs
+        self._records: dict[str, RunRecord] = {}
+        self._finished: deque[str] = deque()
+        """Root runs in the order of their ends."""
+
+    def find(self, run_id: str) -> RunRecord | None:
+        return self._records.get(run_id)
+
+    def find_open(self, run_id: str) -> RunRecord | None:
+        record = self._records.get(run_id)
+        return record if record is not None and record.ending is None else None
+
+    def unfinished(self) -> list[RunRecord]:
+        return [record for record in self._records.values() if record.ending is None]
+
+    def newest(self) -> Iterator[RunRecord]:
+        """Yield all runs, the newest first."""
+        return reversed(self._records.values())
+
+    def add(self, record: RunRecord) -> None:
+        self._records[record.run_id] = record
+        if record.parent is not None:
+            self._records[record.parent].children.append(record.run_id)
+        starter = None if record.starter is None else self._records.get(record.starter)
+        if starter is not None:
+            starter.detached.append(record.run_id)
+
+    def begin(self, record: RunRecord, at: float) -> None:
+        record.began = at
+
+    def put(self, record: RunRecord, op: OpRecord, taken: SignalRecord | None = None) -> None:
+        record.ops[op.op] = op
+        if taken is not None:
+            taken.is_taken = True
+
+    def expire(self, record: RunRecord, op: OpRecord, then: Callable[[bool], None]) -> None:
+        record.ops[op.op] = op
+        then(True)
+
+    def attempted(self, record: RunRecord, op: str, attempt: AttemptRecord) -> None:
+        record.attempts[op] = attempt
+
+    def add_signal(self, record: RunRecord, signal: SignalRecord) -> None:
+        record.signals[signal.signal_id] = signal
+
+    def add_wait(self, record: RunRecord, wait: WaitRecord) -> None:
+        record.waits[wait.op] = wait
+
+    def add_event(self, record: RunRecord, key: str | None, text: bytes) -> int:
+        if key is not None:
+            record.keys.add(key)
+        record.events.append(text)
+        return len(record.events)
+
+    def park(
+        self,
+        record: RunRecord,
+        waits: Sequence[WaitRecord],
+        wake: float | None,
+        then: Callable[[bool], None],
+    ) -> None:
+        """Do nothing: a parked run stays in memory, where else."""
+
+    def unpark(self, record: RunRecord) -> None:
+        """Do nothing, as `park` does."""
+
+    def forget(self, record: RunRecord) -> None:
+        """Do nothing, as `park` does."""
+
+    def when_kept(self, callback: Callable[[], None]) -> None:
+        callback()
+
+    async def kept(self) -> None:
+        return
+
+    def end(self, record: RunRecord, ending: Ending, output: bytes, error: str, at: float) -> None:
+        record.ending, record.output, record.error = ending, output, error
+        if record.parent is None:
+            self._finished.append(record.run_id)
+            while len(self._finished) > self._keep_runs:
+                self._forget(self._finished.popleft())
+
+    def _forget(self, run_id: str) -> None:
+        for child in self._records.pop(run_id).children:
+            self._forget(child)
