@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from functools import partial
+from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
@@ -17,12 +17,20 @@ from .toys import Toys
 
 Make = Callable[..., Engine]
 
-ENGINES: Mapping[str, Make] = {"in-process": partial(InProcessEngine, clock=now)}
-"""By name; each takes `max_payload_bytes`."""
+ENGINES: Mapping[str, Make] = {
+    "memory": lambda _, **how: InProcessEngine(clock=now, **how),
+    "sqlite": lambda folder, **how: InProcessEngine(folder / "runs.db", clock=now, **how),
+    "sqlite full": lambda folder, **how: InProcessEngine(
+        folder / "runs.db", synchronous="FULL", clock=now, **how
+    ),
+}
+"""By name; each takes an empty folder and `max_payload_bytes`."""
 
 
 def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> Mapping[str, LoopFactory]:
-    return loop_factories(item, "virtual")
+    params = getattr(getattr(item, "callspec", None), "params", {})
+    is_real = params.get("start_engine") == "sqlite full" or item.path.stem.startswith("test_file")
+    return loop_factories(item, "real" if is_real else "virtual")  # a thread of its own takes real time
 
 
 class StartEngine(Protocol):
@@ -42,7 +50,9 @@ async def toys() -> Toys:
 
 
 @pytest.fixture(params=list(ENGINES))
-async def start_engine(request: pytest.FixtureRequest, toys: Toys) -> AsyncIterator[StartEngine]:
+async def start_engine(
+    request: pytest.FixtureRequest, toys: Toys, tmp_path: Path
+) -> AsyncIterator[StartEngine]:
     """Return what makes an engine with the toys, and closes it after the test."""
     engines: list[Engine] = []
 
@@ -53,7 +63,7 @@ async def start_engine(request: pytest.FixtureRequest, toys: Toys) -> AsyncItera
         last_events: LastEvents | None = None,
         is_started: bool = True,
     ) -> Engine:
-        engine = ENGINES[request.param](max_payload_bytes=max_payload_bytes)
+        engine = ENGINES[request.param](tmp_path, max_payload_bytes=max_payload_bytes)
         engines.append(engine)
         engine.register(
             loops=toys.loops(), activities=toys.activities(), on_event=on_event, last_events=last_events

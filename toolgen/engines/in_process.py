@@ -1,11 +1,12 @@
-"""The engine that needs nothing: one asyncio task for each run, and a journal in memory."""
+"""The engine that needs nothing: a task for each run, and a journal in memory or in a SQLite file."""
 
 from __future__ import annotations
 
 import secrets
-import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
+from typing import Literal
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import (
@@ -15,49 +16,82 @@ from toolgen.runtime.engine import (
     LastEvents,
     Loop,
     OnEvent,
-    OpenWait,
     Receipt,
     RunState,
     RunStatus,
-    WaitOverError,
     WaitStatus,
-    answer_name,
-    unknown_run,
 )
 
-from .journal import RunRecord, SignalRecord
+from .client import Client, closed_error
+from .clock import RunClock, SteadyClock
+from .memory_client import MemoryClient
 from .memory_journal import MemoryJournal
-from .payloads import NULL, decode, encode
-from .run import Run
+from .payloads import encode
 from .runs import Runs
 from .timers import CallLater, call_later
 
 
 class InProcessEngine:
-    """Executes runs in this process and this event loop; they end with the process."""
+    """Executes runs in this process and this event loop.
+
+    Without a path they end with the process. With one they go on when the next process opens the file: one
+    worker at a time executes them, and any number of clients starts, signals and watches them.
+    """
 
     def __init__(
         self,
+        path: str | Path | None = None,
         *,
+        worker: bool = True,
+        synchronous: Literal["NORMAL", "FULL"] = "NORMAL",
         keep_runs: int = 1000,
+        keep_s: float | None = None,
         max_payload_bytes: int | None = None,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
         call_later: CallLater = call_later,
     ) -> None:
         """Make an engine.
 
         Args:
-            keep_runs: How many runs that are over are remembered, with their children.
+            path: The file that keeps the runs, made where it is missing; None keeps them in memory.
+            worker: Whether `start` executes runs; without, this engine is a client of the worker of its file.
+            synchronous: What a run that was kept survives: NORMAL the end of the process, FULL a loss of
+                power too.
+            keep_runs: How many runs that are over are kept, with their children; a file may have some more.
+            keep_s: How long they are kept, in seconds; None for ever. Only in a file.
             max_payload_bytes: The most bytes of JSON of one argument, result or signal.
-            clock: Gives seconds since 1970.
+            clock: Gives seconds since 1970; by default the wall clock of now, and what has passed since.
             call_later: Ends the waits of runs and the pauses between attempts; by default asyncio does.
+
+        Raises:
+            StoreError: the file cannot be opened, or it is something else; the class says why.
         """
-        self._journal = MemoryJournal(keep_runs)
-        self._runs = Runs(self._journal, clock, call_later, max_payload_bytes)
-        self._id = f"memory_{uuid.uuid4().hex}"
-        self._secret = secrets.token_bytes(32)
+        self._call_later = call_later
+        self._clock = RunClock(clock or SteadyClock())
+        self._max_payload_bytes = max_payload_bytes
+        self._may_work = worker
+        self._path = None if path is None else Path(path).absolute()
         self._is_registered = False
         self._is_closed = False
+        self._secret: bytes | None = None
+        self._runs: Runs
+        self._client: Client
+        if self._path is None:
+            journal = MemoryJournal(keep_runs)
+            self._runs = Runs(journal, self._clock, call_later, max_payload_bytes)
+            self._client = MemoryClient(journal, self._runs)
+            self._id = f"memory_{uuid.uuid4().hex}"
+            return
+        from .file_runs import FileSettings, open_file  # SQLite is for those who keep runs in a file
+
+        opened = open_file(
+            self._path,
+            FileSettings(synchronous=synchronous, keep_runs=keep_runs, keep_s=keep_s),
+            clock=self._clock,
+            call_later=call_later,
+            max_payload_bytes=max_payload_bytes,
+        )
+        self._id, self._runs, self._client = opened.id, opened.runs, opened.client
 
     @property
     def name(self) -> str:
@@ -70,10 +104,23 @@ class InProcessEngine:
     @property
     def caps(self) -> EngineCaps:
         return EngineCaps(
-            is_durable=False, has_many_workers=False, max_payload_bytes=self._runs.max_payload_bytes
+            is_durable=self._path is not None,
+            has_many_workers=False,
+            max_payload_bytes=self._max_payload_bytes,
         )
 
     def secret(self) -> bytes | None:
+        """Return the secret that seals tokens: of a file, the content of `<path>.key`, which is made once.
+
+        Raises:
+            StoreError: the key file cannot be read or made.
+        """
+        if self._secret is None and self._path is not None:
+            from toolgen.runtime.stores.key_file import read_or_create_key
+
+            self._secret = read_or_create_key(self._path.with_name(f"{self._path.name}.key"))
+        elif self._secret is None:
+            self._secret = secrets.token_bytes(32)
         return self._secret
 
     def register(
@@ -90,15 +137,21 @@ class InProcessEngine:
         self._runs.register(loops, activities, on_event, last_events)
 
     async def start(self, *, worker: bool = True) -> None:
-        """Begin to execute, also what `close` has left; all runs have the context variables of now."""
+        """Begin to execute, also what `close` has left; all runs have the context variables of now.
+
+        Raises:
+            EngineError: another worker has the file, or another event loop has the engine.
+            StoreError: the file cannot be used.
+        """
+        self._runs.require_event_loop()
         self._is_closed = False
-        self._runs.start(worker=worker)
+        await self._client.start(worker=worker and self._may_work)
 
     async def close(self) -> None:
         """Stop executing, within about a second; a later `start` goes on from the journal."""
         if not self._is_closed:
             self._is_closed = True
-            await self._runs.close()
+            await self._client.close()
 
     async def start_run(self, loop: str, arg: Json, *, run_id: str, session: str = "") -> None:
         """Start a run, at the latest when the engine starts.
@@ -107,79 +160,46 @@ class InProcessEngine:
             EngineError: no loop has the name, the input is not JSON, or the engine is closed.
         """
         self._require_open()
-        if self._journal.find(run_id) is None:
-            text, _ = encode(arg, f"the input of run {run_id}", self._runs.max_payload_bytes)
-            self._runs.open(loop, text, run_id, session=session)
+        text, _ = encode(arg, f"the input of run {run_id}", self._max_payload_bytes)
+        await self._client.start_run(loop, text, run_id=run_id, session=session)
 
     async def signal(self, run_id: str, name: str, payload: Json, *, signal_id: str) -> None:
         self._require_open()
-        record = self._record(run_id)
-        if record.ending is None and signal_id not in record.signals:
+        if await self._client.is_open(run_id):
             what = f"the payload of the signal {name} to run {run_id}"
-            text, _ = encode(payload, what, self._runs.max_payload_bytes)
-            self._runs.deliver(record, SignalRecord(signal_id, name, text))
+            text, _ = encode(payload, what, self._max_payload_bytes)
+            await self._client.signal(run_id, name, text, signal_id=signal_id)
 
     async def answer(self, run_id: str, op: str, payload: Json, *, key: str) -> Receipt:
         self._require_open()
-        record, name = self._record(run_id), answer_name(op)
-        kept = record.signals.get(name)
-        if kept is not None:
-            return "same" if kept.key == key else "conflict"
-        if record.ending is not None or op in record.ops:
-            raise WaitOverError(f"nothing waits for an answer to {op} of run {run_id} any more")
-        what = f"the answer to {op} of run {run_id}"
-        text, _ = encode(payload, what, self._runs.max_payload_bytes)
-        self._runs.deliver(record, SignalRecord(name, name, text, key=key))
-        return "accepted" if self._runs.is_working else "recorded"
+        text, _ = encode(payload, f"the answer to {op} of run {run_id}", self._max_payload_bytes)
+        return await self._client.answer(run_id, op, text, key=key)
 
     async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
-        record = self._record(run_id)
-        wait, answer = record.waits.get(op), record.signals.get(answer_name(op))
-        if wait is None:
-            return None
-        return WaitStatus(
-            about=decode(wait.about),
-            is_open=answer is None and record.ending is None and op not in record.ops,
-            answer=None if answer is None else decode(answer.payload),
-        )
+        return await self._client.wait_status(run_id, op)
 
     async def cancel(self, run_id: str, *, reason: str = "") -> None:
         self._require_open()
-        self._runs.cancel(self._record(run_id), reason)
+        await self._client.cancel(run_id, reason)
 
     async def status(self, run_id: str) -> RunStatus:
-        return self._status(self._record(run_id))
+        return await self._client.status(run_id)
 
     async def settled(self, run_id: str) -> RunStatus:
-        record = self._record(run_id)
-        while record.ending is None:
-            run = self._live(record)
-            if run.is_parked:
-                break
-            await run.turned.wait()
-        return self._status(record)
+        return await self._client.settled(run_id)
 
     async def result(self, run_id: str) -> RunStatus:
-        record = self._record(run_id)
-        while record.ending is None:
-            await self._live(record).turned.wait()
-        return self._status(record)
+        return await self._client.result(run_id)
 
     def events(
         self, run_id: str, *, after: int = 0, follow: bool = True
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
-        return self._follow(self._record(run_id), max(0, after), follow)
+        return self._client.events(run_id, after=max(0, after), follow=follow)
 
     async def list_runs(
         self, *, state: RunState | None = None, session: str | None = None, limit: int = 100
     ) -> tuple[RunStatus, ...]:
-        found: list[RunStatus] = []
-        for record in self._journal.newest():
-            if len(found) >= limit:
-                break
-            if session in (None, record.session) and state in (None, self._state(record)):
-                found.append(self._status(record))
-        return tuple(found)
+        return await self._client.list_runs(state=state, session=session, limit=limit)
 
     async def replay(self, run_id: str) -> Json:
         """Run the loop of a completed run again from the journal, without activities, and return its output.
@@ -189,50 +209,9 @@ class InProcessEngine:
             EngineError: the run is not completed.
             NondeterminismError: the loop does or returns something else than the first time.
         """
-        return await self._runs.replay(self._record(run_id))
-
-    async def _follow(
-        self, record: RunRecord, offset: int, follow: bool
-    ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
-        while True:
-            while offset < len(record.events):
-                offset += 1
-                yield offset, decode(record.events[offset - 1])
-            if record.ending is not None or not follow:
-                return
-            await self._live(record).appended.wait()
-
-    def _record(self, run_id: str) -> RunRecord:
-        record = self._journal.find(run_id)
-        if record is None:
-            raise unknown_run(run_id)
-        return record
-
-    def _live(self, record: RunRecord) -> Run:
-        self._require_open()
-        return self._runs.run_of(record)
+        return await self._runs.replay(self._client.record(run_id))
 
     def _require_open(self) -> None:
+        self._runs.require_event_loop()
         if self._is_closed:
-            raise EngineError("the engine is closed", hint="start it again")
-
-    def _state(self, record: RunRecord) -> RunState:
-        if record.ending is not None:
-            return record.ending
-        is_waiting = not self._is_closed and self._runs.run_of(record).is_parked
-        return "waiting" if is_waiting else "running"
-
-    def _status(self, record: RunRecord) -> RunStatus:
-        waits = self._runs.run_of(record).waits.values() if record.ending is None else ()
-        return RunStatus(
-            run_id=record.run_id,
-            state=self._state(record),
-            input=decode(record.input),
-            output=decode(record.output),
-            error=record.error,
-            children=tuple(record.children),
-            awaiting=tuple(
-                OpenWait(op=wait.op, about=decode(wait.about)) for wait in waits if wait.about != NULL
-            ),
-            session=record.session,
-        )
+            raise closed_error()

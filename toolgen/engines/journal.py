@@ -103,7 +103,9 @@ class RunRecord:
     no: int = 0
     """Its number in a journal that has numbers."""
     next_op: int = 0
-    """Operations that have a number."""
+    """The newest number of an operation."""
+    is_parked: bool = False
+    """The journal says that only signals move it."""
 
 
 class Journal(Protocol):

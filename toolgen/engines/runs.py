@@ -66,6 +66,10 @@ class Runs:
         self._loops, self._activities.functions = dict(loops), dict(activities)
         self._events.on_event, self._last_events = on_event, last_events
 
+    def require_event_loop(self) -> None:
+        """Raise an `EngineError` where the running event loop is not the one of the runs."""
+        self._tasks.require_loop()
+
     @property
     def is_working(self) -> bool:
         return self._is_working
@@ -120,8 +124,7 @@ class Runs:
         Raises:
             EngineError: no loop has the name.
         """
-        if loop not in self._loops:
-            raise EngineError(f"no loop is registered as {loop!r}, for the run {run_id}")
+        self.require_loop(loop, run_id)
         record = RunRecord(
             run_id=run_id, loop=loop, input=text, parent=parent, session=session, starter=starter
         )
@@ -130,6 +133,11 @@ class Runs:
         if self._is_working:
             self._begin(run)
         return run
+
+    def require_loop(self, loop: str, run_id: str) -> None:
+        """Raise an `EngineError` where no loop of the registered ones has the name."""
+        if loop not in self._loops:
+            raise EngineError(f"no loop is registered as {loop!r}, for the run {run_id}")
 
     def child_of(self, run: Run, op: str, loop: str, text: bytes) -> Run:
         """Return the child run of an operation, begun now or before.

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, TypeVarTuple
 
 from toolgen.contract.logs import logger
 from toolgen.contract.tasks import GRACE_S, start_held
+from toolgen.runtime.engine import EngineError
 
 Result = TypeVar("Result")
 Arguments = TypeVarTuple("Arguments")
@@ -27,14 +28,27 @@ class Tasks:
         self._context = contextvars.Context()
 
     def attach(self) -> bool:
-        """Belong to the running event loop; return whether another one ended without `close`."""
+        """Belong to the running event loop; return whether another one ended without `close`.
+
+        Raises:
+            EngineError: the other one has not ended.
+        """
         loop = asyncio.get_running_loop()
         if loop is self._loop:
             return False
+        self.require_loop()
         was_attached = self._loop is not None
         self._loop, self._thread = loop, threading.get_ident()
         self._context = contextvars.copy_context()
         return was_attached
+
+    def require_loop(self) -> None:
+        """Raise an `EngineError` where the running event loop is another one than that of the tasks."""
+        if self._loop not in (None, asyncio.get_running_loop()) and not self._loop.is_closed():
+            raise EngineError(
+                "the engine belongs to another event loop, which has not ended",
+                hint="make an engine for each event loop, or hand over with run_coroutine_threadsafe",
+            )
 
     def start(self, work: Coroutine[Any, Any, Result], name: str) -> asyncio.Task[Result]:
         """Start a task, kept until it ends."""

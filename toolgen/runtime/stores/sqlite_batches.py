@@ -99,6 +99,10 @@ class SqliteBatches:
         self._open()
         self._writes.open()
 
+    @property
+    def path(self) -> Path:
+        return self._settings.path
+
     def put(self, sql: str, *row: Any) -> None:
         """Write a row with the next batch. INSERT statements are executed before all others of a batch."""
         self._batch.rows.append((sql, row, None))
@@ -146,6 +150,14 @@ class SqliteBatches:
             StoreError: the file cannot be used; the class says why.
         """
         return self._reads.run_here(step, busy_s=1.0)
+
+    def write_now(self, step: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what a step returns, run as a transaction of its own, before the first batch.
+
+        Raises:
+            StoreError: the file cannot be used; the class says why.
+        """
+        return self._writes.run_here(step, busy_s=self._settings.busy_s)
 
     async def close(self) -> None:
         """Write what is left, and close the file until it is used again.

@@ -1,0 +1,71 @@
+"""What an engine does for its clients, wherever the runs are kept."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Protocol
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime.engine import EngineError, Receipt, RunState, RunStatus, WaitOverError, WaitStatus
+
+from .journal import RunRecord
+
+
+class Client(Protocol):
+    """The methods of `Engine` behind its checks; every text is JSON."""
+
+    async def start(self, *, worker: bool) -> None: ...
+
+    async def close(self) -> None: ...
+
+    async def start_run(self, loop: str, text: bytes, *, run_id: str, session: str) -> None:
+        """Start a run unless its id is taken."""
+        ...
+
+    async def is_open(self, run_id: str) -> bool:
+        """Return whether a run goes on.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        ...
+
+    async def signal(self, run_id: str, name: str, text: bytes, *, signal_id: str) -> None: ...
+
+    async def answer(self, run_id: str, op: str, text: bytes, *, key: str) -> Receipt: ...
+
+    async def wait_status(self, run_id: str, op: str) -> WaitStatus | None: ...
+
+    async def cancel(self, run_id: str, reason: str) -> None: ...
+
+    async def status(self, run_id: str) -> RunStatus: ...
+
+    async def settled(self, run_id: str) -> RunStatus: ...
+
+    async def result(self, run_id: str) -> RunStatus: ...
+
+    def events(
+        self, run_id: str, *, after: int, follow: bool
+    ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]: ...
+
+    async def list_runs(
+        self, *, state: RunState | None, session: str | None, limit: int
+    ) -> tuple[RunStatus, ...]: ...
+
+    def record(self, run_id: str) -> RunRecord:
+        """Return all of a run.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        ...
+
+
+def closed_error() -> EngineError:
+    """Return the error of an engine that was closed."""
+    return EngineError("the engine is closed", hint="start it again")
+
+
+def wait_over(run_id: str, op: str) -> WaitOverError:
+    """Return the error of an answer that nobody waits for any more."""
+    return WaitOverError(f"nothing waits for an answer to {op} of run {run_id} any more")

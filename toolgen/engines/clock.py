@@ -1,0 +1,39 @@
+"""The clock of an engine: seconds since 1970 that never run backwards."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+
+class SteadyClock:
+    """Wall time of its beginning, plus what has passed since by the monotonic clock.
+
+    So a wall clock that is set anew in between moves no deadline.
+    """
+
+    def __init__(
+        self,
+        wall: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._monotonic = monotonic
+        self._offset = wall() - monotonic()
+
+    def __call__(self) -> float:
+        return self._offset + self._monotonic()
+
+
+class RunClock:
+    """A clock that goes on from a time that was seen before, such as by another process."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._ahead = 0.0
+
+    def __call__(self) -> float:
+        return self._clock() + self._ahead
+
+    def continue_from(self, at: float) -> None:
+        """Be at least at this time from now on."""
+        self._ahead = max(self._ahead, at - self._clock())

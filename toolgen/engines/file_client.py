@@ -1,0 +1,272 @@
+"""Clients of runs that are kept in a file, in the process of the worker and in others.
+
+They read what is written and nothing else, so that they hear of nothing that a killed process takes with it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
+from typing import Final
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime.engine import Receipt, RunState, RunStatus, WaitStatus, unknown_run
+from toolgen.runtime.stores.sqlite_batches import SqliteBatches
+
+from .client import closed_error, wait_over
+from .file_watch import FileWatch
+from .file_worker import FileWorker
+from .journal import RunRecord
+from .payloads import encode
+from .run import Bell
+from .runs import Runs
+from .sqlite_journal import SqliteJournal
+from .sqlite_rows import read_events, read_record, read_status, read_statuses, read_wait
+from .sqlite_steps import add_answer, add_cancellation, add_signal, answer_state, start_run
+from .sqlite_tables import number
+from .timers import CallLater
+
+_TAKEN_S: Final = 5.0
+"""How long a client waits for the worker of another process to take its answer or cancellation."""
+
+
+class FileClient:
+    """Writes into the file, tells the worker, and reads what became of it."""
+
+    def __init__(
+        self,
+        *,
+        batches: SqliteBatches,
+        journal: SqliteJournal,
+        runs: Runs,
+        worker: FileWorker,
+        call_later: CallLater,
+    ) -> None:
+        self._batches = batches
+        self._journal = journal
+        self._runs = runs
+        self._worker = worker
+        self._call_later = call_later
+        self._watch = FileWatch(batches.path, call_later, self._changed)
+        self._bells: dict[str, Bell] = {}
+        self._version = 0
+        self._is_closed = False
+        batches.on_commit = self._committed
+
+    async def start(self, *, worker: bool) -> None:
+        """Watch the file, as its worker or as one of its clients.
+
+        Raises:
+            EngineError: another worker has the file.
+            StoreError: the file cannot be used.
+        """
+        self._batches.reopen()
+        self._is_closed = False
+        if worker:
+            await self._worker.start()
+        self._watch.start(is_worker=self._worker.is_working)
+
+    async def close(self) -> None:
+        self._is_closed = True
+        self._ring_all()
+        await self._worker.close()
+        self._watch.stop()
+
+    async def start_run(self, loop: str, text: bytes, *, run_id: str, session: str) -> None:
+        self._runs.require_loop(loop, run_id)
+        is_ours = self._worker.is_working
+        state = "running" if is_ours else "new"
+        no = await self._batches.run(
+            partial(start_run, run_id=run_id, loop=loop, given=text, session=session, state=state)
+        )
+        if no is None:
+            return
+        if is_ours and self._worker.is_working:
+            record = RunRecord(run_id=run_id, loop=loop, input=text, parent=None, session=session, no=no)
+            self._journal.adopt(record)
+            self._runs.resume([record])
+        else:
+            self._tell()
+
+    async def is_open(self, run_id: str) -> bool:
+        return not (await self.status(run_id)).is_over
+
+    async def signal(self, run_id: str, name: str, text: bytes, *, signal_id: str) -> None:
+        await self._batches.run(
+            partial(add_signal, run_id=run_id, signal_id=signal_id, name=name, payload=text)
+        )
+        await self._delivered()
+
+    async def answer(self, run_id: str, op: str, text: bytes, *, key: str) -> Receipt:
+        receipt = await self._batches.run(partial(add_answer, run_id=run_id, op=op, payload=text, key=key))
+        if receipt != "added":
+            return receipt
+        state = partial(answer_state, run_id=run_id, op=op)
+
+        def is_decided() -> bool:
+            return any(self._batches.read(state))
+
+        if not await self._until(run_id, is_decided):
+            return "recorded"
+        is_taken, _ = self._batches.read(state)
+        if not is_taken:
+            raise wait_over(run_id, op)
+        return "accepted"
+
+    async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
+        return self._batches.read(partial(read_wait, run_id=run_id, op=op))
+
+    async def cancel(self, run_id: str, reason: str) -> None:
+        live = self._journal.live(run_id) if self._worker.is_working else None
+        if live is not None:
+            self._runs.cancel(live, reason)
+            await self._batches.run(_nothing)
+            return
+        text, _ = encode(reason, "the reason of a cancellation")
+        if await self._batches.run(partial(add_cancellation, run_id=run_id, reason=text)):
+            await self._until(run_id, lambda: self._batches.read(partial(_is_over, run_id=run_id)))
+
+    async def status(self, run_id: str) -> RunStatus:
+        return self._batches.read(partial(read_status, run_id=run_id))
+
+    async def settled(self, run_id: str) -> RunStatus:
+        return await self._status_when(run_id, lambda status: status.is_over or status.state == "waiting")
+
+    async def result(self, run_id: str) -> RunStatus:
+        return await self._status_when(run_id, lambda status: status.is_over)
+
+    def events(
+        self, run_id: str, *, after: int, follow: bool
+    ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
+        if self._batches.read(partial(number, run_id=run_id)) is None:
+            raise unknown_run(run_id)
+        return self._follow(run_id, after, follow)
+
+    async def list_runs(
+        self, *, state: RunState | None, session: str | None, limit: int
+    ) -> tuple[RunStatus, ...]:
+        return tuple(self._batches.read(partial(read_statuses, state=state, session=session, limit=limit)))
+
+    def record(self, run_id: str) -> RunRecord:
+        record = self._batches.read(partial(read_record, run_id=run_id))
+        if record is None:
+            raise unknown_run(run_id)
+        return record
+
+    async def _status_when(self, run_id: str, is_so: Callable[[RunStatus], bool]) -> RunStatus:
+        while True:
+            status = self._batches.read(partial(read_status, run_id=run_id))
+            if is_so(status):
+                return status
+            await self._news(run_id)
+
+    async def _follow(
+        self, run_id: str, offset: int, follow: bool
+    ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
+        while True:
+            found = self._batches.read(partial(read_events, run_id=run_id, after=offset))
+            if found is None:
+                return
+            is_over, events = found
+            for number_, event in events:
+                offset = number_
+                yield offset, event
+            if events:
+                continue
+            if is_over or not follow:
+                return
+            await self._news(run_id)
+
+    async def _delivered(self) -> None:
+        """Have the worker take what was written; the one of this process has taken it on return."""
+        if self._worker.is_working:
+            self._worker.notice()
+            await self._journal.kept()
+        else:
+            self._tell()
+
+    async def _until(self, run_id: str, is_so: Callable[[], bool]) -> bool:
+        """Return whether a worker has done something that it was just asked for, in time."""
+        if self._worker.is_working:
+            await self._delivered()
+            return is_so()
+        if not self._tell():
+            return False
+        late = False
+
+        def stop() -> None:
+            nonlocal late
+            late = True
+            self._ring(run_id)
+
+        timer = self._call_later(_TAKEN_S, stop)
+        try:
+            while not (found := is_so()) and not late:
+                await self._news(run_id)
+        finally:
+            timer.cancel()
+        return found
+
+    def _tell(self) -> bool:
+        """Tell the worker of another process; return False when there is none."""
+        if self._worker.is_working:
+            self._worker.notice()
+            return True
+        return self._watch.is_watching and self._watch.tell()
+
+    async def _news(self, run_id: str) -> None:
+        """Return when something may have become of a run.
+
+        Raises:
+            EngineError: the engine is closed.
+        """
+        if self._is_closed:
+            raise closed_error()
+        self._watch.start(is_worker=self._worker.is_working)
+        bell = self._bells.setdefault(run_id, Bell())
+        await bell.wait()
+        if self._is_closed:
+            raise closed_error()
+
+    def _ring(self, run_id: str) -> None:
+        bell = self._bells.pop(run_id, None)
+        if bell is not None:
+            bell.ring()
+
+    def _ring_all(self) -> None:
+        for run_id in list(self._bells):
+            self._ring(run_id)
+
+    def _committed(self, changed: set[str]) -> None:
+        """Tell those who wait for a run that something was written of it."""
+        for run_id in changed:
+            self._ring(run_id)
+        if changed and self._worker.is_working and self._watch.is_watching:
+            self._watch.tell()
+
+    def _changed(self) -> None:
+        """Look at what other processes may have written."""
+        if self._worker.is_working:
+            self._worker.notice()
+        elif self._bells:
+            version = self._batches.read(_data_version)
+            if version != self._version:
+                self._version = version
+                self._ring_all()
+
+
+def _nothing(database: sqlite3.Connection) -> None:
+    """Write nothing, but fail where the batch does."""
+
+
+def _is_over(database: sqlite3.Connection, run_id: str) -> bool:
+    """Return whether a run is over, or forgotten."""
+    row = database.execute("SELECT ended FROM run WHERE run_id = ?", (run_id,)).fetchone()
+    return row is None or row[0] is not None
+
+
+def _data_version(database: sqlite3.Connection) -> int:
+    """Return a number that is another one when another connection has written."""
+    (version,) = database.execute("PRAGMA data_version").fetchone()
+    return int(version)

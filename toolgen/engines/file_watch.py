@@ -1,0 +1,63 @@
+"""Hears that a journal file has changed: by a doorbell, and by looking each second."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from toolgen.runtime.stores.doorbell import Doorbell
+
+from .timers import CallLater, Timer
+
+_POLL_S: Final = 1.0
+
+
+class FileWatch:
+    """Calls back when the file may have changed; belongs to the event loop in which it was started."""
+
+    def __init__(self, path: Path, call_later: CallLater, on_news: Callable[[], None]) -> None:
+        self._call_later = call_later
+        self._on_news = on_news
+        self._bell = Doorbell(path, on_news)
+        self._timer: Timer | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_worker = False
+
+    @property
+    def is_watching(self) -> bool:
+        return self._loop is not None
+
+    def start(self, *, is_worker: bool) -> None:
+        """Listen and look, if that is not done already; the worker is heard by all others."""
+        loop = asyncio.get_running_loop()
+        if loop is self._loop and (self._is_worker or not is_worker):
+            return
+        self.stop()
+        self._loop, self._is_worker = loop, is_worker
+        self._bell.open(is_worker=is_worker)
+        self._look()
+
+    def stop(self) -> None:
+        """Listen and look no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop = None
+        self._is_worker = False
+        self._bell.close()
+
+    def tell(self) -> bool:
+        """Say that the file has changed; return False when there is no worker to hear it."""
+        if self._is_worker:
+            self._bell.ring_others()
+            return True
+        return self._bell.ring_worker()
+
+    def _look(self) -> None:
+        self._timer = self._call_later(_POLL_S, self._polled)
+
+    def _polled(self) -> None:
+        self._on_news()
+        if self._loop is not None:
+            self._look()

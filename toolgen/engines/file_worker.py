@@ -1,0 +1,179 @@
+"""The worker of a journal file: it executes the runs, and hears of what clients write into the file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from toolgen.contract.logs import logger
+from toolgen.runtime.engine import EngineError
+from toolgen.runtime.stores import StoreError
+from toolgen.runtime.stores.lease import Lease
+from toolgen.runtime.stores.sqlite_batches import SqliteBatches
+
+from .payloads import decode
+from .runs import Runs
+from .sqlite_journal import SqliteJournal
+from .sqlite_rows import Unseen, count_finished, new_runs, next_wake, oldest_end, read_unseen
+from .sqlite_steps import PRUNE, prune
+from .sqlite_tables import CANCEL
+from .timers import CallLater, Timer
+
+_RETRY_S: Final = 1.0
+
+log = logger("toolgen.engines")
+
+
+class FileWorker:
+    """Has the lease on a journal file while it works; there is one for a file, over all processes."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        batches: SqliteBatches,
+        journal: SqliteJournal,
+        runs: Runs,
+        clock: Callable[[], float],
+        call_later: CallLater,
+        keep_runs: int,
+        keep_s: float | None,
+    ) -> None:
+        self._path = path
+        self._batches = batches
+        self._journal = journal
+        self._runs = runs
+        self._clock = clock
+        self._call_later = call_later
+        self._keep_runs = keep_runs
+        self._keep_s = keep_s
+        self._lease = Lease(path.with_name(f"{path.name}.lock"))
+        self._seen = journal.seen_numbers
+        self._timer: Timer | None = None
+        self._wake: float | None = None
+        self._finished = 0
+        self._pruning: asyncio.Task[None] | None = None
+        self.is_working = False
+        journal.on_park = self._parked
+        journal.on_end = self._ended
+
+    async def start(self) -> None:
+        """Take the lease and go on with the runs that are not over and not parked.
+
+        Raises:
+            EngineError: another worker has the file.
+            StoreError: the file cannot be used.
+        """
+        if self.is_working:
+            return
+        if not self._lease.acquire():
+            raise EngineError(
+                f"the runs of {str(self._path)!r} are executed by another engine, in the process"
+                f" {self._lease.holder()}",
+                hint="be a client of it with InProcessEngine(path, worker=False), or start(worker=False)",
+            )
+        try:
+            await self._journal.reset()
+            self._finished = self._batches.read(count_finished)
+            self._runs.start(worker=True)
+        except BaseException:
+            self._lease.release()
+            raise
+        self.is_working = True
+        self.notice()
+        self._due()
+
+    async def close(self) -> None:
+        """Stop executing, write what is left, and give the lease back."""
+        self.is_working = False
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._wake = None
+        if self._pruning is not None:
+            self._pruning.cancel()
+        await self._runs.close()
+        await self._batches.close()
+        self._lease.release()
+
+    def notice(self) -> None:
+        """Take what clients have written: new runs, signals, cancellations."""
+        if not self.is_working:
+            return
+        try:
+            new = self._batches.read(new_runs)
+            if new:
+                self._runs.resume(self._journal.load_trees(new))
+            for unseen in self._batches.read(read_unseen):
+                if unseen.signal.no not in self._seen:
+                    self._take(unseen)
+            self._prune_old()
+        except StoreError as error:
+            log.warning("the worker will look again: %s", error)
+
+    def _take(self, unseen: Unseen) -> None:
+        signal, record = unseen.signal, self._journal.live(unseen.run_id)
+        if record is None and unseen.is_wanted and not unseen.is_late:
+            self._runs.resume(self._journal.load_trees([unseen.run]))
+            record = self._journal.live(unseen.run_id)
+        self._journal.seen(signal.no)
+        if record is None or record.ending is not None:
+            if signal.key:
+                log.warning("run %s ended before it had the answer %s", unseen.run_id, signal.name)
+        elif signal.signal_id == CANCEL:
+            self._runs.cancel(record, decode(signal.payload))
+        elif signal.signal_id not in record.signals:
+            self._runs.deliver(record, signal)
+
+    def _parked(self, wake: float) -> None:
+        if self.is_working and (self._wake is None or wake < self._wake):
+            self._set_timer(wake)
+
+    def _set_timer(self, wake: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._wake = wake
+        self._timer = self._call_later(max(0.0, wake - self._clock()), self._due)
+
+    def _due(self) -> None:
+        """Go on with the parked runs whose time has come."""
+        self._timer = self._wake = None
+        if not self.is_working:
+            return
+        try:
+            now = self._clock()
+            self._runs.resume(self._journal.load_due(now))
+            wake = self._batches.read(partial(next_wake, after=now))
+        except StoreError as error:
+            log.warning("parked runs wait for their journal: %s", error)
+            wake = self._clock() + _RETRY_S
+        if wake is not None:
+            self._set_timer(wake)
+
+    def _ended(self) -> None:
+        self._finished += 1
+        if self._finished >= self._keep_runs + PRUNE:
+            self._start_pruning()
+
+    def _prune_old(self) -> None:
+        if self._keep_s is None:
+            return
+        oldest = self._batches.read(oldest_end)
+        if oldest is not None and oldest < self._clock() - self._keep_s:
+            self._start_pruning()
+
+    def _start_pruning(self) -> None:
+        if self.is_working and (self._pruning is None or self._pruning.done()):
+            self._pruning = asyncio.get_running_loop().create_task(self._prune())
+
+    async def _prune(self) -> None:
+        """Delete the oldest runs that are over, some with each batch."""
+        before = None if self._keep_s is None else self._clock() - self._keep_s
+        try:
+            while await self._batches.run(partial(prune, keep=self._keep_runs, before=before)):
+                pass
+            self._finished = self._batches.read(count_finished)
+        except StoreError as error:
+            log.warning("runs that are over stay for now: %s", error)

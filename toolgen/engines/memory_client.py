@@ -1,0 +1,153 @@
+"""Clients of runs that are kept in memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime.engine import (
+    OpenWait,
+    Receipt,
+    RunState,
+    RunStatus,
+    WaitStatus,
+    answer_name,
+    unknown_run,
+)
+
+from .client import closed_error, wait_over
+from .journal import RunRecord, SignalRecord
+from .memory_journal import MemoryJournal
+from .payloads import NULL, decode
+from .run import Run
+from .runs import Runs
+
+
+class MemoryClient:
+    """Reads and changes the records themselves."""
+
+    def __init__(self, journal: MemoryJournal, runs: Runs) -> None:
+        self._journal = journal
+        self._runs = runs
+        self._is_closed = False
+
+    async def start(self, *, worker: bool) -> None:
+        self._is_closed = False
+        self._runs.start(worker=worker)
+
+    async def close(self) -> None:
+        self._is_closed = True
+        await self._runs.close()
+
+    async def start_run(self, loop: str, text: bytes, *, run_id: str, session: str) -> None:
+        if self._journal.find(run_id) is None:
+            self._runs.open(loop, text, run_id, session=session)
+
+    async def is_open(self, run_id: str) -> bool:
+        return self.record(run_id).ending is None
+
+    async def signal(self, run_id: str, name: str, text: bytes, *, signal_id: str) -> None:
+        record = self.record(run_id)
+        if record.ending is None and signal_id not in record.signals:
+            self._runs.deliver(record, SignalRecord(signal_id, name, text))
+
+    async def answer(self, run_id: str, op: str, text: bytes, *, key: str) -> Receipt:
+        record, name = self.record(run_id), answer_name(op)
+        kept = record.signals.get(name)
+        if kept is not None:
+            return "same" if kept.key == key else "conflict"
+        if record.ending is not None or op in record.ops:
+            raise wait_over(run_id, op)
+        self._runs.deliver(record, SignalRecord(name, name, text, key=key))
+        return "accepted" if self._runs.is_working else "recorded"
+
+    async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
+        record = self.record(run_id)
+        wait, answer = record.waits.get(op), record.signals.get(answer_name(op))
+        if wait is None:
+            return None
+        return WaitStatus(
+            about=decode(wait.about),
+            is_open=answer is None and record.ending is None and op not in record.ops,
+            answer=None if answer is None else decode(answer.payload),
+        )
+
+    async def cancel(self, run_id: str, reason: str) -> None:
+        self._runs.cancel(self.record(run_id), reason)
+
+    async def status(self, run_id: str) -> RunStatus:
+        return self._status(self.record(run_id))
+
+    async def settled(self, run_id: str) -> RunStatus:
+        record = self.record(run_id)
+        while record.ending is None:
+            run = self._live(record)
+            if run.is_parked:
+                break
+            await run.turned.wait()
+        return self._status(record)
+
+    async def result(self, run_id: str) -> RunStatus:
+        record = self.record(run_id)
+        while record.ending is None:
+            await self._live(record).turned.wait()
+        return self._status(record)
+
+    def events(
+        self, run_id: str, *, after: int, follow: bool
+    ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
+        return self._follow(self.record(run_id), after, follow)
+
+    async def list_runs(
+        self, *, state: RunState | None, session: str | None, limit: int
+    ) -> tuple[RunStatus, ...]:
+        found: list[RunStatus] = []
+        for record in self._journal.newest():
+            if len(found) >= limit:
+                break
+            if session in (None, record.session) and state in (None, self._state(record)):
+                found.append(self._status(record))
+        return tuple(found)
+
+    def record(self, run_id: str) -> RunRecord:
+        record = self._journal.find(run_id)
+        if record is None:
+            raise unknown_run(run_id)
+        return record
+
+    async def _follow(
+        self, record: RunRecord, offset: int, follow: bool
+    ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
+        while True:
+            while offset < len(record.events):
+                offset += 1
+                yield offset, decode(record.events[offset - 1])
+            if record.ending is not None or not follow:
+                return
+            await self._live(record).appended.wait()
+
+    def _live(self, record: RunRecord) -> Run:
+        if self._is_closed:
+            raise closed_error()
+        return self._runs.run_of(record)
+
+    def _state(self, record: RunRecord) -> RunState:
+        if record.ending is not None:
+            return record.ending
+        is_waiting = not self._is_closed and self._runs.run_of(record).is_parked
+        return "waiting" if is_waiting else "running"
+
+    def _status(self, record: RunRecord) -> RunStatus:
+        waits = self._runs.run_of(record).waits.values() if record.ending is None else ()
+        return RunStatus(
+            run_id=record.run_id,
+            state=self._state(record),
+            input=decode(record.input),
+            output=decode(record.output),
+            error=record.error,
+            children=tuple(record.children),
+            awaiting=tuple(
+                OpenWait(op=wait.op, about=decode(wait.about)) for wait in waits if wait.about != NULL
+            ),
+            session=record.session,
+        )

@@ -1,0 +1,265 @@
+"""The journal in a SQLite file, as the worker of the file sees it.
+
+Only runs in which something goes on have their records in memory.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
+from typing import Any, Final
+
+from toolgen.runtime.engine import EngineError
+from toolgen.runtime.stores.sqlite_batches import SqliteBatches
+
+from .clock import RunClock
+from .journal import AttemptRecord, Ending, OpRecord, RunRecord, SignalRecord, WaitRecord
+from .payloads import encode
+from .sqlite_rows import read_busy_trees, read_due_trees, read_open_record, read_record, read_trees
+from .sqlite_tables import MOST, SHIFT
+
+_CLOCK_S: Final = 1.0
+"""How old the time of the journal may be."""
+_RUN: Final = (
+    "INSERT INTO run (no, run_id, loop, parent, starter, session, input, state)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, 'running')"
+)
+_OP: Final = "INSERT INTO op (id, op, what, digest, at, value, kind, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_EVENT: Final = "INSERT INTO event (id, key, text) VALUES (?, ?, ?)"
+_WAIT: Final = "INSERT INTO wait (id, op, names, about) VALUES (?, ?, ?, ?)"
+_ATTEMPT: Final = "INSERT OR REPLACE INTO attempt (run, op, failed, until, begun) VALUES (?, ?, ?, ?, ?)"
+_BEGIN: Final = "UPDATE run SET began = ?, state = 'running' WHERE no = ?"
+_PARK: Final = "UPDATE run SET state = 'parked', wake = ? WHERE no = ?"
+_UNPARK: Final = "UPDATE run SET state = 'running', wake = NULL WHERE no = ?"
+_END: Final = "UPDATE run SET state = ?, ended = ?, wake = NULL, output = ?, error = ? WHERE no = ?"
+_SEEN: Final = "UPDATE signal SET is_seen = 1 WHERE no = ?"
+_TAKEN: Final = "UPDATE signal SET is_seen = 1, is_taken = 1 WHERE no = ?"
+_TIME: Final = "INSERT OR REPLACE INTO meta (name, value) VALUES ('clock', ?)"
+
+
+class SqliteJournal:
+    """Keeps the records of the runs that go on, and writes what changes in them."""
+
+    def __init__(self, batches: SqliteBatches, clock: RunClock, seen: set[int]) -> None:
+        """Make a journal.
+
+        Args:
+            batches: What writes.
+            clock: Goes on from the times that the journal holds.
+            seen: Gets the numbers of signals that the worker has seen and that are not written as seen yet.
+        """
+        self._batches = batches
+        self._clock = clock
+        self.seen_numbers = seen
+        self._records: dict[str, RunRecord] = {}
+        self._next = 0
+        self._timed = 0.0
+        self.on_park: Callable[[float], None] = lambda wake: None
+        """Hears when a run that is parked has to go on by itself."""
+        self.on_end: Callable[[], None] = lambda: None
+        """Called when the end of a root run is kept."""
+
+    async def reset(self) -> None:
+        """Write what is left and forget all records: another process may have been the worker since."""
+        await self._batches.kept()
+        self._records.clear()
+        self.seen_numbers.clear()
+        newest, at = self._batches.read(_newest)
+        self._next = newest + 2 & ~1
+        self._clock.continue_from(at)
+
+    def adopt(self, record: RunRecord) -> None:
+        """Take the record of a run that was just added."""
+        self._records[record.run_id] = record
+        self._next = max(self._next, record.no + 2 & ~1)
+
+    def load_trees(self, numbers: Sequence[int]) -> list[RunRecord]:
+        """Return what is not over of the trees of some runs, parents first."""
+        return self._loaded(self._batches.read(partial(read_trees, numbers=numbers)))
+
+    def load_due(self, now: float) -> list[RunRecord]:
+        """Return the parked runs whose time has come, with what is not over of their trees."""
+        return self._loaded(self._batches.read(partial(read_due_trees, now=now)))
+
+    def live(self, run_id: str) -> RunRecord | None:
+        """Return the record of a run that is in memory."""
+        return self._records.get(run_id)
+
+    def find(self, run_id: str) -> RunRecord | None:
+        found = self._records.get(run_id)
+        if found is None:
+            found = self._batches.read(partial(read_record, run_id=run_id))
+            if found is not None and found.ending is None:
+                self._loaded([found])
+        return found
+
+    def find_open(self, run_id: str) -> RunRecord | None:
+        found = self._records.get(run_id)
+        if found is None:
+            found = self._batches.read(partial(read_open_record, run_id=run_id))
+            if found is not None:
+                self._loaded([found])
+        return None if found is None or found.ending is not None else found
+
+    def unfinished(self) -> list[RunRecord]:
+        return self._loaded(self._batches.read(read_busy_trees))
+
+    def add(self, record: RunRecord) -> None:
+        record.no, self._next = self._next, self._next + 2
+        parent = None if record.parent is None else self._records[record.parent]
+        starter = None if record.starter is None else self._records.get(record.starter)
+        self._records[record.run_id] = record
+        numbers = [None if above is None else above.no for above in (parent, starter)]
+        self._batches.put(_RUN, record.no, record.run_id, record.loop, *numbers, record.session, record.input)
+        if parent is not None:
+            parent.children.append(record.run_id)
+        if starter is not None:
+            starter.detached.append(record.run_id)
+
+    def begin(self, record: RunRecord, at: float) -> None:
+        record.began = at
+        self._batches.put(_BEGIN, at, record.no)
+
+    def put(self, record: RunRecord, op: OpRecord, taken: SignalRecord | None = None) -> None:
+        self._batches.put(_OP, *self._op_row(record, op))
+        record.ops[op.op] = op
+        if taken is not None:
+            taken.is_taken = True
+            self._batches.put(_TAKEN, taken.no)
+        if op.at > self._timed + _CLOCK_S:
+            self._timed = op.at
+            self._batches.put(_TIME, op.at)
+
+    def expire(self, record: RunRecord, op: OpRecord, then: Callable[[bool], None]) -> None:
+        def decided(is_kept: bool) -> None:
+            if is_kept:
+                record.ops[op.op] = op
+            then(is_kept)
+
+        self._batches.decide(_OP, *self._op_row(record, op), about=record.no, then=decided)
+
+    def attempted(self, record: RunRecord, op: str, attempt: AttemptRecord) -> None:
+        record.attempts[op] = attempt
+        row = (record.no, op, attempt.failed, attempt.until, attempt.has_begun)
+        self._batches.put(_ATTEMPT, *row)
+        self._batches.when_kept(_nothing)  # it is not to wait for the next record
+
+    def add_signal(self, record: RunRecord, signal: SignalRecord) -> None:
+        record.signals[signal.signal_id] = signal
+
+    def seen(self, signal_no: int) -> None:
+        """Keep that the worker has seen a signal, and its run has it if it wants it."""
+        self.seen_numbers.add(signal_no)
+        self._batches.put(_SEEN, signal_no)
+        self._batches.when_kept(partial(self.seen_numbers.discard, signal_no))
+
+    def add_wait(self, record: RunRecord, wait: WaitRecord) -> None:
+        record.waits[wait.op] = wait
+        names, _ = encode(list(wait.names), "the names of a wait")
+        self._batches.put(_WAIT, self._id(record, len(record.waits)), wait.op, names.decode(), wait.about)
+        self._batches.when_kept(_nothing)
+
+    def add_event(self, record: RunRecord, key: str | None, text: bytes) -> int:
+        number = len(record.events) + 1
+        if number > MOST and key not in ("run_completed", "run_stream_end"):
+            raise EngineError(f"run {record.run_id} has {MOST} events, and the journal keeps no more")
+        if key is not None:
+            record.keys.add(key)
+        record.events.append(text)
+        self._batches.put(_EVENT, (record.no << SHIFT) + number, key, text)
+        self._batches.mark(record.run_id)
+        return number
+
+    def park(
+        self,
+        record: RunRecord,
+        waits: Sequence[WaitRecord],
+        wake: float | None,
+        then: Callable[[bool], None],
+    ) -> None:
+        for wait in waits:
+            if wait.op not in record.waits:
+                self.add_wait(record, wait)
+
+        def decided(is_kept: bool) -> None:
+            record.is_parked = is_kept
+            if is_kept and wake is not None:
+                self.on_park(wake)
+            then(is_kept)
+
+        record.is_parked = True
+        self._batches.mark(record.run_id)
+        self._batches.decide(_PARK, wake, record.no, about=record.no, then=decided)
+
+    def unpark(self, record: RunRecord) -> None:
+        if record.is_parked:
+            record.is_parked = False
+            self._batches.put(_UNPARK, record.no)
+            self._batches.when_kept(_nothing)
+
+    def forget(self, record: RunRecord) -> None:
+        self._records.pop(record.run_id, None)
+
+    def end(self, record: RunRecord, ending: Ending, output: bytes, error: str, at: float) -> None:
+        record.ending, record.output, record.error = ending, output, error
+        self._batches.put(_END, ending, at, output, error, record.no)
+        self._batches.mark(record.run_id)
+        if record.attempts:
+            self._batches.put("DELETE FROM attempt WHERE run = ?", record.no)
+        self._batches.when_kept(partial(self._ended, record))
+
+    def when_kept(self, callback: Callable[[], None]) -> None:
+        self._batches.when_kept(callback)
+
+    async def kept(self) -> None:
+        await self._batches.kept()
+
+    def _ended(self, record: RunRecord) -> None:
+        self._records.pop(record.run_id, None)
+        if record.parent is None:
+            self.on_end()
+
+    def _loaded(self, records: Iterable[RunRecord]) -> list[RunRecord]:
+        """Take records that were read, unless they are in memory already; return those that count."""
+        found = []
+        for read in records:
+            record = self._records.setdefault(read.run_id, read)
+            if record.ending is not None:
+                continue
+            found.append(record)
+            if record is not read:
+                continue
+            for op in record.ops.values():
+                self._clock.continue_from(op.at)
+            self.unpark(record)
+        return found
+
+    def _op_row(self, record: RunRecord, op: OpRecord) -> tuple[Any, ...]:
+        record.next_op += 1
+        id_ = self._id(record, record.next_op)
+        return (id_, op.op, op.what, op.digest, op.at, op.value, op.kind, op.message)
+
+    def _id(self, record: RunRecord, number: int) -> int:
+        if number > MOST:
+            raise EngineError(
+                f"run {record.run_id} does more than {MOST} things, and the journal keeps no more"
+            )
+        return (record.no << SHIFT) + number
+
+
+def contested(database: sqlite3.Connection, *, seen: Collection[int]) -> set[int]:
+    """Return the numbers of the runs that have signals which the worker has not seen."""
+    rows = database.execute("SELECT no, run FROM signal WHERE is_seen = 0")
+    return {run for no, run in rows if no not in seen}
+
+
+def _newest(database: sqlite3.Connection) -> tuple[int, float]:
+    """Return the highest number of a run, and the newest time."""
+    (no,) = database.execute("SELECT coalesce(max(no), 0) FROM run").fetchone()
+    row = database.execute("SELECT value FROM meta WHERE name = 'clock'").fetchone()
+    return no, 0.0 if row is None else float(row[0])
+
+
+def _nothing() -> None:
+    """Wait for nothing, but have it written with this turn."""

@@ -1,0 +1,305 @@
+"""Reads runs from a journal in SQLite: whole records for the worker, and what others may know of them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime.engine import OpenWait, RunState, RunStatus, WaitStatus, answer_name, unknown_run
+
+from .journal import AttemptRecord, OpRecord, RunRecord, SignalRecord, WaitRecord
+from .payloads import NULL, decode
+from .sqlite_tables import CANCEL, ids, number
+
+_STATES: Final[dict[str, RunState]] = {
+    "new": "running",
+    "running": "running",
+    "parked": "waiting",
+    "completed": "completed",
+    "failed": "failed",
+    "canceled": "canceled",
+}
+_OPEN: Final = "op NOT IN (SELECT op FROM op WHERE id BETWEEN ? AND ?)"
+
+
+def read_record(database: sqlite3.Connection, run_id: str) -> RunRecord | None:
+    """Return all of a run; None where no run has the id."""
+    no = number(database, run_id)
+    return None if no is None else _record(database, no)
+
+
+def read_open_record(database: sqlite3.Connection, run_id: str) -> RunRecord | None:
+    """Return all of a run that is not over."""
+    row = database.execute("SELECT no FROM run WHERE run_id = ? AND ended IS NULL", (run_id,)).fetchone()
+    return None if row is None else _record(database, row[0])
+
+
+def read_busy_trees(database: sqlite3.Connection) -> list[RunRecord]:
+    """Return the runs that are neither over nor parked, with all that is not over of their trees."""
+    rows = database.execute("SELECT no FROM run WHERE ended IS NULL AND state IN ('new', 'running')")
+    return read_trees(database, [no for (no,) in rows.fetchall()])
+
+
+def read_due_trees(database: sqlite3.Connection, now: float) -> list[RunRecord]:
+    """Return the parked runs whose time has come, with all that is not over of their trees."""
+    rows = database.execute(
+        "SELECT no FROM run WHERE ended IS NULL AND state = 'parked' AND wake <= ?", (now,)
+    )
+    return read_trees(database, [no for (no,) in rows.fetchall()])
+
+
+def read_trees(database: sqlite3.Connection, numbers: Sequence[int]) -> list[RunRecord]:
+    """Return what is not over of the trees of some runs, parents first."""
+    roots = dict.fromkeys(_root(database, no) for no in numbers)
+    found: list[RunRecord] = []
+    for root in roots:
+        queue = [root]
+        while queue:
+            no = queue.pop(0)
+            found.append(_record(database, no))
+            rows = database.execute(
+                "SELECT no FROM run WHERE parent = ? AND ended IS NULL ORDER BY no", (no,)
+            )
+            queue += [child for (child,) in rows]
+    return found
+
+
+def next_wake(database: sqlite3.Connection, after: float) -> float | None:
+    """Return when the first parked run has to go on by itself, after some time."""
+    (wake,) = database.execute(
+        "SELECT min(wake) FROM run WHERE ended IS NULL AND state = 'parked' AND wake > ?", (after,)
+    ).fetchone()
+    return None if wake is None else float(wake)
+
+
+def new_runs(database: sqlite3.Connection) -> list[int]:
+    """Return the numbers of the runs that no worker has seen."""
+    rows = database.execute("SELECT no FROM run WHERE ended IS NULL AND state = 'new' ORDER BY no")
+    return [no for (no,) in rows]
+
+
+def count_finished(database: sqlite3.Connection) -> int:
+    """Return how many root runs are over."""
+    (count,) = database.execute(
+        "SELECT count(*) FROM run WHERE ended IS NOT NULL AND parent IS NULL"
+    ).fetchone()
+    return int(count)
+
+
+def oldest_end(database: sqlite3.Connection) -> float | None:
+    """Return when the first root run ended of those that are kept."""
+    (ended,) = database.execute(
+        "SELECT min(ended) FROM run WHERE ended IS NOT NULL AND parent IS NULL"
+    ).fetchone()
+    return None if ended is None else float(ended)
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """A signal that no worker has seen."""
+
+    run: int
+    run_id: str
+    is_late: bool
+    """Its run is over."""
+    is_wanted: bool
+    """It cancels the run, or an open wait is for it."""
+    signal: SignalRecord
+
+
+def read_unseen(database: sqlite3.Connection) -> list[Unseen]:
+    """Return the signals that no worker has seen, in their order."""
+    rows = database.execute(
+        """SELECT signal.no, run, run_id, ended IS NOT NULL, signal_id, name, payload, key FROM signal
+        JOIN run ON run.no = signal.run WHERE is_seen = 0 ORDER BY signal.no"""
+    ).fetchall()
+    return [
+        Unseen(
+            run,
+            run_id,
+            bool(is_late),
+            signal_id == CANCEL or is_awaited(database, run, name),
+            SignalRecord(signal_id, name, payload, key=key, no=no),
+        )
+        for no, run, run_id, is_late, signal_id, name, payload, key in rows
+    ]
+
+
+def is_awaited(database: sqlite3.Connection, no: int, name: str) -> bool:
+    """Return whether an open wait of a run is for this name, as far as the journal knows."""
+    rows = database.execute(f"SELECT names FROM wait WHERE id BETWEEN ? AND ? AND {_OPEN}", ids(no) * 2)
+    return any(name in decode(names) for (names,) in rows)
+
+
+def read_status(database: sqlite3.Connection, run_id: str) -> RunStatus:
+    """Return where a run stands.
+
+    Raises:
+        UnknownRunError: no run has the id.
+    """
+    no = number(database, run_id)
+    if no is None:
+        raise unknown_run(run_id)
+    return _status(database, no)
+
+
+def read_statuses(
+    database: sqlite3.Connection, state: RunState | None, session: str | None, limit: int
+) -> list[RunStatus]:
+    """Return where runs stand, the newest first."""
+    wanted, values = ["1"], list[Any]()
+    if state is not None:
+        names = [name for name, shown in _STATES.items() if shown == state]
+        # The index is for the few that are executed; for all others the newest are read first.
+        column = "state" if state == "running" else "+state"
+        wanted.append(f"{column} IN ({','.join('?' * len(names))})")
+        values += names
+        if state in ("running", "waiting"):
+            wanted.append("ended IS NULL")
+    if session is not None:
+        wanted.append("session = ? AND session != ''" if session else "session = ?")
+        values.append(session)
+    rows = database.execute(
+        f"SELECT no FROM run WHERE {' AND '.join(wanted)} ORDER BY no DESC LIMIT ?", (*values, limit)
+    )
+    return [_status(database, no) for (no,) in rows.fetchall()]
+
+
+def read_wait(database: sqlite3.Connection, run_id: str, op: str) -> WaitStatus | None:
+    """Return where a wait stands; None where none has begun.
+
+    Raises:
+        UnknownRunError: no run has the id.
+    """
+    no = number(database, run_id)
+    if no is None:
+        raise unknown_run(run_id)
+    row = database.execute(
+        "SELECT about FROM wait WHERE id BETWEEN ? AND ? AND op = ?", (*ids(no), op)
+    ).fetchone()
+    if row is None:
+        return None
+    answer = database.execute(
+        "SELECT payload FROM signal WHERE run = ? AND signal_id = ?", (no, answer_name(op))
+    ).fetchone()
+    return WaitStatus(
+        about=decode(row[0]),
+        is_open=answer is None and not is_over(database, no) and not has_op(database, no, op),
+        answer=None if answer is None else decode(answer[0]),
+    )
+
+
+def read_events(
+    database: sqlite3.Connection, run_id: str, after: int
+) -> tuple[bool, list[tuple[int, dict[str, Json]]]] | None:
+    """Return whether a run is over, and its events after an offset, at most 500; None where it is unknown."""
+    no = number(database, run_id)
+    if no is None:
+        return None
+    first, last = ids(no)
+    rows = database.execute(
+        "SELECT id, text FROM event WHERE id > ? AND id <= ? LIMIT 500", (first + after, last)
+    ).fetchall()
+    return is_over(database, no), [(id_ - first, decode(text)) for id_, text in rows]
+
+
+def is_over(database: sqlite3.Connection, no: int) -> bool:
+    """Return whether a run is over, or forgotten."""
+    row = database.execute("SELECT ended FROM run WHERE no = ?", (no,)).fetchone()
+    return row is None or row[0] is not None
+
+
+def has_op(database: sqlite3.Connection, no: int, op: str) -> bool:
+    """Return whether an operation of a run has ended."""
+    rows = database.execute("SELECT 1 FROM op WHERE id BETWEEN ? AND ? AND op = ?", (*ids(no), op))
+    return rows.fetchone() is not None
+
+
+def _status(database: sqlite3.Connection, no: int) -> RunStatus:
+    run_id, state, given, output, error, session = database.execute(
+        "SELECT run_id, state, input, output, error, session FROM run WHERE no = ?", (no,)
+    ).fetchone()
+    is_open = state in ("new", "running", "parked")
+    awaiting: Iterable[Any] = ()
+    if is_open:
+        awaiting = database.execute(
+            f"SELECT op, about FROM wait WHERE id BETWEEN ? AND ? AND about != ? AND {_OPEN} ORDER BY id",
+            (*ids(no), NULL, *ids(no)),
+        ).fetchall()
+    children = database.execute("SELECT run_id FROM run WHERE parent = ? ORDER BY no", (no,)).fetchall()
+    return RunStatus(
+        run_id=run_id,
+        state=_STATES[state],
+        input=decode(given),
+        output=decode(output or NULL),
+        error=error or "",
+        children=tuple(child for (child,) in children),
+        awaiting=tuple(OpenWait(op=op, about=decode(about)) for op, about in awaiting),
+        session=session,
+    )
+
+
+def _root(database: sqlite3.Connection, no: int) -> int:
+    """Return the highest run above a run that is not over."""
+    while True:
+        row = database.execute(
+            "SELECT above.no FROM run JOIN run above ON above.no = run.parent"
+            " WHERE run.no = ? AND above.ended IS NULL",
+            (no,),
+        ).fetchone()
+        if row is None:
+            return no
+        no = row[0]
+
+
+def _record(database: sqlite3.Connection, no: int) -> RunRecord:
+    """Return all of a run."""
+    run_id, loop, given, parent, starter, session, state, began, ended, output, error = database.execute(
+        """SELECT run_id, loop, input, (SELECT run_id FROM run above WHERE above.no = run.parent),
+        (SELECT run_id FROM run above WHERE above.no = run.starter), session, state, began, ended, output,
+        error FROM run WHERE no = ?""",
+        (no,),
+    ).fetchone()
+    record = RunRecord(
+        run_id=run_id, loop=loop, input=given, parent=parent, session=session, starter=starter, no=no
+    )
+    record.began, record.error, record.is_parked = began, error or "", state == "parked"
+    if ended is not None:
+        record.ending, record.output = state, output
+    _read_operations(database, record)
+    for key, text in database.execute(
+        "SELECT key, text FROM event WHERE id BETWEEN ? AND ? ORDER BY id", ids(no)
+    ):
+        record.events.append(text)
+        if key is not None:
+            record.keys.add(key)
+    for row in database.execute(
+        "SELECT signal_id, name, payload, is_taken, key, no FROM signal WHERE run = ? ORDER BY no", (no,)
+    ):
+        signal = SignalRecord(row[0], row[1], row[2], bool(row[3]), row[4], row[5])
+        if signal.signal_id != CANCEL:
+            record.signals[signal.signal_id] = signal
+    for column, names in (("parent", record.children), ("starter", record.detached)):
+        rows = database.execute(f"SELECT run_id FROM run WHERE {column} = ? ORDER BY no", (no,))
+        names += [name for (name,) in rows]
+    return record
+
+
+def _read_operations(database: sqlite3.Connection, record: RunRecord) -> None:
+    first, last = ids(record.no)
+    rows = database.execute(
+        "SELECT id, op, what, digest, at, value, kind, message FROM op WHERE id BETWEEN ? AND ?",
+        (first, last),
+    )
+    for id_, op, what, asked, at, value, kind, message in rows:
+        record.ops[op] = OpRecord(op, what, asked, at, value, kind or "", message or "")
+        record.next_op = id_ - first
+    rows = database.execute("SELECT op, names, about FROM wait WHERE id BETWEEN ? AND ?", (first, last))
+    for op, names, about in rows:
+        record.waits[op] = WaitRecord(op, about, tuple(decode(names)))
+    rows = database.execute("SELECT op, failed, until, begun FROM attempt WHERE run = ?", (record.no,))
+    for op, failed, until, begun in rows:
+        record.attempts[op] = AttemptRecord(failed, until, bool(begun))

@@ -1,0 +1,156 @@
+"""What clients write into a journal in SQLite: each step is a part of one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+import uuid
+from typing import Final, Literal
+
+from toolgen.runtime.engine import answer_name, unknown_run
+
+from .client import wait_over
+from .sqlite_rows import has_op, is_awaited, is_over
+from .sqlite_tables import CANCEL, ids, number
+
+PRUNE: Final = 20
+"""Root runs that are deleted in one transaction."""
+_PAGES: Final = 100
+"""Pages that are given back to the disk in one transaction."""
+
+
+def engine_id(database: sqlite3.Connection) -> str:
+    """Return the id of the engine whose runs the file keeps, which is made once."""
+    row = database.execute("SELECT value FROM meta WHERE name = 'id'").fetchone()
+    if row is None:
+        row = (f"sqlite_{uuid.uuid4().hex}",)
+        database.execute("INSERT INTO meta (name, value) VALUES ('id', ?)", row)
+    return str(row[0])
+
+
+def start_run(
+    database: sqlite3.Connection, run_id: str, loop: str, given: bytes, session: str, state: str
+) -> int | None:
+    """Add a run, and return its number; None where the id is taken."""
+    if number(database, run_id) is not None:
+        return None
+    (newest,) = database.execute("SELECT coalesce(max(no), 0) FROM run").fetchone()
+    no: int = (newest + 1) | 1
+    database.execute(
+        "INSERT INTO run (no, run_id, loop, session, input, state) VALUES (?, ?, ?, ?, ?, ?)",
+        (no, run_id, loop, session, given, state),
+    )
+    return no
+
+
+def add_signal(database: sqlite3.Connection, run_id: str, signal_id: str, name: str, payload: bytes) -> None:
+    """Add a signal to a run that is not over, once for its id.
+
+    Raises:
+        UnknownRunError: no run has the id.
+    """
+    no = _known(database, run_id)
+    if not is_over(database, no):
+        _insert(database, no, signal_id, name, payload, "")
+
+
+def add_answer(
+    database: sqlite3.Connection, run_id: str, op: str, payload: bytes, key: str
+) -> Literal["added", "same", "conflict"]:
+    """Add the answer to a wait; the first one counts.
+
+    Raises:
+        UnknownRunError: no run has the id.
+        WaitOverError: the wait ended without an answer, or the run is over.
+    """
+    no, name = _known(database, run_id), answer_name(op)
+    kept = database.execute("SELECT key FROM signal WHERE run = ? AND signal_id = ?", (no, name)).fetchone()
+    if kept is not None:
+        return "same" if kept[0] == key else "conflict"
+    if is_over(database, no) or has_op(database, no, op):
+        raise wait_over(run_id, op)
+    _insert(database, no, name, name, payload, key)
+    return "added"
+
+
+def answer_state(database: sqlite3.Connection, run_id: str, op: str) -> tuple[bool, bool]:
+    """Return whether a worker has seen the answer to a wait, and whether its run is over."""
+    no = number(database, run_id)
+    if no is None:
+        return False, True
+    row = database.execute(
+        "SELECT is_seen FROM signal WHERE run = ? AND signal_id = ?", (no, answer_name(op))
+    ).fetchone()
+    return row is not None and bool(row[0]), is_over(database, no)
+
+
+def add_cancellation(database: sqlite3.Connection, run_id: str, reason: bytes) -> bool:
+    """Ask for the end of a run; return whether it is not over.
+
+    Raises:
+        UnknownRunError: no run has the id.
+    """
+    no = _known(database, run_id)
+    if is_over(database, no):
+        return False
+    _insert(database, no, CANCEL, "", reason, "")
+    return True
+
+
+def prune(database: sqlite3.Connection, keep: int, before: float | None) -> bool:
+    """Delete some of the oldest root runs that are over, with their children; return whether there are more.
+
+    Args:
+        database: The journal, in a transaction.
+        keep: How many are kept.
+        before: Those that ended before are deleted as well.
+    """
+    over = "FROM run WHERE ended IS NOT NULL AND parent IS NULL"
+    (count,) = database.execute(f"SELECT count(*) {over}").fetchone()
+    many = min(max(0, count - keep), PRUNE + 1)
+    rows = database.execute(f"SELECT no, ended {over} ORDER BY ended, no LIMIT ?", (PRUNE + 1,)).fetchall()
+    doomed = [
+        no
+        for place, (no, ended) in enumerate(rows)
+        if place < many or (before is not None and ended < before)
+    ]
+    for no in doomed[:PRUNE]:
+        _delete(database, no)
+    if doomed:
+        for _ in range(_PAGES):
+            database.execute("PRAGMA incremental_vacuum")  # Python executes one step of it: one page
+    return len(doomed) > PRUNE
+
+
+def _delete(database: sqlite3.Connection, no: int) -> None:
+    for (child,) in database.execute("SELECT no FROM run WHERE parent = ?", (no,)).fetchall():
+        _delete(database, child)
+    for table in ("op", "event", "wait"):
+        database.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", ids(no))
+    for table in ("signal", "attempt"):
+        database.execute(f"DELETE FROM {table} WHERE run = ?", (no,))
+    database.execute("DELETE FROM run WHERE no = ?", (no,))
+
+
+def _known(database: sqlite3.Connection, run_id: str) -> int:
+    no = number(database, run_id)
+    if no is None:
+        raise unknown_run(run_id)
+    return no
+
+
+def _insert(
+    database: sqlite3.Connection, no: int, signal_id: str, name: str, payload: bytes, key: str
+) -> None:
+    """Add a signal that is new; where a parked run waits for it, the run goes on, and those above it."""
+    added = database.execute(
+        "INSERT OR IGNORE INTO signal (run, signal_id, name, payload, key, is_seen, is_taken)"
+        " VALUES (?, ?, ?, ?, ?, 0, 0)",
+        (no, signal_id, name, payload, key),
+    )
+    if added.rowcount and is_awaited(database, no, name):
+        database.execute(
+            """WITH RECURSIVE up (no) AS (
+                SELECT ? UNION ALL SELECT parent FROM run JOIN up USING (no) WHERE parent IS NOT NULL)
+            UPDATE run SET state = 'running' WHERE no IN up AND state = 'parked'""",
+            (no,),
+        )

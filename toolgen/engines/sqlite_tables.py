@@ -1,0 +1,63 @@
+"""What a journal in SQLite consists of.
+
+The id of what belongs to a run is the number of the run, shifted, plus a number within the run, so that the
+rows of a run lie beside each other. Workers number runs evenly, clients oddly, so that neither
+asks the other.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from toolgen.runtime.stores.sqlite_format import SqliteFormat
+
+SHIFT: Final = 20
+MOST: Final = (1 << SHIFT) - 16
+"""The most operations, waits or events of a run; its last events have room beyond."""
+CANCEL: Final = "\x00cancel"
+"""Id of the signal that cancels its run."""
+
+FORMAT: Final = SqliteFormat(
+    content="runs",
+    application_id=0x74676A72,  # "tgjr"
+    version=1,
+    is_shrinking=True,
+    tables=(
+        """CREATE TABLE run (
+            no INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, loop TEXT NOT NULL, parent INTEGER,
+            starter INTEGER, session TEXT NOT NULL, input BLOB NOT NULL, state TEXT NOT NULL, began REAL,
+            ended REAL, wake REAL, output BLOB, error TEXT) STRICT""",
+        "CREATE INDEX run_open ON run (state, wake) WHERE ended IS NULL",
+        "CREATE INDEX run_session ON run (session, no) WHERE session != ''",
+        "CREATE INDEX run_ended ON run (ended) WHERE ended IS NOT NULL AND parent IS NULL",
+        "CREATE INDEX run_parent ON run (parent) WHERE parent IS NOT NULL",
+        "CREATE INDEX run_starter ON run (starter) WHERE starter IS NOT NULL",
+        """CREATE TABLE op (
+            id INTEGER PRIMARY KEY, op TEXT NOT NULL, what TEXT NOT NULL, digest BLOB NOT NULL,
+            at REAL NOT NULL, value BLOB NOT NULL, kind TEXT, message TEXT) STRICT""",
+        """CREATE TABLE attempt (
+            run INTEGER NOT NULL, op TEXT NOT NULL, failed INTEGER NOT NULL, until REAL NOT NULL,
+            begun INTEGER NOT NULL, PRIMARY KEY (run, op)) STRICT, WITHOUT ROWID""",
+        "CREATE TABLE event (id INTEGER PRIMARY KEY, key TEXT, text BLOB NOT NULL) STRICT",
+        """CREATE TABLE wait (
+            id INTEGER PRIMARY KEY, op TEXT NOT NULL, names TEXT NOT NULL, about BLOB NOT NULL) STRICT""",
+        """CREATE TABLE signal (
+            no INTEGER PRIMARY KEY, run INTEGER NOT NULL, signal_id TEXT NOT NULL, name TEXT NOT NULL,
+            payload BLOB NOT NULL, key TEXT NOT NULL, is_seen INTEGER NOT NULL, is_taken INTEGER NOT NULL,
+            UNIQUE (run, signal_id)) STRICT""",
+        "CREATE INDEX signal_unseen ON signal (no) WHERE is_seen = 0",
+        "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID",
+    ),
+)
+
+
+def ids(no: int) -> tuple[int, int]:
+    """Return the first and the last id that belong to a run."""
+    return no << SHIFT, (no + 1 << SHIFT) - 1
+
+
+def number(database: sqlite3.Connection, run_id: str) -> int | None:
+    """Return the number of a run; None where no run has the id."""
+    row = database.execute("SELECT no FROM run WHERE run_id = ?", (run_id,)).fetchone()
+    return None if row is None else int(row[0])
