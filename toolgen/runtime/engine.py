@@ -44,8 +44,8 @@ class CallOptions:
     timeout: float | None = None
     """Of one attempt."""
     once: bool = False
-    """Nothing is tried again after `ActivityInfo.begun`; when the process ends after it, and the result was not
-    kept, the operation ends as `outcome_unknown`."""
+    """Nothing is tried again after `ActivityInfo.begun`. When the process ends after it, and the result was
+    not kept, the operation ends as `outcome_unknown`."""
 
 
 class EngineError(ToolgenError):

@@ -1,0 +1,336 @@
+"""Runs in a file: what a restart finds, who may work, and what clients see."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import stat
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from toolgen.engines import InProcessEngine
+from toolgen.runtime.engine import (
+    ActivityInfo,
+    CallOptions,
+    EngineError,
+    RunContext,
+    UnknownRunError,
+)
+from toolgen.runtime.stores import ForeignFileError, StoreFormatError, StoreMissingError
+
+from .clock import ManualClock
+from .toys import Toys, abouts, call, play
+
+
+class Open(Protocol):
+    async def __call__(self, *, is_started: bool = True, **how: Any) -> InProcessEngine: ...
+
+
+@pytest.fixture
+async def toys() -> Toys:
+    return Toys()
+
+
+@pytest.fixture
+async def open_engine(tmp_path: Path, toys: Toys) -> AsyncIterator[Open]:
+    """Return what opens an engine on the file of the test; all are closed after it."""
+    engines: list[InProcessEngine] = []
+
+    async def open_one(*, is_started: bool = True, **how: Any) -> InProcessEngine:
+        engine = InProcessEngine(tmp_path / "runs.db", **how)
+        engines.append(engine)
+        engine.register(loops=toys.loops(), activities=toys.activities())
+        if is_started:
+            await engine.start()
+        return engine
+
+    yield open_one
+    for engine in engines:
+        await engine.close()
+
+
+def rows(path: Path, sql: str) -> list[Any]:
+    with sqlite3.connect(path) as database:
+        return database.execute(sql).fetchall()
+
+
+async def test_it_is_durable_and_has_one_id_and_one_secret(open_engine: Open, tmp_path: Path) -> None:
+    engine = await open_engine()
+    assert engine.caps.is_durable
+    other = await open_engine(worker=False)
+    assert (engine.id, engine.secret()) == (other.id, other.secret())
+    assert engine.id.startswith("sqlite_")
+    secret = engine.secret()
+    assert secret is not None
+    assert len(secret) == 32
+    for name in ("runs.db", "runs.db.key", "runs.db.lock", "runs.db.bell"):
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600, name
+
+
+async def test_another_process_goes_on_with_what_was_left(open_engine: Open, toys: Toys) -> None:
+    """The engine is another object each time, which knows nothing but the file."""
+    engine = await open_engine()
+    steps = [{"calls": [call("a"), call("b", gate="b")]}, {"publish": {"type": "told"}}, {"wait": ["go"]}]
+    await play(engine, steps, run_id="r")
+    await toys.has("start", "b")
+    await toys.has("end", "a")
+    await asyncio.sleep(0.02)
+    await engine.close()
+    toys.open("b")
+    engine = await open_engine()
+    assert (await engine.settled("r")).state == "waiting"
+    assert toys.counts("start") == {"a": 1, "b": 2}
+    await engine.close()
+    engine = await open_engine()
+    await engine.signal("r", "go", 7, signal_id="1")
+    status = await engine.result("r")
+    assert status.output == [[{"id": "a", "ok": True}, {"id": "b", "ok": True}], {"go": 7}]
+    assert await engine.replay("r") == status.output
+    assert [event["type"] async for _, event in engine.events("r")] == ["told", "run_stream_end"]
+
+
+async def test_parked_runs_are_rows(open_engine: Open, toys: Toys) -> None:
+    engine = await open_engine()
+    steps = [{"child": [{"wait": ["go"], "about": "below"}]}, {"calls": [call("a")]}]
+    for number in range(20):
+        await play(engine, steps, run_id=f"r{number}")
+    for number in range(20):
+        await engine.settled(f"r{number}")
+    await asyncio.sleep(0.02)
+    assert not engine._runs._live
+    assert {task.get_name() for task in asyncio.all_tasks()} == {asyncio.current_task().get_name()}  # type: ignore[union-attr]  # there is one
+    child = await engine.status("r7/child:0")
+    assert (child.state, abouts(child)) == ("waiting", ("below",))
+    await engine.signal("r7/child:0", "nobody", 1, signal_id="0")
+    assert not engine._runs._live, "nobody waits for it"
+    await engine.signal("r7/child:0", "go", 1, signal_id="1")
+    assert (await engine.status("r7")).state == "running"
+    assert (await engine.result("r7")).output == [[{"go": 1}], [{"id": "a", "ok": True}]]
+    await engine.cancel("r8", reason="enough")
+    assert (await engine.status("r8/child:0")).state == "canceled"
+
+
+async def test_a_time_limit_comes_after_a_restart(open_engine: Open, toys: Toys) -> None:
+    clock = ManualClock(1000.0)
+    how: dict[str, Any] = {"clock": clock.time, "call_later": clock.call_later}
+    engine = await open_engine(**how)
+    await play(engine, [{"wait": ["go"], "timeout_s": 3600.0}, {"calls": [call("a")]}], run_id="r")
+    await play(engine, [{"wait": [], "timeout_s": 1800.0}], run_id="sleeps")
+    await engine.settled("r")
+    await engine.close()
+    clock = ManualClock(1000.0 + 7200)
+    engine = await open_engine(clock=clock.time, call_later=clock.call_later)
+    over = asyncio.gather(engine.result("r"), engine.result("sleeps"))
+    while not over.done():
+        await clock.advance()  # there is always a next look at the file
+        await asyncio.sleep(0.002)
+    assert [status.output for status in await over] == [[None, [{"id": "a", "ok": True}]], [None]]
+
+
+async def test_attempts_go_on_after_a_restart(open_engine: Open, toys: Toys) -> None:
+    clock = ManualClock(1000.0)
+    engine = await open_engine(clock=clock.time, call_later=clock.call_later)
+    await play(engine, [{"calls": [call("a", fail_until=3)]}], run_id="r")
+    await toys.has("start", "a")
+    await asyncio.sleep(0.02)
+    await engine.close()
+    engine = await open_engine()
+    assert (await engine.result("r")).output == [[{"id": "a", "ok": True}]]
+    assert [attempt for what, _, attempt in toys.log if what == "start"] == [1, 2, 3]
+
+
+async def test_what_must_not_happen_twice_ends_as_unknown(tmp_path: Path) -> None:
+    begun: list[str] = []
+    both = asyncio.Event()
+
+    async def effect(info: ActivityInfo, arg: Any) -> str:
+        if arg["begins"]:
+            await info.begun()
+        begun.append(info.op)
+        if len(begun) == 2:
+            both.set()
+        if len(begun) <= 2:
+            await asyncio.Event().wait()
+        return "done"
+
+    async def loop(ctx: RunContext, arg: Any) -> Any:
+        options = CallOptions(once=True)
+        calls = [
+            ctx.start(name, "effect", {"begins": name == "began"}, options) for name in ("began", "not yet")
+        ]
+        return [str(got) for got in await ctx.gather(*calls)]
+
+    for _ in range(2):
+        engine = InProcessEngine(tmp_path / "runs.db")
+        engine.register(loops={"loop": loop}, activities={"effect": effect})
+        await engine.start()
+        await engine.start_run("loop", None, run_id="r")
+        if begun:
+            assert (await engine.result("r")).output == [
+                "began: outcome_unknown: the process ended while it was executed; it may have had its effect",
+                "done",
+            ]
+        else:
+            await asyncio.wait_for(both.wait(), 5)
+        await engine.close()
+    assert sorted(begun) == ["began", "not yet", "not yet"]
+
+
+async def test_what_has_begun_is_not_tried_again(tmp_path: Path) -> None:
+    tried: list[int] = []
+
+    async def effect(info: ActivityInfo, arg: Any) -> None:
+        tried.append(info.attempt)
+        if info.attempt == 2:
+            await info.begun()
+        raise ConnectionError("no line")
+
+    async def loop(ctx: RunContext, arg: Any) -> Any:
+        return str((await ctx.gather(ctx.start("x", "effect", {}, CallOptions(once=True, backoff=0.001))))[0])
+
+    for path in (None, tmp_path / "runs.db"):
+        engine = InProcessEngine(path)
+        engine.register(loops={"loop": loop}, activities={"effect": effect})
+        await engine.start()
+        await engine.start_run("loop", None, run_id="r")
+        assert (await engine.result("r")).output == "x: ConnectionError: no line"
+        await engine.close()
+    assert tried == [1, 2, 1, 2]
+
+
+async def test_one_engine_works_and_others_are_clients(open_engine: Open, toys: Toys) -> None:
+    worker = await open_engine()
+    with pytest.raises(EngineError, match="executed by another engine") as refused:
+        await open_engine()
+    assert "worker=False" in str(refused.value.hint)
+    client = await open_engine(worker=False)
+    steps = [{"publish": {"type": "x"}}, {"wait": ["answer:wait:1"], "about": "?"}, {"wait": ["go"]}]
+    await play(client, steps, run_id="r")
+    assert (await client.settled("r")).awaiting[0].about == "?"
+    following = asyncio.ensure_future(_types(client, "r"))
+    assert await client.answer("r", "wait:1", "yes", key="yes") == "accepted"
+    assert await worker.answer("r", "wait:1", "yes", key="yes") == "same"
+    assert await client.answer("r", "wait:1", "no", key="no") == "conflict"
+    await client.signal("r", "go", 1, signal_id="1")
+    assert (await client.result("r")).output == [{"answer:wait:1": "yes"}, {"go": 1}]
+    assert await following == ["x", "run_stream_end"]
+    await play(client, [{"wait": ["never"]}], run_id="s")
+    await client.settled("s")
+    await client.cancel("s", reason="enough")
+    assert (await client.status("s")).error == "enough"
+    assert [run.run_id for run in await client.list_runs()] == ["s", "r"]
+    await worker.close()
+    await play(client, [{"wait": ["answer:wait:0"]}], run_id="t")
+    assert await client.answer("t", "wait:0", 1, key="1") == "recorded"
+    await client.start(worker=False)
+    again = await open_engine()
+    assert (await again.result("t")).output == [{"answer:wait:0": 1}]
+
+
+async def test_a_client_needs_no_signal_from_the_worker(open_engine: Open, tmp_path: Path) -> None:
+    """Without sockets everybody looks each second, by the clock of the engine."""
+    clock = ManualClock()
+    how: dict[str, Any] = {"clock": clock.time, "call_later": clock.call_later}
+    worker = await open_engine(**how)
+    client = await open_engine(worker=False, **how)
+    for name in await asyncio.to_thread(lambda: list(tmp_path.glob("*.bell"))):
+        name.unlink()
+    await play(client, [{"wait": ["go"]}], run_id="r")
+    settled = asyncio.ensure_future(client.settled("r"))
+    while not settled.done():
+        await clock.advance()
+        await asyncio.sleep(0.002)
+    assert (await settled).state == "waiting"
+    assert (await worker.status("r")).state == "waiting"
+
+
+async def test_old_runs_are_deleted_with_all_that_belongs_to_them(open_engine: Open, tmp_path: Path) -> None:
+    clock = ManualClock(1000.0)
+    engine = await open_engine(keep_runs=5, clock=clock.time, call_later=clock.call_later)
+    await play(engine, [{"wait": ["go"]}], run_id="waits")
+    for number in range(60):
+        await play(engine, [{"child": [{"publish": {"type": "x"}}]}], run_id=f"r{number}")
+        await engine.result(f"r{number}")
+    await engine.signal("waits", "nobody", None, signal_id="1")  # is written after what was to be deleted
+    kept = {run.run_id for run in await engine.list_runs(limit=1000)}
+    assert {"waits", "r59", "r59/child:0"} <= kept
+    assert len(kept) <= 1 + 2 * (5 + 20)
+    assert "r0" not in kept
+    with pytest.raises(UnknownRunError):
+        await engine.status("r0")
+    await engine.close()
+    for table in ("op", "event", "wait"):
+        assert rows(
+            tmp_path / "runs.db", f"SELECT count(*) FROM {table} WHERE id >> 20 NOT IN (SELECT no FROM run)"
+        ) == [(0,)]
+
+
+async def test_runs_are_kept_for_a_time(open_engine: Open) -> None:
+    clock = ManualClock(1000.0)
+    engine = await open_engine(keep_s=3600, clock=clock.time, call_later=clock.call_later)
+    await play(engine, [], run_id="old")
+    await engine.result("old")
+    await engine.close()
+    clock = ManualClock(1000.0 + 4000)
+    engine = await open_engine(keep_s=3600, clock=clock.time, call_later=clock.call_later)
+    await play(engine, [], run_id="new")
+    await engine.result("new")
+    async with asyncio.timeout(5):
+        while len(await engine.list_runs()) > 1:
+            await clock.advance()
+            await asyncio.sleep(0.002)
+    assert [run.run_id for run in await engine.list_runs()] == ["new"]
+
+
+async def test_what_is_no_journal_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    path.write_bytes(b"something else\n" * 100)
+    with pytest.raises(ForeignFileError):
+        InProcessEngine(path)
+    assert path.read_bytes() == b"something else\n" * 100
+    newer = tmp_path / "newer.db"
+    engine = InProcessEngine(newer)
+    await engine.start()
+    await engine.close()
+    with sqlite3.connect(newer) as database:
+        database.execute("PRAGMA user_version = 2")
+    with pytest.raises(StoreFormatError, match="in format 2, and this toolgen reads 1"):
+        InProcessEngine(newer)
+    with pytest.raises(StoreMissingError):
+        InProcessEngine(tmp_path / "nowhere" / "runs.db")
+
+
+async def test_a_loop_that_nobody_knows_stands_still(open_engine: Open, tmp_path: Path, toys: Toys) -> None:
+    """A client of another version may have started it."""
+    client = InProcessEngine(tmp_path / "runs.db", worker=False)
+    client.register(loops={"later": toys.changed}, activities={})
+    await client.start_run("later", {}, run_id="r")
+    engine = await open_engine()
+    await asyncio.sleep(0.02)
+    assert (await engine.status("r")).state == "running"
+    with pytest.raises(EngineError, match="no loop"):
+        await engine.start_run("later", {}, run_id="s")
+    await client.close()
+
+
+def test_an_engine_belongs_to_one_event_loop(tmp_path: Path, toys: Toys) -> None:
+    for path in (None, tmp_path / "runs.db"):
+        engine = InProcessEngine(path)
+        engine.register(loops=toys.loops(), activities=toys.activities())
+        first, second = asyncio.new_event_loop(), asyncio.new_event_loop()
+        first.run_until_complete(engine.start())
+        for what in (engine.start(), engine.start_run("script", [], run_id="r")):
+            with pytest.raises(EngineError, match="another event loop"):
+                second.run_until_complete(what)
+        first.run_until_complete(engine.close())
+        second.run_until_complete(engine.start())
+        second.run_until_complete(engine.close())
+        first.close()
+        second.close()
+
+
+async def _types(engine: InProcessEngine, run_id: str) -> list[Any]:
+    return [event["type"] async for _, event in engine.events(run_id)]
