@@ -28,7 +28,7 @@ def call(id_: str, **how: Any) -> dict[str, Any]:
     Args:
         id_: Its name within the run.
         how: `gate` to wait at, `sleep` in seconds, `emit` a number of events, `fail_until` an attempt,
-            `is_fatal`, `exits`, `ignores_cancel`, `result`; `attempts` and `timeout` for the engine.
+            `is_fatal`, `exits`, `ignores_cancel`, `result`; `attempts`, `timeout` and `once` for the engine.
     """
     return {"id": id_, **how}
 
@@ -253,7 +253,9 @@ async def _part(ctx: RunContext, op: str, part: dict[str, Any]) -> Any:
 
 def _tool(ctx: RunContext, one: Mapping[str, Any]) -> Any:
     arg = dict(one)
-    options = CallOptions(attempts=one.get("attempts", 3), backoff=0.01, timeout=one.get("timeout"))
+    options = CallOptions(
+        attempts=one.get("attempts", 3), backoff=0.01, timeout=one.get("timeout"), once=one.get("once", False)
+    )
     operation = ctx.start(f"tool:{one['id']}", "tool", arg, options)
     arg["id"] = "changed"  # it has been handed over
     return operation

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from .errors import StoreClosedError, StoreMissingError
+from .errors import StoreClosedError, StoreFullError, StoreLockedError, StoreMissingError
 from .sqlite_connection import Synchronous, in_transaction, open_connection
-from .sqlite_errors import is_about_the_file, is_busy, store_error
+from .sqlite_errors import is_about_the_file, store_error
 from .sqlite_format import SqliteFormat
 
 T = TypeVar("T")
@@ -108,9 +108,10 @@ class Lane:
         except sqlite3.Error as error:
             if not is_about_the_file(error):
                 raise
-            if not is_busy(error):
+            problem = store_error(error, self._settings.path, busy_s=busy_s)
+            if not isinstance(problem, StoreLockedError | StoreFullError):
                 self._drop()  # the next step may find the file repaired
-            raise store_error(error, self._settings.path, busy_s=busy_s) from error
+            raise problem from error
         self._free_at = time.monotonic()
         return result
 

@@ -1,0 +1,118 @@
+"""Runs in a file that cannot be written for a while, and clocks that jump."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import sqlite3
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from toolgen.engines import InProcessEngine
+from toolgen.engines.clock import RunClock, SteadyClock
+from toolgen.runtime.stores import StoreFullError
+
+from .clock import ManualClock
+from .toys import Toys, call, play
+
+
+@pytest.fixture
+async def toys() -> Toys:
+    return Toys()
+
+
+@pytest.fixture
+async def engine(tmp_path: Path, toys: Toys) -> AsyncIterator[InProcessEngine]:
+    engine = InProcessEngine(tmp_path / "runs.db")
+    engine.register(loops=toys.loops(), activities=toys.activities())
+    await engine.start()
+    yield engine
+    await engine.close()
+
+
+async def test_a_locked_file_holds_up_the_runs_and_nothing_else(
+    engine: InProcessEngine, toys: Toys, tmp_path: Path
+) -> None:
+    await play(engine, [{"calls": [call("a", gate="a")]}, {"calls": [call("b")]}], run_id="r")
+    await toys.has("start", "a")
+    with sqlite3.connect(tmp_path / "runs.db", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        starts = [asyncio.ensure_future(play(engine, [], run_id=f"s{number}")) for number in range(12)]
+        toys.open("a")
+        await toys.has("end", "a")
+        assert await asyncio.to_thread(lambda: "free") == "free"
+        assert (await engine.status("r")).state == "running"
+        assert not any(start.done() for start in starts)
+        assert not toys.counts("start")["b"], "the loop has not heard of what is not kept"
+        other.execute("COMMIT")
+    other.close()
+    await asyncio.gather(*starts)
+    assert (await engine.result("r")).state == "completed"
+    assert {(await engine.result(f"s{number}")).state for number in range(12)} == {"completed"}
+
+
+async def test_a_full_disk_refuses_what_is_new_and_loses_nothing(
+    engine: InProcessEngine, toys: Toys, tmp_path: Path
+) -> None:
+    await play(engine, [{"calls": [call("a", gate="a", result="x" * 100_000)]}], run_id="r")
+    await toys.has("start", "a")
+    assert (await engine.status("r")).state == "running"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / "runs.db-wal").stat().st_size, hard))
+    try:
+        toys.open("a")
+        await toys.has("end", "a")
+        with pytest.raises(StoreFullError):
+            await play(engine, ["y" * 100_000], run_id="s")
+        assert (await engine.status("r")).state == "running"
+        assert [run.run_id for run in await engine.list_runs()] == ["r"]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (await engine.result("r")).output == [["x" * 100_000]]
+    await play(engine, [], run_id="s")
+    assert (await engine.result("s")).state == "completed"
+    assert toys.counts("start")["a"] == 1
+
+
+def test_a_wall_clock_that_is_set_anew_moves_nothing() -> None:
+    wall, monotonic = [1000.0], [5.0]
+    clock = SteadyClock(lambda: wall[0], lambda: monotonic[0])
+    assert clock() == 1000.0
+    wall[0], monotonic[0] = 1000.0 + 8 * 86400, 6.0
+    assert clock() == 1001.0
+    wall[0], monotonic[0] = 0.0, 7.0
+    assert clock() == 1002.0
+
+
+def test_a_clock_goes_on_from_what_was_seen() -> None:
+    now = [1000.0]
+    clock = RunClock(lambda: now[0])
+    clock.continue_from(500.0)
+    assert clock() == 1000.0
+    clock.continue_from(2000.0)
+    assert clock() == 2000.0
+    now[0] = 1001.0
+    assert clock() == 2001.0
+
+
+async def test_time_does_not_run_backwards_over_a_restart(tmp_path: Path, toys: Toys) -> None:
+    """The wall clock was set back by a day between the processes."""
+    times = []
+    for now in (1_000_000.0, 1_000_000.0 - 86400):
+        clock = ManualClock(now)
+        engine = InProcessEngine(tmp_path / "runs.db", clock=clock.time, call_later=clock.call_later)
+        engine.register(loops=toys.loops(), activities=toys.activities())
+        await engine.start()
+        run_id = f"r{now}"
+        await engine.start_run("clock", None, run_id=run_id)
+        result = asyncio.ensure_future(engine.result(run_id))
+        while not result.done():
+            await clock.advance()
+            await asyncio.sleep(0.002)
+        output = (await result).output
+        assert isinstance(output, dict)
+        times.append(output["times"])
+        await engine.close()
+    assert times[1][0] >= times[0][0]  # type: ignore[index, operator]  # numbers

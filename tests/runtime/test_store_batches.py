@@ -1,0 +1,179 @@
+"""Files that are written in batches: what is kept, what is refused, and what goes on when a fault is over."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import sqlite3
+from collections.abc import AsyncIterator, Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from toolgen.runtime.stores import StoreError, StoreFullError, StoreLockedError, StoreMissingError
+from toolgen.runtime.stores.sqlite_batches import SqliteBatches
+from toolgen.runtime.stores.sqlite_format import SqliteFormat
+
+FORMAT = SqliteFormat(
+    content="words", application_id=77, version=1, tables=("CREATE TABLE word (text TEXT NOT NULL) STRICT",)
+)
+PUT = "INSERT INTO word (text) VALUES (?)"
+
+
+@pytest.fixture(params=["NORMAL", "FULL"])
+async def batches(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SqliteBatches]:
+    mode: Literal["NORMAL", "FULL"] = request.param
+    batches = SqliteBatches(tmp_path / "words.db", FORMAT, synchronous=mode, busy_s=0.05)
+    yield batches
+    await batches.close()
+
+
+def words(database: sqlite3.Connection) -> list[str]:
+    return [text for (text,) in database.execute("SELECT text FROM word ORDER BY rowid")]
+
+
+def add(text: str) -> Any:
+    def step(database: sqlite3.Connection) -> int:
+        database.execute(PUT, (text,))
+        return len(words(database))
+
+    return step
+
+
+async def test_a_turn_of_the_loop_is_one_transaction(batches: SqliteBatches) -> None:
+    commits: list[set[str]] = []
+    batches.on_commit = commits.append
+    heard: list[str] = []
+    for number in range(200):
+        batches.put(PUT, str(number))
+        batches.when_kept(lambda number=number: heard.append(str(number)))  # type: ignore[misc]  # a default
+        batches.mark(f"m{number % 2}")
+    assert not heard
+    assert await batches.run(add("last")) == 201
+    assert heard == [str(number) for number in range(200)]
+    assert commits == [{"m0", "m1"}]
+    assert batches.read(words) == [*heard, "last"]
+
+
+async def test_a_row_that_nobody_waits_for_is_written_soon(batches: SqliteBatches) -> None:
+    written = asyncio.Event()
+    batches.on_commit = lambda _: written.set()
+    batches.put(PUT, "a")
+    await asyncio.wait_for(written.wait(), 5)
+    assert batches.read(words) == ["a"]
+
+
+async def test_a_step_that_refuses_hinders_nobody(batches: SqliteBatches) -> None:
+    def refuse(database: sqlite3.Connection) -> None:
+        raise LookupError("not this one")
+
+    got = await asyncio.gather(
+        batches.run(add("a")), batches.run(refuse), batches.run(add("b")), return_exceptions=True
+    )
+    assert got[0] == 1
+    assert isinstance(got[1], LookupError)
+    assert got[2] == 2
+
+
+async def test_what_is_contested_is_not_decided(tmp_path: Path) -> None:
+    def contested(database: sqlite3.Connection) -> Collection[int]:
+        return {2}
+
+    batches = SqliteBatches(tmp_path / "words.db", FORMAT, contested=contested)
+    heard: list[tuple[int, bool]] = []
+    for about in (1, 2, 3):
+        batches.decide(PUT, str(about), about=about, then=lambda is_kept, a=about: heard.append((a, is_kept)))  # type: ignore[misc]  # a default
+    await batches.kept()
+    assert heard == [(1, True), (2, False), (3, True)]
+    assert batches.read(words) == ["1", "3"]
+    await batches.close()
+
+
+async def test_a_locked_file_holds_up_nobody_else(batches: SqliteBatches) -> None:
+    """Rows are kept in memory until they can be written; requests are refused, and leave nothing."""
+    with sqlite3.connect(batches.path, isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        batches.put(PUT, "row")
+        kept = asyncio.ensure_future(batches.kept())
+        requests = [asyncio.ensure_future(batches.run(add("request"))) for _ in range(12)]
+        assert await asyncio.to_thread(lambda: "free") == "free"
+        for request in requests:
+            with pytest.raises(StoreLockedError):
+                await request
+        assert batches.read(words) == []
+        assert not kept.done()
+        other.execute("COMMIT")
+    other.close()
+    assert await batches.run(add("later")) == 2
+    await kept
+    assert batches.read(words) == ["row", "later"]
+
+
+async def test_it_goes_on_by_itself_when_there_is_room_again(batches: SqliteBatches) -> None:
+    await batches.run(add("a"))
+    with _no_room(batches.path):
+        batches.put(PUT, "x" * 100_000)
+        kept = asyncio.ensure_future(batches.kept())
+        with pytest.raises(StoreFullError):
+            await batches.run(add("y" * 100_000))
+        assert batches.read(words) == ["a"]
+    await asyncio.wait_for(kept, 5)
+    assert batches.read(words) == ["a", "x" * 100_000]
+
+
+async def test_a_file_that_is_gone_is_an_error_until_it_is_back(batches: SqliteBatches) -> None:
+    await batches.run(add("a"))
+    away = batches.path.with_name("away.db")
+    batches.path.rename(away)
+    batches.put(PUT, "b")
+    with pytest.raises(StoreMissingError):
+        await batches.run(add("c"))
+    with pytest.raises(StoreMissingError):
+        batches.read(words)
+    away.rename(batches.path)
+    assert await batches.run(add("d")) == 3
+    assert batches.read(words) == ["a", "b", "d"]
+
+
+async def test_it_is_opened_again_after_it_was_closed(batches: SqliteBatches) -> None:
+    batches.put(PUT, "a")
+    await batches.close()
+    with pytest.raises(StoreError, match="was closed"):
+        batches.read(words)
+    batches.reopen()
+    assert batches.read(words) == ["a"]
+    assert await batches.run(add("b")) == 2
+
+
+def test_it_goes_on_in_another_event_loop(tmp_path: Path) -> None:
+    batches = SqliteBatches(tmp_path / "words.db", FORMAT, synchronous="FULL")
+
+    async def first() -> None:
+        batches.put(PUT, "a")
+        batches.when_kept(lambda: None)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # it is being written when the event loop ends
+
+    async def second() -> list[str]:
+        await batches.run(add("b"))
+        await batches.close()
+        batches.reopen()
+        return batches.read(words)
+
+    asyncio.run(first())
+    assert asyncio.run(second()) == ["a", "b"]
+
+
+@contextmanager
+def _no_room(path: Path) -> Iterator[None]:
+    """Let no file of this process grow beyond what the log of the file has now."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    size = path.with_name(f"{path.name}-wal").stat().st_size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
