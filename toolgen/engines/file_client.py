@@ -12,6 +12,7 @@ from typing import Final
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import Receipt, RunState, RunStatus, WaitStatus, unknown_run
+from toolgen.runtime.stores import StoreError
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
 
 from .client import closed_error, wait_over
@@ -250,7 +251,11 @@ class FileClient:
         if self._worker.is_working:
             self._worker.notice()
         elif self._bells:
-            version = self._batches.read(_data_version)
+            try:
+                version = self._batches.read(_data_version)
+            except StoreError:
+                self._ring_all()  # whoever waits finds out what is wrong
+                return
             if version != self._version:
                 self._version = version
                 self._ring_all()

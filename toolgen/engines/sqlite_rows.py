@@ -39,15 +39,13 @@ def read_open_record(database: sqlite3.Connection, run_id: str) -> RunRecord | N
 
 def read_busy_trees(database: sqlite3.Connection) -> list[RunRecord]:
     """Return the runs that are neither over nor parked, with all that is not over of their trees."""
-    rows = database.execute("SELECT no FROM run WHERE ended IS NULL AND state IN ('new', 'running')")
+    rows = database.execute("SELECT no FROM run WHERE state IN ('new', 'running') ORDER BY no")
     return read_trees(database, [no for (no,) in rows.fetchall()])
 
 
 def read_due_trees(database: sqlite3.Connection, now: float) -> list[RunRecord]:
     """Return the parked runs whose time has come, with all that is not over of their trees."""
-    rows = database.execute(
-        "SELECT no FROM run WHERE ended IS NULL AND state = 'parked' AND wake <= ?", (now,)
-    )
+    rows = database.execute("SELECT no FROM run WHERE wake IS NOT NULL AND wake <= ?", (now,))
     return read_trees(database, [no for (no,) in rows.fetchall()])
 
 
@@ -70,14 +68,14 @@ def read_trees(database: sqlite3.Connection, numbers: Sequence[int]) -> list[Run
 def next_wake(database: sqlite3.Connection, after: float) -> float | None:
     """Return when the first parked run has to go on by itself, after some time."""
     (wake,) = database.execute(
-        "SELECT min(wake) FROM run WHERE ended IS NULL AND state = 'parked' AND wake > ?", (after,)
+        "SELECT min(wake) FROM run WHERE wake IS NOT NULL AND wake > ?", (after,)
     ).fetchone()
     return None if wake is None else float(wake)
 
 
 def new_runs(database: sqlite3.Connection) -> list[int]:
     """Return the numbers of the runs that no worker has seen."""
-    rows = database.execute("SELECT no FROM run WHERE ended IS NULL AND state = 'new' ORDER BY no")
+    rows = database.execute("SELECT no FROM run WHERE state = 'new' ORDER BY no")
     return [no for (no,) in rows]
 
 
@@ -153,12 +151,9 @@ def read_statuses(
     wanted, values = ["1"], list[Any]()
     if state is not None:
         names = [name for name, shown in _STATES.items() if shown == state]
-        # The index is for the few that are executed; for all others the newest are read first.
-        column = "state" if state == "running" else "+state"
+        column = "state" if session is None else "+state"  # one index is used: that of the session
         wanted.append(f"{column} IN ({','.join('?' * len(names))})")
         values += names
-        if state in ("running", "waiting"):
-            wanted.append("ended IS NULL")
     if session is not None:
         wanted.append("session = ? AND session != ''" if session else "session = ?")
         values.append(session)

@@ -151,6 +151,6 @@ def _insert(
         database.execute(
             """WITH RECURSIVE up (no) AS (
                 SELECT ? UNION ALL SELECT parent FROM run JOIN up USING (no) WHERE parent IS NOT NULL)
-            UPDATE run SET state = 'running' WHERE no IN up AND state = 'parked'""",
+            UPDATE run SET state = 'running', wake = NULL WHERE no IN up AND state = 'parked'""",
             (no,),
         )

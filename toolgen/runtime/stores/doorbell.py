@@ -11,6 +11,7 @@ import os
 import re
 import secrets
 import socket
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -42,6 +43,7 @@ class Doorbell:
         try:
             self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
             self._socket.setblocking(False)
+            weakref.finalize(self, self._socket.close)
             self._own = own
             if is_worker:
                 (self._folder / own).unlink(missing_ok=True)  # of a worker that was killed

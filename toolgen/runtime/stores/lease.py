@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import fcntl
 import os
+import weakref
+from collections.abc import Callable
 from pathlib import Path
 
 _MODE = 0o600
 
 
 class Lease:
-    """A lock (`flock`) on a file that holds the id of the process that has it."""
+    """A lock (`flock`) on a file that holds the id of the process that has it.
+
+    It is given back by `release`, when nobody has the object any more, or when the process ends.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._descriptor: int | None = None
+        self._close: Callable[[], object] = lambda: None
 
     def acquire(self) -> bool:
         """Take the lease unless somebody has it, in this process or another; return whether it is ours."""
@@ -32,6 +38,7 @@ class Lease:
         os.ftruncate(descriptor, 0)
         os.write(descriptor, str(os.getpid()).encode())
         self._descriptor = descriptor
+        self._close = weakref.finalize(self, os.close, descriptor)
         return True
 
     def holder(self) -> str:
@@ -43,6 +50,5 @@ class Lease:
 
     def release(self) -> None:
         """Give the lease back; without one it does nothing."""
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is not None:
-            os.close(descriptor)
+        self._descriptor = None
+        self._close()
