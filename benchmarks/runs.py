@@ -2,7 +2,8 @@
 
 A run plans three times with three calls each, and once more to answer; twenty run at once. Beside it, in the
 same process, the same nine calls without an agent, and the same steps on the engine alone: activities that
-return at once, three calls and one event a round (the loop of the engine's prototype).
+return at once, three calls and one event a round (the loop of the engine's prototype). Each is measured with
+the runs in memory and in a file, in turns, since one machine is not the same from minute to minute.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from toolgen.agents import (
@@ -30,6 +34,8 @@ ROUNDS: Final = 3
 CALLS: Final = 3
 AT_ONCE: Final = 20
 RUNS: Final = 400
+KINDS: Final = ("memory", "NORMAL", "FULL")
+"""Where the runs are, and what those in a file survive."""
 
 
 async def count(upto: int) -> int:
@@ -47,17 +53,33 @@ TOOLSET: Final = StaticToolset(name="local.functions", bound=(TOOL,))
 
 def main() -> None:
     """Print runs a second, and what they are of each other."""
-    whole = asyncio.run(_agents())
+    whole, alone = dict.fromkeys(KINDS, 0.0), dict.fromkeys(KINDS, 0.0)
+    with TemporaryDirectory() as folder:
+        for number, kind in product(range(ROUNDS), KINDS):
+            path = Path(folder) / f"{number}{kind}"
+            whole[kind] = max(whole[kind], asyncio.run(_agents(_new(kind, path.with_suffix(".whole")))))
+            alone[kind] = max(alone[kind], asyncio.run(_engine(_new(kind, path.with_suffix(".alone")))))
     calls = asyncio.run(_calls())
-    engine = asyncio.run(_engine())
-    print(f"whole runs of an agent     {whole:8.0f} /s")
-    print(f"the engine alone           {engine:8.0f} /s   a whole run costs {engine / whole:.1f} of them")
-    print(f"its nine calls alone       {calls:8.0f} /s   a whole run costs {calls / whole:.1f} of them")
+    for kind in KINDS:
+        share = whole[kind] / whole["memory"], alone[kind] / alone["memory"]
+        print(f"whole runs of an agent, {kind:7}{whole[kind]:8.0f} /s   {share[0]:.2f} of those in memory")
+        print(f"the engine alone, {kind:13}{alone[kind]:8.0f} /s   {share[1]:.2f} of those in memory")
+    print(f"its nine calls alone           {calls:8.0f} /s   a whole run costs {calls / whole['memory']:.1f}")
 
 
-async def _agents() -> float:
+def _new(kind: str, path: Path) -> InProcessEngine:
+    match kind:
+        case "memory":
+            return InProcessEngine()
+        case "NORMAL":
+            return InProcessEngine(path, synchronous="NORMAL")
+        case _:
+            return InProcessEngine(path, synchronous="FULL")
+
+
+async def _agents(engine: InProcessEngine) -> float:
     step = CallTools(calls=tuple(PlannedCall.of("count", {"upto": n}) for n in range(CALLS)))
-    runtime = Runtime()
+    runtime = Runtime(engine=engine)
     spec = AgentSpec(
         id="bench.agent", description="Counts.", tools=(AgentTool(id=TOOL.spec.id, name="count"),)
     )
@@ -87,7 +109,7 @@ async def _calls() -> float:
     return await _rate(run)
 
 
-async def _engine() -> float:
+async def _engine(engine: InProcessEngine) -> float:
     async def loop(ctx: RunContext, given: Any) -> Any:
         for number in range(ROUNDS):
             await ctx.start(f"plan:{number}", "plan", {})
@@ -98,7 +120,6 @@ async def _engine() -> float:
     async def activity(info: Any, given: Any) -> Any:
         return given
 
-    engine = InProcessEngine()
     engine.register(loops={"bench": loop}, activities={"plan": activity, "tool": activity})
     await engine.start()
     number = 0
