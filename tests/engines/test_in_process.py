@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+from pathlib import Path
 
 import pytest
 
@@ -239,9 +240,10 @@ async def test_a_tool_that_ignores_its_end_does_not_hold_up_the_engine(
     await asyncio.sleep(0.1)
 
 
-def test_it_goes_on_in_another_event_loop(toys: Toys) -> None:
+@pytest.mark.parametrize("name", [None, "runs.db"])
+def test_it_goes_on_in_another_event_loop(toys: Toys, tmp_path: Path, name: str | None) -> None:
     """An event loop that ends takes its tasks with it; the runs are still there."""
-    engine = InProcessEngine()
+    engine = InProcessEngine(None if name is None else tmp_path / name)
     engine.register(loops=toys.loops(), activities=toys.activities())
 
     names = [f"b{number}" for number in range(20)]

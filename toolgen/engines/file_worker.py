@@ -56,6 +56,7 @@ class FileWorker:
         self._wake: float | None = None
         self._finished = 0
         self._pruning: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self.is_working = False
         journal.on_park = self._parked
         journal.on_end = self._ended
@@ -67,8 +68,10 @@ class FileWorker:
             EngineError: another worker has the file.
             StoreError: the file cannot be used.
         """
-        if self.is_working:
+        loop = asyncio.get_running_loop()
+        if self.is_working and loop is self._loop:
             return
+        self.is_working = False
         if not self._lease.acquire():
             raise EngineError(
                 f"the runs of {str(self._path)!r} are executed by another engine, in the process"
@@ -82,7 +85,7 @@ class FileWorker:
         except BaseException:
             self._lease.release()
             raise
-        self.is_working = True
+        self.is_working, self._loop = True, loop
         self.notice()
         self._due()
 
