@@ -247,6 +247,25 @@ async def test_a_client_needs_no_signal_from_the_worker(open_engine: Open, tmp_p
     assert (await worker.status("r")).state == "waiting"
 
 
+@pytest.mark.parametrize("is_noticed", [False, True])
+async def test_an_answer_that_the_worker_has_not_seen_is_before_the_end_of_its_wait(
+    open_engine: Open, toys: Toys, tmp_path: Path, is_noticed: bool
+) -> None:
+    """Also when the worker sees it after the time of the wait was over, and before that was written."""
+    clock = ManualClock()
+    worker = await open_engine(clock=clock.time, call_later=clock.call_later)
+    client = await open_engine(worker=False)
+    await asyncio.to_thread((tmp_path / "runs.db.bell").unlink)
+    steps = [{"leave": call("a", gate="never")}, {"wait": ["answer:wait:1"], "timeout_s": 0.5}]
+    await play(worker, steps, run_id="r")
+    await toys.has("start", "a")
+    assert await client.answer("r", "wait:1", "yes", key="k") == "recorded"
+    assert await clock.advance() == 0.5
+    if is_noticed:
+        worker._client._changed()  # type: ignore[attr-defined]  # of a file
+    assert (await worker.result("r")).output == [{"answer:wait:1": "yes"}]
+
+
 async def test_old_runs_are_deleted_with_all_that_belongs_to_them(open_engine: Open, tmp_path: Path) -> None:
     clock = ManualClock(1000.0)
     engine = await open_engine(keep_runs=5, clock=clock.time, call_later=clock.call_later)

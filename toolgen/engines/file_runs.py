@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
@@ -54,11 +53,8 @@ def open_file(
     Raises:
         StoreError: it cannot be opened, or it is something else; the class says why.
     """
-    seen: set[int] = set()
-    batches = SqliteBatches(
-        path, FORMAT, synchronous=settings.synchronous, contested=partial(contested, seen=seen)
-    )
-    journal = SqliteJournal(batches, clock, seen)
+    batches = SqliteBatches(path, FORMAT, synchronous=settings.synchronous, contested=contested)
+    journal = SqliteJournal(batches, clock)
     runs = Runs(journal, clock, call_later, max_payload_bytes)
     worker = FileWorker(
         path,

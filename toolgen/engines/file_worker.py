@@ -60,6 +60,7 @@ class FileWorker:
         self.is_working = False
         journal.on_park = self._parked
         journal.on_end = self._ended
+        journal.on_contested = self.notice
 
     async def start(self) -> None:
         """Take the lease and go on with the runs that are not over and not parked.

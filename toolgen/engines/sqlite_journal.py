@@ -6,7 +6,7 @@ Only runs in which something goes on have their records in memory.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -41,22 +41,24 @@ _TIME: Final = "INSERT OR REPLACE INTO meta (name, value) VALUES ('clock', ?)"
 class SqliteJournal:
     """Keeps the records of the runs that go on, and writes what changes in them."""
 
-    def __init__(self, batches: SqliteBatches, clock: RunClock, seen: set[int]) -> None:
+    def __init__(self, batches: SqliteBatches, clock: RunClock) -> None:
         """Make a journal.
 
         Args:
             batches: What writes.
             clock: Goes on from the times that the journal holds.
-            seen: Gets the numbers of signals that the worker has seen and that are not written as seen yet.
         """
         self._batches = batches
         self._clock = clock
-        self.seen_numbers = seen
+        self.seen_numbers: set[int] = set()
+        """Of signals that the worker has seen and that are not written as seen yet."""
         self._records: dict[str, RunRecord] = {}
         self._next = 0
         self._timed = 0.0
         self.on_park: Callable[[float], None] = lambda wake: None
         """Hears when a run that is parked has to go on by itself."""
+        self.on_contested: Callable[[], None] = lambda: None
+        """Called when a run has a signal that the worker has not seen."""
         self.on_end: Callable[[], None] = lambda: None
         """Called when the end of a root run is kept."""
 
@@ -135,6 +137,8 @@ class SqliteJournal:
         def decided(is_kept: bool) -> None:
             if is_kept:
                 record.ops[op.op] = op
+            else:
+                self.on_contested()
             then(is_kept)
 
         self._batches.decide(_OP, *self._op_row(record, op), about=record.no, then=decided)
@@ -184,7 +188,9 @@ class SqliteJournal:
 
         def decided(is_kept: bool) -> None:
             record.is_parked = is_kept
-            if is_kept and wake is not None:
+            if not is_kept:
+                self.on_contested()
+            elif wake is not None:
                 self.on_park(wake)
             then(is_kept)
 
@@ -248,10 +254,12 @@ class SqliteJournal:
         return (record.no << SHIFT) + number
 
 
-def contested(database: sqlite3.Connection, *, seen: Collection[int]) -> set[int]:
-    """Return the numbers of the runs that have signals which the worker has not seen."""
-    rows = database.execute("SELECT no, run FROM signal WHERE is_seen = 0")
-    return {run for no, run in rows if no not in seen}
+def contested(database: sqlite3.Connection) -> set[int]:
+    """Return the numbers of the runs with signals that are not written as seen by the worker.
+
+    A signal that the worker has taken meanwhile counts too: it may have come while a wait was being ended.
+    """
+    return {run for (run,) in database.execute("SELECT run FROM signal WHERE is_seen = 0")}
 
 
 def _newest(database: sqlite3.Connection) -> tuple[int, float]:

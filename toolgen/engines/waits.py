@@ -13,6 +13,8 @@ from .timers import CallLater
 
 WAIT: Final = "wait"
 """What the journal holds in the place of an activity's name."""
+_AGAIN_S: Final = 0.02
+"""Before a wait ends that could not be ended because of a signal."""
 
 
 class Waits:
@@ -45,7 +47,7 @@ class Waits:
         """Return how a wait ends, at the latest at `until` in seconds since 1970."""
         if until is not None:
             wait.until = until
-            self._set_timer(run, wait, until)
+            self._set_timer(run, wait, until, until - self._clock())
         if wait.about != NULL and wait.op not in run.record.waits:
             self._journal.add_wait(run.record, WaitRecord(wait.op, wait.about, wait.names))
         run.waits[wait.op] = wait
@@ -60,9 +62,8 @@ class Waits:
                 run.moved()
         return wait.record
 
-    def _set_timer(self, run: Run, wait: Wait, until: float) -> None:
-        left = max(0.0, until - self._clock())
-        wait.timer = self._call_later(left, partial(self._expire, run, wait, until))
+    def _set_timer(self, run: Run, wait: Wait, until: float, delay_s: float) -> None:
+        wait.timer = self._call_later(max(0.0, delay_s), partial(self._expire, run, wait, until))
 
     def _expire(self, run: Run, wait: Wait, until: float) -> None:
         if run.is_stopped or run.waits.pop(wait.op, None) is None:
@@ -84,7 +85,7 @@ class Waits:
         if signal is not None:
             self._resolve(run, wait, signal)
         elif wait.until is not None:
-            self._set_timer(run, wait, wait.until)
+            self._set_timer(run, wait, wait.until, _AGAIN_S)  # it was for another wait
 
     def _resolve(self, run: Run, wait: Wait, signal: SignalRecord) -> None:
         record = self._record(wait, signal, 0.0)
