@@ -28,9 +28,7 @@ ENGINES: Mapping[str, Make] = {
 
 
 def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> Mapping[str, LoopFactory]:
-    params = getattr(getattr(item, "callspec", None), "params", {})
-    is_real = params.get("start_engine") == "sqlite full" or item.path.stem.startswith("test_file")
-    return loop_factories(item, "real" if is_real else "virtual")  # a thread of its own takes real time
+    return loop_factories(item, "real" if item.path.stem.startswith("test_file") else "virtual")
 
 
 class StartEngine(Protocol):

@@ -85,7 +85,6 @@ SESSIONS: Final = SqliteFormat(
     version=2,
     tables=_TABLES,
     later=(_SECOND,),
-    synchronous="NORMAL",
 )
 """Its application_id is "tgSe"."""
 

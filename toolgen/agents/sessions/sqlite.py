@@ -50,7 +50,7 @@ class SqliteSessionStore:
         Raises:
             StoreError: it cannot be opened, or it is something else than a file of sessions.
         """
-        self._file = SqliteFile(path, SESSIONS)
+        self._file = SqliteFile(path, SESSIONS, synchronous="NORMAL")
         self._clock = clock
 
     def close(self) -> None:

@@ -106,7 +106,6 @@ def _prepare(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> 
     if not is_done and format.is_shrinking:
         database.execute("PRAGMA auto_vacuum = INCREMENTAL")  # before anything is written to the file
     database.execute("PRAGMA journal_mode = WAL")
-    database.execute(f"PRAGMA synchronous = {format.synchronous}")
     if not is_done:
         in_transaction(database, "BEGIN IMMEDIATE", create)
 

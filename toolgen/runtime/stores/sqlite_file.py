@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from .errors import StoreError
-from .sqlite_connection import create_file
+from .sqlite_connection import Synchronous, create_file
 from .sqlite_format import SqliteFormat
 from .sqlite_lane import Lane, LaneSettings, closed_error
 
@@ -33,15 +33,31 @@ class SqliteFile:
     by `close`, when nobody has the object any more, or when the process ends.
     """
 
-    def __init__(self, path: str | Path, format: SqliteFormat, *, busy_s: float = BUSY_S) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        format: SqliteFormat,
+        *,
+        busy_s: float = BUSY_S,
+        synchronous: Synchronous = "FULL",
+    ) -> None:
         """Open the file, which is created where it is missing, with access for its owner only.
+
+        Args:
+            path: Of the file.
+            format: What it holds.
+            busy_s: Seconds to wait for other processes.
+            synchronous: What a step that was done survives: `NORMAL` the end of the process, `FULL` a loss of
+                power too.
 
         Raises:
             StoreError: it cannot be opened, or it is something else; the class says why.
         """
         if str(path) in ("", ":memory:"):
             raise StoreError("is no file", path=Path(path), hint="use the store that keeps it in memory")
-        self._settings = LaneSettings(path=Path(path).absolute(), format=format, busy_s=busy_s)
+        self._settings = LaneSettings(
+            path=Path(path).absolute(), format=format, busy_s=busy_s, synchronous=synchronous
+        )
         self._is_closed = False
         create_file(self._settings.path)
         self._lanes = self._new_lanes()

@@ -46,12 +46,26 @@ class Lane:
 
     async def run(self, step: Callable[[sqlite3.Connection], T]) -> T:
         """Return what the step returns; it runs on where the caller is cancelled."""
-        return await asyncio.wrap_future(self.submit(step))
+        work = self._timed(step)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def submit(self, step: Callable[[sqlite3.Connection], T]) -> Future[T]:
-        """Return what will give what the step returns, once the thread of the lane has run it."""
+        """Return what will give what the step returns, whatever becomes of the event loop that asks."""
+        run, done = self._timed(step), Future[T]()
+
+        def work() -> None:
+            try:
+                done.set_result(run())
+            except BaseException as error:
+                done.set_exception(error)
+
+        asyncio.get_running_loop().run_in_executor(self._thread, work)
+        return done
+
+    def _timed(self, step: Callable[[sqlite3.Connection], T]) -> Callable[[], T]:
+        """Return what runs the step, which waits for other processes from now on."""
         asked_at = time.monotonic()
-        return self._thread.submit(lambda: self._run(step, asked_at, self._settings.busy_s))
+        return lambda: self._run(step, asked_at, self._settings.busy_s)
 
     def run_here(self, step: Callable[[sqlite3.Connection], T], *, busy_s: float) -> T:
         """Return what the step returns, run in the calling thread while no other step has the lane.
