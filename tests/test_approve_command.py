@@ -43,8 +43,8 @@ MAIN = """\
 from pathlib import Path
 
 from app.gen.hall.toolsets import sql
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, ToolContext
-from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 
 
 class Sql(sql.SqlExecutor):
@@ -54,7 +54,7 @@ class Sql(sql.SqlExecutor):
 
 
 def runtime() -> Runtime:
-    made = Runtime(suspensions=SqliteSuspensionStore("waiting.db"))
+    made = Runtime(engine=InProcessEngine("runs.db"))
     made.register(sql.registration(Sql()))
     return made
 """
@@ -115,7 +115,7 @@ def test_all_that_will_run_is_shown_before_it_runs(database: ProjectFolder) -> N
     assert "this shows only a part of the arguments; all of them:" in said
     listed = database.run("approve")
     assert json.dumps({"query": HIDDEN, "database": "staging"}) in listed.out
-    assert "toolgen approve s_…" in listed.err
+    assert "toolgen approve ID" in listed.err
     done = database.run("approve", token, "--yes")
     assert f'  "query": {json.dumps(HIDDEN)}\n  "database": "staging"\n' in done.err
     assert (done.code, (database.path / "ran").read_text("utf-8")) == (0, HIDDEN)
@@ -167,7 +167,7 @@ def test_what_a_person_at_a_terminal_does_not_see_is_not_run(database: ProjectFo
 def test_an_answer_without_a_token_is_refused(database: ProjectFolder, arguments: list[str]) -> None:
     done = database.run("approve", *arguments)
     assert (done.code, done.out) == (2, "")
-    assert "Invalid value for TOKEN: which call? an answer needs its token, from s_ on" in done.err
+    assert "Invalid value for CALL: which call? an answer needs its token or its id" in done.err
 
 
 def at_a_terminal(
@@ -200,7 +200,7 @@ def test_what_is_no_approval_says_so(database: ProjectFolder) -> None:
     token, _ = asked(database, "select 1")
     wrong = database.run("approve", token[:-1])
     assert wrong.code == 2
-    assert wrong.err.endswith("nothing waits under this token\n  hint: copy the whole token, from s_ on\n")
+    assert "nothing waits under this token\n  hint: copy the whole token, from s_ on" in wrong.err
     assert database.run("approve", token, "--deny").code == 0
     other = database.run("approve", token, "--yes")
     assert other.code == 2

@@ -69,13 +69,13 @@ from pathlib import Path
 from app.gen.shop.toolsets import things
 from executors.shop.things import Things
 from toolgen.runtime import Ask, Runtime
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
+from toolgen.engines import InProcessEngine
 
 HERE = Path(__file__).parent
 
 
 def serve(store, **options):
-    runtime = Runtime(**{"suspensions": MemorySuspensionStore(), **options})
+    runtime = Runtime(**{"engine": InProcessEngine(), **options})
     runtime.register(things.registration(Things(store)))
     return runtime
 
@@ -133,11 +133,11 @@ class Careful:
         return Ask(question="Is that right?")
 
 
-kept = MemorySuspensionStore()
+kept = InProcessEngine()
 
 
 def guarded():
-    return serve(HERE / "live", suspensions=kept, policy=Careful())
+    return serve(HERE / "live", engine=kept, policy=Careful())
 """
 
 WRITES = "not run: it writes; a tool with Annotations(read_only=True) is run"

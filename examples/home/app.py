@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 
 from gen.assistant.agents import chat, diagnostics
 from toolgen.agents import Planner
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
 from toolgen.runtime.capabilities import SqliteStateStore, StateCapability
-from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 
 from . import scripts
 from .admin import Admin
@@ -56,7 +56,7 @@ def assistant(database: sqlite3.Connection, path: Path, planners: Planners | Non
     states = SqliteStateStore(beside(path, "state"))
     runtime = Runtime(
         interceptors=[SessionUser(database)],
-        suspensions=SqliteSuspensionStore(beside(path, "suspensions")),
+        engine=InProcessEngine(beside(path, "runs")),
         capabilities=[StateCapability(states)],
     )
     planners = planners or Planners()

@@ -132,23 +132,26 @@ def _planned_by(model: str) -> Planners:
 async def transcript(runtime: Runtime, path: Path) -> str:
     """Return what was sent and what came back, call by call; `path` is the runtime's database."""
     calls = []
-    for number, (title, session_id, tool, arguments) in enumerate(CALLS, 1):
-        result = await runtime.call(tool, arguments, CallMeta(session_id=session_id))
-        calls.append(_shown(number, title, tool, arguments, result))
-    number = len(calls)
-    calls.append(await _reset(number + 1, runtime, path))
-    calls.append(await _update(number + 2, runtime, path))
-    calls.append(await _sign_in(number + 3, runtime))
+    async with runtime:
+        for number, (title, session_id, tool, arguments) in enumerate(CALLS, 1):
+            result = await runtime.call(tool, arguments, CallMeta(session_id=session_id))
+            calls.append(_shown(number, title, tool, arguments, result))
+        number = len(calls)
+        calls.append(await _reset(number + 1, runtime, path))
+        calls.append(await _update(number + 2, runtime, path))
+        calls.append(await _sign_in(number + 3, runtime))
     return "\n\n".join(calls)
 
 
 async def _reset(number: int, runtime: Runtime, path: Path) -> str:
-    """Ask a person first; the approval is given to another runtime, as `toolgen approve TOKEN` does."""
+    """Ask a person first; the approval is given to another runtime, as `toolgen approve` does."""
     tool, arguments = "factory_reset", '{"device_id": "h09"}'
     result = await runtime.call(tool, arguments, MIRA)
     text = _shown(number, "A person is asked first; nothing has run.", tool, arguments, result)
     with closing(connect(path)) as database:
-        async with assistant(database, path) as other:
+        other = assistant(database, path)
+        other.be_client()
+        async with other:
             done = await other.deliver(_waiting(result).token, {"approved": True})
     return f"{text}\n   approved elsewhere → {done.json.decode()}\n     display: {done.display}"
 

@@ -24,7 +24,9 @@ async def work(job: str, token: str, path: Path) -> None:
         SuspensionError: nothing waits under the token.
     """
     with closing(connect(path)) as database:
-        async with assistant(database, path) as runtime:
+        runtime = assistant(database, path)
+        runtime.be_client()
+        async with runtime:
             for percent in (25, 50, 100):
                 with database:
                     database.execute("update firmware_job set percent = ? where id = ?", [percent, job])

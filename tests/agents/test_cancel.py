@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,6 +40,7 @@ from toolgen.agents import (
     ScriptStep,
     agents_of,
 )
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Continue,
     Runtime,
@@ -51,9 +51,7 @@ from toolgen.runtime import (
 )
 from toolgen.runtime.events.records import Event, RunCompleted, ToolEnd
 from toolgen.runtime.toolsets.functions import function_toolset
-from toolgen.runtime.waiting.errors import ConflictingAnswerError
-from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
+from toolgen.runtime.waiting.errors import LateAnswerError
 
 CANCELED: list[str] = []
 
@@ -93,7 +91,7 @@ def seen(given: PlanInput) -> str:
 
 async def canceled(planner: ScriptedPlanner) -> tuple[RunOutput, tuple[Event, ...], RunOutput]:
     """Return the output and the events of a run that is canceled, and the output of the next turn."""
-    async with Runtime(suspensions=MemorySuspensionStore()) as runtime:
+    async with Runtime(engine=InProcessEngine()) as runtime:
         agents_of(runtime).register(
             AgentRegistration(spec=SPEC, planner=planner, toolsets=(TOOLSET,), format=1)
         )
@@ -190,7 +188,7 @@ async def test_a_run_is_canceled_wherever_it_is(where: str) -> None:
     low = ScriptedPlanner([calling(asks("low"))] if where == "child call" else [slow])
     planner = ScriptedPlanner(first[where], [lambda given: f"{is_paired(given)} {texts(given)}"])
     policy = RunPolicy(interrupts_allowed=True)
-    options = keeping() if where != "planning" else {}
+    options = keeping(is_interactive=where != "planning")
     async with running(
         agent("x.low", low, bench.toolset),
         agent("x.agent", planner, bench.toolset, exported("x.lows", "x.low"), policy=policy),
@@ -295,21 +293,16 @@ async def add(a: int, b: int) -> int:
     return a + b
 
 
-async def test_what_a_canceled_run_waited_for_is_approved_nowhere(tmp_path: Path) -> None:
-    def options() -> dict[str, Any]:
-        return {"suspensions": SqliteSuspensionStore(tmp_path / "calls.db"), "interceptors": [Users()]}
-
+async def test_what_a_canceled_run_waited_for_is_approved_by_nobody() -> None:
     executor = Resetting()
     toolset = resetting(executor)
     planner = ScriptedPlanner([calling(("factory_reset", {"device_id": "d1"}))])
-    async with running(agent("x.agent", planner, toolset), **options()) as (runtime, _engine):
+    async with running(agent("x.agent", planner, toolset), interceptors=[Users()]) as (runtime, _engine):
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         (asked,) = (await handle.settled()).awaiting
         await handle.cancel("enough")
         assert await runtime.suspended() == ()
-        async with Runtime(**options()) as elsewhere:
-            elsewhere.register(toolset)
-            with pytest.raises(ConflictingAnswerError):
-                await elsewhere.deliver(asked.token, {"approved": True})
+        with pytest.raises(LateAnswerError):
+            await runtime.deliver(asked.token, {"approved": True})
         check_log(await handle.output(), await agents_of(runtime).events(handle.run_id))
     assert executor.asked == []

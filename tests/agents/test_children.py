@@ -27,6 +27,7 @@ from toolgen.agents import (
     ScriptedPlanner,
     agents_of,
 )
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Answer,
     CallMeta,
@@ -41,7 +42,6 @@ from toolgen.runtime import (
 from toolgen.runtime.events.records import AgentRunStarted
 from toolgen.runtime.toolsets.agent_route import AgentRoute
 from toolgen.runtime.toolsets.functions import func_tool
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 from toolgen.shapes.design.model import ToolModel
 
 
@@ -150,7 +150,7 @@ def test_a_direct_call_is_a_run_too_in_each_event_loop() -> None:
 async def test_what_a_child_waits_for_stands_in_its_parent() -> None:
     low = ScriptedPlanner([calling("ask"), lambda given: FinalResult(result={"cause": first_answer(given)})])
     top = ScriptedPlanner([DIAGNOSE, everything])
-    async with two(low, top, suspensions=MemorySuspensionStore()) as runtime:
+    async with two(low, top, engine=InProcessEngine()) as runtime:
         handle = await agents_of(runtime).client("x.top").start("Go.", session_id="s")
         output = await asyncio.wait_for(handle.settled(), 5)
         (asked,) = output.awaiting

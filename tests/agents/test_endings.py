@@ -35,6 +35,7 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     StaticToolset,
     SyncToolContext,
@@ -43,7 +44,6 @@ from toolgen.runtime import (
     ToolOutcome,
 )
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 ADD = ("add", {"a": 1, "b": 2})
 
@@ -187,7 +187,7 @@ async def test_a_run_goes_on_where_its_engine_was_stopped() -> None:
     batch = calling(work("a"), "through", ("ask", {"name": "q"}))
     planner = ScriptedPlanner([batch, lambda given: str(answers(given))])
     registration = agent("x.agent", planner, bench.toolset)
-    async with running(registration, suspensions=MemorySuspensionStore()) as (runtime, engine):
+    async with running(registration, engine=InProcessEngine()) as (runtime, engine):
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         await parked(handle)
         for _ in range(2):

@@ -36,7 +36,6 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 UNKNOWN = "its result was not kept; it may have run"
 SPEAKING = RunPolicy(interrupts_allowed=True)
@@ -68,21 +67,6 @@ async def test_a_canceled_batch_keeps_what_finished() -> None:
     assert is_paired(given)
     (batch,) = [message for message in given.messages if isinstance(message, ToolMessage)]
     assert "error" not in [answer.status for answer in batch.answers]
-
-
-async def test_a_call_that_is_approved_after_its_process_is_gone_is_known() -> None:
-    """The second runtime stands for the next process: it has the stores, and no run."""
-    bench = Bench()
-    stores: dict[str, Any] = {"sessions": MemorySessionStore(), "suspensions": MemorySuspensionStore()}
-    first = ScriptedPlanner([calling(work("first"), ("ask", {"name": "Which"}))])
-    async with running(agent("x.agent", first, bench.toolset), **stores) as (runtime, _):
-        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
-        token = (await waiting(handle)).token
-    second = ScriptedPlanner([lambda given: " ".join(answers(given))])
-    async with running(agent("x.agent", second, bench.toolset), **stores) as (runtime, _):
-        assert (await runtime.deliver(token, "this")).status == "ok"
-        output = await agents_of(runtime).client("x.agent").run("And?", session_id="s")
-    assert output.text == '"first" "Which: this"'
 
 
 async def test_a_call_that_was_taken_back_is_known_to_be_canceled() -> None:

@@ -31,7 +31,8 @@ from toolgen.runtime import (
 )
 from toolgen.runtime.specs import LongRunningSpec
 from toolgen.runtime.toolsets.functions import func_tool
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
+
+from .tools import engine_of
 
 
 def long_running(*, ack: bool) -> StaticToolset:
@@ -64,6 +65,7 @@ async def test_work_with_an_acknowledgement_opens_a_turn_when_it_is_done() -> No
         assert (work.kind, work.tool, work.handle) == ("pending", "x.jobs.update", "job-1")
         result = await runtime.deliver(work.token, "2.4.0")
         assert result.json == b'"2.4.0"'
+        await engine_of(runtime).result(work.run_id)
         after = (
             await agents_of(runtime)
             .client("x.agent")
@@ -75,7 +77,7 @@ async def test_work_with_an_acknowledgement_opens_a_turn_when_it_is_done() -> No
 
 def asking(**more: Any) -> dict[str, Any]:
     """Return options of a runtime that can ask, and that knows who calls."""
-    return {"suspensions": MemorySuspensionStore(), "interceptors": [Users()], **more}
+    return {"interceptors": [Users()], **more}
 
 
 async def all_waiting(handle: RunHandle) -> tuple[Awaiting, ...]:
@@ -111,6 +113,7 @@ async def test_work_that_fails_later_opens_a_turn_too_and_runs_nothing_again() -
         assert failed.status == "error"
         again = await runtime.deliver(work.token, {"error": "no power"})
         assert again.json == failed.json
+        await engine_of(runtime).result(work.run_id)
         after = agents_of(runtime).client("x.agent").handle(f"{handle.run_id}/done:call_0_0", session_id="s")
         said = await after.result()
         assert said.text.endswith('[The work of update (call_0_0) is done: {"error":"no power"}]')
@@ -132,7 +135,7 @@ async def test_work_that_is_done_in_the_middle_of_a_turn_waits_for_its_own() -> 
         assert len(await agents_of(runtime).sessions.transcript("s")) == 2
         await second.answer(asked, "now")
         assert (await second.result()).text == "soon"
-        await asyncio.sleep(0.01)
+        await engine_of(runtime).result(work.run_id)
         turns = await agents_of(runtime).sessions.transcript("s")
         after = (
             await agents_of(runtime).client("x.agent").handle(turns[-1].turn.run_id, session_id="s").result()

@@ -23,10 +23,10 @@ from toolgen.agents import (
     UnknownRunError,
     agents_of,
 )
-from toolgen.runtime import Runtime, ToolContext, ToolOutcome, Unfinished
-from toolgen.runtime.toolsets.functions import function_toolset
+from toolgen.runtime import CallMeta, Pending, Runtime, ToolContext, ToolOutcome, Unfinished
+from toolgen.runtime.specs import LongRunningSpec
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.errors import ForeignAnswerError
-from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 
 
 class Safe:
@@ -60,7 +60,7 @@ async def bank(path: Path, safe: Safe) -> AsyncIterator[Runtime]:
         agent("x.one", one, safe.toolset, policy=policy),
         agent("x.two", two, safe.toolset, policy=policy),
     )
-    async with running(*agents, suspensions=SqliteSuspensionStore(path / "s.db")) as (runtime, _):
+    async with running(*agents) as (runtime, _):
         yield runtime
 
 
@@ -183,6 +183,37 @@ async def test_an_id_alone_gives_no_token(tmp_path: Path) -> None:
         assert awaiting.token not in f"{shown!r} {log!r} {shown.awaiting[0].token}"
 
 
+async def test_a_call_that_waits_by_itself_is_no_run_of_an_agent(tmp_path: Path) -> None:
+    """One that no agent made, and work that goes on after its run."""
+
+    async def update() -> str | Pending[str]:
+        """Update."""
+        return ToolOutcome.pending("job-1", "begun")
+
+    late = LongRunningSpec(ack=func_tool(update, toolset="x.jobs").spec.result)
+    jobs = function_toolset("x.jobs", [func_tool(update, toolset="x.jobs", long_running=late)])
+    planner = ScriptedPlanner([calling("update"), "done"])
+    async with running(agent("x.agent", planner, jobs)) as (runtime, engine):
+        client = agents_of(runtime).client("x.agent")
+        output = await client.run("Go.", session_id="s")
+        await runtime.call("x.jobs.update", {}, CallMeta(session_id="s"))
+        waits = await runtime.suspended("s")
+        assert [one.run_id.partition("_")[0] for one in waits] == ["run", "call"]
+        for one in waits:
+            assert (await engine.status(one.run_id)).state == "waiting"
+            handle = client.handle(one.run_id, session_id="s")
+            for asked in (handle.settled(), handle.cancel(), handle.interrupt("Hey.")):
+                with pytest.raises(UnknownRunError):
+                    await asked
+            with pytest.raises(UnknownRunError):
+                await agents_of(runtime).snapshot(one.run_id)
+            with pytest.raises(UnknownRunError):
+                await agents_of(runtime).events(one.run_id)
+            with pytest.raises(UnknownRunError):
+                await client.start("Go.", session_id="s", run_id=one.run_id)
+        assert [run.run_id for run in await agents_of(runtime).list_runs()] == [output.run_id]
+
+
 async def test_whoever_has_the_run_answers_what_its_child_waits_for(tmp_path: Path) -> None:
     safe = Safe()
     low = ScriptedPlanner([calling(("open", {"box": "box 1"})), FinalResult(result="seen")])
@@ -191,8 +222,7 @@ async def test_whoever_has_the_run_answers_what_its_child_waits_for(tmp_path: Pa
         agent("x.low", low, safe.toolset),
         agent("x.high", high, exported("x.views", "x.low")),
     )
-    store = SqliteSuspensionStore(tmp_path / "s.db")
-    async with running(*agents, suspensions=store) as (runtime, _):
+    async with running(*agents) as (runtime, _):
         handle = await agents_of(runtime).client("x.high").start("Look.", session_id="s")
         awaiting = await waits(handle)
         assert awaiting.run_id == f"{handle.run_id}/child:call_0_0"

@@ -43,7 +43,6 @@ from toolgen.runtime import (
 )
 from toolgen.runtime.capabilities import CallScope, Conflict
 from toolgen.runtime.toolsets.functions import function_toolset
-from toolgen.runtime.waiting.approvals import Suspensions
 from toolgen.runtime.waiting.errors import (
     BadAnswerError,
     ConflictingAnswerError,
@@ -51,7 +50,7 @@ from toolgen.runtime.waiting.errors import (
     LateAnswerError,
     UnknownSuspensionError,
 )
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
+from toolgen.runtime.waiting.options import WaitOptions
 
 
 async def test_answers_are_checked_and_taken_once() -> None:
@@ -82,9 +81,17 @@ async def test_answers_are_checked_and_taken_once() -> None:
 
 
 async def test_with_nobody_to_ask_the_call_is_denied() -> None:
-    for options in ({}, keeping(is_interactive=False)):
-        found = await ran(ScriptedPlanner([calling("ask"), first_answer]), options=options)
-        assert '"code":"approval_unavailable"' in found.output.text
+    planner = ScriptedPlanner([calling("ask"), first_answer])
+    found = await ran(planner, options=keeping(is_interactive=False))
+    assert '"code":"approval_unavailable"' in found.output.text
+
+
+async def test_without_an_engine_of_the_host_there_is_nobody_to_ask() -> None:
+    async with Runtime() as runtime:
+        planner = ScriptedPlanner([calling("ask"), first_answer])
+        agents_of(runtime).register(agent("x.agent", planner))
+        output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
+    assert '"code":"approval_unavailable"' in output.text
 
 
 async def test_a_question_can_be_taken_back() -> None:
@@ -202,8 +209,9 @@ async def test_two_who_answer_at_once_hear_whose_answer_was_taken() -> None:
 async def test_nobody_answers_in_time() -> None:
     bench = Bench()
     planner = ScriptedPlanner([calling(asks("a")), first_answer])
-    async with running(agent("x.agent", planner, bench.toolset), **keeping()) as (runtime, engine):
-        runtime._host.suspensions = Suspensions(MemorySuspensionStore(), clock=now, lifetime_s=60)
+    async with running(
+        agent("x.agent", planner, bench.toolset), **keeping(waiting=WaitOptions(expires_s=0.15, clock=now))
+    ) as (runtime, engine):
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         asked = await waiting(handle)
         output = await handle.result()
@@ -262,7 +270,7 @@ async def test_the_tool_that_waits_is_the_tool_that_was_called() -> None:
 
 def asking(**more: Any) -> dict[str, Any]:
     """Return options of a runtime that can ask, and that knows who calls."""
-    return {"suspensions": MemorySuspensionStore(), "interceptors": [Users()], **more}
+    return {"interceptors": [Users()], **more}
 
 
 async def all_waiting(handle: RunHandle) -> tuple[Awaiting, ...]:
@@ -301,7 +309,10 @@ async def test_an_answer_whose_call_takes_too_long_has_a_result_while_the_run_wa
         first, second = await all_waiting(handle)
         assert (first.kind, second.kind) == ("input", "credential")
         result = await asyncio.wait_for(runtime.deliver(first.token, "yes"), 5)
-        assert (result.status, result.json) == ("error", b'{"error":"the call was cancelled"}')
+        assert (result.status, result.json) == (
+            "error",
+            b'{"error":"slowly did not end within the time of the run"}',
+        )
         assert await all_waiting(handle) == (second,)
         await runtime.deliver(second.token, {"available": True})
 

@@ -41,7 +41,6 @@ from toolgen.runtime import (
 from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
 from toolgen.runtime.events.records import ToolEnd
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 ADD = ("add", {"a": 1, "b": 2})
 
@@ -341,7 +340,7 @@ async def test_the_time_of_people_is_not_the_time_of_the_run() -> None:
             lambda given: f"{given.closing} {first_answer(given)}",
         ]
     )
-    options = {"suspensions": MemorySuspensionStore()}
+    options: dict[str, Any] = {}
     found = await ran(planner, RunPolicy(time_budget=0.125), drive=drive, options=options)
     assert found.output.stop == "time_budget"
     assert found.output.text == 'time_budget {"error":"hang did not end within the time of the run"}'

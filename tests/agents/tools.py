@@ -41,11 +41,12 @@ from toolgen.runtime import (
     ToolsetRegistration,
     Unfinished,
 )
+from toolgen.runtime.engine import Engine
 from toolgen.runtime.events.records import Event, RunPhase
 from toolgen.runtime.toolsets.agent_route import AgentRoute
 from toolgen.runtime.toolsets.dynamic import DynamicToolset
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
+from toolgen.runtime.waiting.options import WaitOptions
 
 
 async def add(a: int, b: int) -> int:
@@ -146,11 +147,19 @@ async def running(
 ) -> AsyncIterator[tuple[Runtime, InProcessEngine]]:
     """Yield an open runtime with these agents, and its engine; it hardly pauses before it asks again."""
     engine = engine or InProcessEngine(clock=now)
-    async with Runtime(engine=engine, **options) as runtime:
+    waiting = WaitOptions(clock=now)
+    async with Runtime(**{"engine": engine, "waiting": waiting, **options}) as runtime:
         made = Agents(runtime, sessions=sessions, planner_retry=planner_retry)
         for one in agents:
             made.register(one)
         yield runtime, engine
+
+
+def engine_of(runtime: Runtime) -> Engine:
+    """Return where the runs of a runtime are executed."""
+    waits = runtime._host.waits
+    assert waits is not None
+    return waits.engine
 
 
 class Users:
@@ -235,7 +244,7 @@ def check_log(output: RunOutput, events: tuple[Event, ...]) -> None:
 
 def keeping(**more: Any) -> dict[str, Any]:
     """Return options of a runtime that can ask."""
-    return {"suspensions": MemorySuspensionStore(), **more}
+    return dict(more)
 
 
 async def waiting(handle: RunHandle) -> Awaiting:

@@ -10,20 +10,20 @@ from typing import Any, Final
 
 from toolgen.agents import Awaiting, RunHandle, RunOutput, agents_of
 from toolgen.contract.errors import ToolgenError
-from toolgen.runtime import Runtime
+from toolgen.runtime import Runtime, Suspended
 
 _MOST_ANSWERS: Final = 40
 """Of one run; then it is canceled."""
 _LONGEST_S: Final = 1e8
 """Of virtual time; what takes longer never ends."""
-_RIGHT: Final[dict[str, tuple[Any, ...]]] = {
+RIGHT: Final[dict[str, tuple[Any, ...]]] = {
     "confirmation": ({"approved": True}, {"approved": True}, {"approved": False, "message": "no"}),
     "credential": ({"available": True}, {"available": False}),
     "pending": ({"version": "2.0.0"}, {"error": "it broke"}),
     "input": ("ann", {"yes": True}, {"yes": False}),
     "clarification": ("this one", 5, {}),
 }
-_WRONG: Final[tuple[Any, ...]] = (
+WRONG: Final[tuple[Any, ...]] = (
     None, True, {}, [], "", 5, math.nan, "\ud800", {"approved": "yes"}, {"approved": None}, {"yes": 1},
     {"x": "y" * 5_000},
 )  # fmt: skip
@@ -56,9 +56,18 @@ class Client:
 
     async def deliver(self, work: Awaiting) -> None:
         """Deliver what goes on after its run, maybe twice."""
-        for answer in self._chance.sample(_RIGHT["pending"], self._chance.randrange(3)):
+        for answer in self._chance.sample(RIGHT["pending"], self._chance.randrange(3)):
             with suppress(ToolgenError):
                 await self._runtime.deliver(work.token, answer)
+
+    async def finish(self, asked: Suspended) -> None:
+        """End work that goes on by itself: deliver its result, or take it back."""
+        with suppress(ToolgenError):
+            if self._chance.random() < 0.2:
+                await self._runtime.cancel(asked.token, "nobody needs it")
+            else:
+                answer = self._chance.choice(RIGHT["pending"])
+                await self._runtime.deliver(asked.token, answer, wait_s=self._chance.choice((0, 30.0)))
 
     async def _answer(self, handle: RunHandle, asked: Awaiting) -> None:
         """Do one thing about what is asked; two at once now and then."""
@@ -78,7 +87,7 @@ class Client:
             elif kind < 0.13 and asked.token:
                 await self._runtime.cancel(asked.token, "nobody answers")
             elif kind < 0.25:
-                await handle.answer(asked, chance.choice(_WRONG))
+                await handle.answer(asked, chance.choice(WRONG))
             elif kind < 0.5 and asked.token:
                 session = chance.choice((None, None, self._session, "another"))
                 await self._runtime.deliver(asked.token, self._right(asked), session_id=session)
@@ -115,4 +124,4 @@ class Client:
                 await handle.resume()
 
     def _right(self, asked: Awaiting) -> Any:
-        return self._chance.choice(_RIGHT.get(asked.kind, _RIGHT["clarification"]))
+        return self._chance.choice(RIGHT.get(asked.kind, RIGHT["clarification"]))

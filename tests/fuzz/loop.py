@@ -23,7 +23,6 @@ from toolgen.agents import (
     AssistantMessage,
     History,
     PlannerRetry,
-    RunHandle,
     RunPolicy,
     SessionStore,
     ToolMessage,
@@ -34,8 +33,10 @@ from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
 from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
+from toolgen.runtime.engine import RunStatus
+from toolgen.runtime.waiting.options import WEEK_S, WaitOptions
 
+from .calls import Caller
 from .clients import Client
 from .planners import Erratic
 from .running import Outcome, Target, main
@@ -108,10 +109,10 @@ class _World:
         async with leaving_nothing():
             runtime = Runtime(
                 engine=self._engine,
-                suspensions=MemorySuspensionStore(),
                 capabilities=[StateCapability(MemoryStateStore())],
                 interceptors=[Users(chance)],
                 policy=Moody(chance) if chance.random() < 0.3 else None,
+                waiting=_waiting(chance),
                 is_interactive=chance.random() < 0.9,
                 max_parallel=chance.choice((1, 2, 16)),
             )
@@ -122,6 +123,9 @@ class _World:
                 agents.register(one)
             async with runtime:
                 stops = [await self._turn(runtime, number) for number in range(chance.choice((1, 2, 2)))]
+                await self._end_others(runtime)
+                caller = Caller(chance, runtime, self._engine, SESSION)
+                await asyncio.gather(*map(caller.call, range(chance.choice((0, 0, 1, 3)))))
                 await self._end_others(runtime)
                 types = await self._check(runtime)
         wrong = [*self._low.wrong, *self._top.wrong]
@@ -141,25 +145,33 @@ class _World:
         return output.stop or output.status
 
     async def _end_others(self, runtime: Runtime) -> None:
-        """End the runs that a meddler or delivered work has begun."""
-        while left := [one for one in await self._engine.list_runs() if not one.is_over]:
-            given: Any = left[-1].input
-            facts = given["facts"]
-            owner = agents_of(runtime).client(facts.get("client") or facts["agent"])
-            handle: RunHandle = owner.handle(left[-1].run_id, session_id=facts["session_id"])
-            await Client(self._chance, runtime, SESSION).drive(handle)
+        """End the runs that a meddler or delivered work has begun, and then the work."""
+        while left := [one for one in await self._engine.list_runs(limit=10_000) if not one.is_over]:
+            turns = [one for one in left if not _is_work(one)]
+            client = Client(self._chance, runtime, SESSION)
+            if turns:
+                given: Any = turns[-1].input
+                facts = given["facts"]
+                owner = agents_of(runtime).client(facts.get("client") or facts["agent"])
+                await client.drive(owner.handle(turns[-1].run_id, session_id=facts["session_id"]))
+            elif waits := await runtime.suspended():
+                await client.finish(waits[0])
+            else:  # it is answered, and opens the turn that gets its result
+                await asyncio.sleep(1)
             await asyncio.sleep(0)
 
     async def _check(self, runtime: Runtime) -> str:
         """Check all runs and the transcript; return what stood in the log of the first."""
         types = ""
         for status in await self._engine.list_runs(limit=10_000):
-            output = await agents_of(runtime).snapshot(status.run_id)
-            events = await agents_of(runtime).events(status.run_id)
-            check_log(output, events)
             assert status.state != "failed", status.error
             if status.state == "completed":
                 assert await self._engine.replay(status.run_id) == status.output
+            if _is_work(status):
+                continue
+            output = await agents_of(runtime).snapshot(status.run_id)
+            events = await agents_of(runtime).events(status.run_id)
+            check_log(output, events)
             types = " ".join(event.type for event in events)
         messages = [one for said in await self._sessions.transcript(SESSION) for one in said.messages]
         for_models = [without_artifacts(message) for message in messages]
@@ -167,6 +179,11 @@ class _World:
         assert SECRET not in text.encode().decode(), text
         _check_pairs(messages)
         return types
+
+
+def _is_work(status: RunStatus) -> bool:
+    """Return whether a run is that of a call that waits by itself."""
+    return status.run_id.startswith("call_") or "/work:" in status.run_id
 
 
 def _check_pairs(messages: list[Any]) -> None:
@@ -191,6 +208,15 @@ def _policy(chance: Random) -> RunPolicy:
         interrupts_allowed=chance.random() < 0.7,
         on_missing_fields=chance.choice(("resume", "await_clarification", "finalize")),
         history=chance.choice((None, History(keep_turns=1))),
+    )
+
+
+def _waiting(chance: Random) -> WaitOptions:
+    return WaitOptions(
+        clock=now,
+        expires_s=chance.choice((WEEK_S, WEEK_S, 60)),
+        max_per_run=chance.choice((100, 100, 1)),
+        max_per_session=chance.choice((1000, 1000, 2)),
     )
 
 

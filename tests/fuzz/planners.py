@@ -95,7 +95,7 @@ class Erratic:
         chance = self._chance
         names = [spec.name for spec in given.tools] or ["add"]
         name = chance.choice(names) if chance.random() < 0.93 else chance.choice(_NAMES)
-        arguments = json.dumps(_ARGUMENTS.get(name, {}))
+        arguments = json.dumps(ARGUMENTS.get(name, {}))
         spoiled = chance.random()
         if spoiled < 0.08:
             arguments = chance.choice(_SPOILED)
@@ -125,7 +125,7 @@ class Erratic:
                 reports.restarted("again")
 
 
-_ARGUMENTS: Final[dict[str, Any]] = {
+ARGUMENTS: Final[dict[str, Any]] = {
     "add": {"a": 1, "b": 2},
     "work": {"seconds": 0},
     "finish": {"text": "over"},

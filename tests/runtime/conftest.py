@@ -1,17 +1,22 @@
-"""Runtimes of functions that can ask a person; each over the same file, as after a restart."""
+"""Runtimes of functions that can ask a person, and the engines that keep their calls while they wait."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from tests.virtual_time import LoopFactory, loop_factories
+from tests.virtual_time import LoopFactory, loop_factories, now
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
 from toolgen.runtime.toolsets.functions import function_toolset
-from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
+
+ENGINES: Final[dict[str, Callable[[Path], InProcessEngine]]] = {
+    "memory": lambda path: InProcessEngine(clock=now)
+}
+"""By name, what makes an engine that may keep its runs in a folder."""
 
 
 def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> Mapping[str, LoopFactory]:
@@ -19,12 +24,18 @@ def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> M
     return loop_factories(item, "real")
 
 
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> InProcessEngine:
+    """Return an engine for one runtime; the test runs on each."""
+    return ENGINES[request.param](tmp_path)
+
+
 @pytest.fixture
-def serve(tmp_path: Path) -> Callable[..., Runtime]:
-    """Return what makes a runtime that serves functions, with any other arguments of `Runtime`."""
+def serve(engine: InProcessEngine) -> Callable[..., Runtime]:
+    """Return what makes the runtime of the engine: it serves functions, with any other arguments."""
 
     def made(*functions: Any, **host: Any) -> Runtime:
-        runtime = Runtime(suspensions=SqliteSuspensionStore(tmp_path / "s.db"), **host)
+        runtime = Runtime(engine=engine, **host)
         runtime.register(function_toolset("x.tools", functions))
         return runtime
 

@@ -19,12 +19,10 @@ from toolgen.runtime.capabilities import (
 )
 from toolgen.runtime.stores.sqlite_file import SqliteFile
 from toolgen.runtime.stores.sqlite_format import SqliteFormat
-from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 
 STORES: dict[str, Callable[[Path], Any]] = {
     "state": SqliteStateStore,
     "artifacts": SqliteArtifactStore,
-    "suspensions": SqliteSuspensionStore,
     "sessions": SqliteSessionStore,
 }
 Clock = Callable[[], float]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +10,7 @@ from gen.assistant.toolsets import devices
 from tests.agents.tools import agent, calling, first_answer, running
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime
 from toolgen.agents import RunOutput, ScriptedPlanner, agents_of
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     CallMeta,
     ConfirmSpec,
@@ -27,8 +26,6 @@ from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import AwaitConfirmation, AwaitInput, Event
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.errors import ForeignAnswerError, UnknownSuspensionError
-from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
-from toolgen.runtime.waiting.suspension import Suspension
 
 HIDDEN = "select 1 -- " + " " * 200 + "; drop table users"
 
@@ -47,15 +44,15 @@ class Database:
         self.ran.append(query)
         return "done"
 
-    def runtime(self, path: Path, **host: Any) -> Runtime:
-        made = Runtime(suspensions=SqliteSuspensionStore(path / "s.db"), **host)
+    def runtime(self, engine: InProcessEngine, **host: Any) -> Runtime:
+        made = Runtime(engine=engine, **host)
         made.register(self.toolset)
         return made
 
 
-async def test_the_client_gets_all_that_will_run(tmp_path: Path) -> None:
+async def test_the_client_gets_all_that_will_run(engine: InProcessEngine) -> None:
     database = Database()
-    made = database.runtime(tmp_path)
+    made = database.runtime(engine)
     waiting = (await made.call("run_query", {"query": HIDDEN}, META)).suspension
     assert waiting is not None
     assert waiting.arguments == {"query": HIDDEN, "database": "staging"}
@@ -64,27 +61,27 @@ async def test_the_client_gets_all_that_will_run(tmp_path: Path) -> None:
     assert "drop table" not in repr(waiting)  # a log shows it in short
     (listed,) = await made.suspended("s")
     assert (listed.arguments, listed.is_shortened) == (waiting.arguments, True)
-    await database.runtime(tmp_path).deliver(waiting.token, {"approved": True})
+    await made.deliver(waiting.token, {"approved": True})
     assert database.ran == [waiting.arguments["query"]]
 
 
-async def test_a_question_that_shows_everything_says_nothing_of_a_cut(tmp_path: Path) -> None:
-    waiting = (await Database().runtime(tmp_path).call("run_query", {"query": "x" * 200}, META)).suspension
+async def test_a_question_that_shows_everything_says_nothing_of_a_cut(engine: InProcessEngine) -> None:
+    waiting = (await Database().runtime(engine).call("run_query", {"query": "x" * 200}, META)).suspension
     assert waiting is not None
     assert not waiting.is_shortened
     assert waiting.question == f"Run {'x' * 200} on staging?"
 
 
-async def test_a_preview_that_shows_a_part_says_so_too(tmp_path: Path) -> None:
+async def test_a_preview_that_shows_a_part_says_so_too(engine: InProcessEngine) -> None:
     database = Database("Sure?", call_hint="Running {query}")
-    waiting = (await database.runtime(tmp_path).call("run_query", {"query": HIDDEN}, META)).suspension
+    waiting = (await database.runtime(engine).call("run_query", {"query": HIDDEN}, META)).suspension
     assert waiting is not None
     assert (waiting.question, waiting.is_shortened) == ("Sure?", True)
     assert waiting.preview.endswith("… [30 more characters]")
 
 
-async def test_a_token_shows_what_it_answers(tmp_path: Path) -> None:
-    made = Database().runtime(tmp_path)
+async def test_a_token_shows_what_it_answers(engine: InProcessEngine) -> None:
+    made = Database().runtime(engine)
     waiting = (await made.call("run_query", {"query": HIDDEN}, META)).suspension
     assert waiting is not None
     assert await made.suspension(waiting.token) == waiting
@@ -105,18 +102,17 @@ async def told(made: Runtime, events: Events) -> list[Event]:
         return [event async for event in subscription]
 
 
-async def test_an_event_has_all_that_will_run(tmp_path: Path) -> None:
+async def test_an_event_has_all_that_will_run(engine: InProcessEngine) -> None:
     events = Events()
-    made = Database().runtime(tmp_path, events=events)
+    made = Database().runtime(engine, events=events)
     (event,) = [event for event in await told(made, events) if isinstance(event, AwaitConfirmation)]
     assert (event.arguments, event.is_shortened) == ({"query": HIDDEN, "database": "staging"}, True)
 
 
-async def test_so_has_what_a_run_waits_for(tmp_path: Path) -> None:
+async def test_so_has_what_a_run_waits_for(engine: InProcessEngine) -> None:
     database = Database()
     planner = ScriptedPlanner([calling(("run_query", {"query": HIDDEN})), first_answer])
-    store = SqliteSuspensionStore(tmp_path / "s.db")
-    async with running(agent("x.agent", planner, database.toolset), suspensions=store) as (made, _):
+    async with running(agent("x.agent", planner, database.toolset), engine=engine) as (made, _):
         handle = await agents_of(made).client("x.agent").start("Go.", session_id="s")
         (awaiting,) = (await handle.settled()).awaiting
         assert (awaiting.arguments, awaiting.is_shortened) == ({"query": HIDDEN, "database": "staging"}, True)
@@ -128,7 +124,7 @@ async def test_so_has_what_a_run_waits_for(tmp_path: Path) -> None:
     assert event.arguments == awaiting.arguments
 
 
-async def test_work_that_goes_on_has_the_arguments_that_began_it(tmp_path: Path) -> None:
+async def test_work_that_goes_on_has_the_arguments_that_began_it(engine: InProcessEngine) -> None:
     def work(job: str) -> str | Pending[str]:
         """Work."""
         return ToolOutcome.pending(f"handle of {job}", "begun")
@@ -136,15 +132,14 @@ async def test_work_that_goes_on_has_the_arguments_that_began_it(tmp_path: Path)
     ack = func_tool(work, toolset="x.work").spec.result
     tool = func_tool(work, toolset="x.work", long_running=LongRunningSpec(ack=ack))
     planner = ScriptedPlanner([calling(("work", {"job": "a"})), "done"])
-    store = SqliteSuspensionStore(tmp_path / "s.db")
     toolset = function_toolset("x.work", [tool])
-    async with running(agent("x.agent", planner, toolset), suspensions=store) as (made, _):
+    async with running(agent("x.agent", planner, toolset), engine=engine) as (made, _):
         output: RunOutput = await agents_of(made).client("x.agent").run("Go.", session_id="s")
     (pending,) = output.pending
     assert (pending.kind, pending.arguments) == ("pending", {"job": "a"})
 
 
-async def test_a_tool_that_asks_is_run_again_with_what_the_model_said(tmp_path: Path) -> None:
+async def test_a_tool_that_asks_is_run_again_with_what_the_model_said(engine: InProcessEngine) -> None:
     """Whatever it did to its payload before it asked, and with whatever white space they came."""
     heard: list[list[str]] = []
 
@@ -155,7 +150,7 @@ async def test_a_tool_that_asks_is_run_again_with_what_the_model_said(tmp_path: 
         return "sent" if ctx.answer else ToolOutcome.ask("Sure?")
 
     events = Events()
-    made = Runtime(suspensions=SqliteSuspensionStore(tmp_path / "s.db"), events=events)
+    made = Runtime(engine=engine, events=events)
     made.register(function_toolset("x.mail", [send]))
     async with events.subscribe() as subscription:
         waiting = (await made.call("send", b' {"to":  ["a@x.example"] } ', META)).suspension
@@ -168,13 +163,13 @@ async def test_a_tool_that_asks_is_run_again_with_what_the_model_said(tmp_path: 
     assert [event.arguments for event in seen if isinstance(event, AwaitInput)] == [waiting.arguments]
 
 
-async def test_arguments_of_a_question_have_no_injected_value(tmp_path: Path) -> None:
+async def test_arguments_of_a_question_have_no_injected_value(engine: InProcessEngine) -> None:
     async def asks(payload: Any, ctx: Any) -> Any:
         heard.append(payload.session_id)
         return nothing() if ctx.answer else ToolOutcome.ask("Sure?")
 
     heard: list[str] = []
-    made = runtime(Listing(asks), devices.LIST_DEVICES, suspensions=SqliteSuspensionStore(tmp_path / "s.db"))
+    made = runtime(Listing(asks), devices.LIST_DEVICES, engine=engine)
     waiting = (await made.call(devices.LIST_DEVICES.id, SITE, META)).suspension
     assert waiting is not None
     assert (waiting.arguments, heard) == ({"site_id": "s1", "limit": 20}, ["s"])
@@ -196,26 +191,3 @@ def test_a_cut_is_counted(
 ) -> None:
     assert shortens(template, values) == is_shortened
     assert text is None or filled(template, values) == text
-
-
-def test_what_an_older_version_kept_is_still_whole() -> None:
-    """Its records have no field that came later, and its seal covers what it had."""
-    kept = Suspension(
-        id="1",
-        kind="confirmation",
-        tool="x.sql.run_query",
-        spec_digest="d",
-        payload_json=b'{"query":"select 1"}',
-        meta=META,
-        question="Run?",
-        preview="",
-        answer_schema={},
-        created_at=1.0,
-        expires_at=2.0,
-    ).sealed("s_token")
-    document = json.loads(kept.as_json())
-    assert sorted(document) == sorted(
-        "id kind tool spec_digest payload_json meta question preview answer_schema created_at expires_at "
-        "handle request answers seal".split()
-    )
-    assert Suspension.from_json(kept.as_json()).is_whole("s_token")

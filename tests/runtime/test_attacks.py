@@ -10,10 +10,10 @@ import pytest
 
 from gen.assistant.toolsets import devices
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, Interceptor, Runtime, ToolsetRegistration
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import as_json
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 TOOL = "assistant.devices.list_devices"
 
@@ -75,7 +75,7 @@ async def test_a_name_that_was_not_advertised_is_no_tool(name: str) -> None:
 async def test_arguments_do_not_approve_their_own_call() -> None:
     executor = Listing()
     confirmed = spec(confirm=ConfirmSpec(hint="List {site_id}? {site_id.__class__} {0}"))
-    made = runtime(executor, confirmed, suspensions=MemorySuspensionStore())
+    made = runtime(executor, confirmed, engine=InProcessEngine())
     result = await made.call(TOOL, {"site_id": "{approved} {limit}"}, META)
     assert (result.status, executor.calls) == ("suspended", [])
     assert result.suspension is not None
@@ -118,7 +118,7 @@ async def test_a_token_is_in_no_event() -> None:
     events = Events()
     told = events.subscribe()
     confirmed = spec(confirm=ConfirmSpec())
-    made = runtime(Listing(), confirmed, suspensions=MemorySuspensionStore(), events=events)
+    made = runtime(Listing(), confirmed, engine=InProcessEngine(), events=events)
     result = await made.call(TOOL, SITE, META)
     assert result.suspension is not None
     await made.deliver(result.suspension.token, {"approved": True})
@@ -126,7 +126,7 @@ async def test_a_token_is_in_no_event() -> None:
     seen = [as_json(event) async for event in told]
     types = [event["type"] for event in seen]
     assert types[:3] == ["tool_start", "await_confirmation", "tool_end"]
-    assert types[3:] == ["tool_authorization", "tool_start", "tool_end"]
+    assert types[3:] == ["tool_authorization", "tool_end"]
     assert result.suspension.token not in json.dumps(seen)
     assert result.suspension.id in json.dumps(seen)
 

@@ -14,6 +14,7 @@ from tests.cases.bounded.gen.store.toolsets import rows
 from toolgen.agents import FinalResult, ScriptedPlanner, UserMessage, agents_of
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.contract.json_value import Json
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Allow,
     Answer,
@@ -33,7 +34,6 @@ from toolgen.runtime import (
 from toolgen.runtime.specs import LongRunningSpec
 from toolgen.runtime.toolsets.agent_route import AgentRoute
 from toolgen.runtime.waiting.errors import BadAnswerError
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 PLAIN = replace(rows.FREE, bounded=BoundedSpec(items="rows"))
 """A window without cursors."""
@@ -163,7 +163,7 @@ async def test_an_answer_of_a_hook_holds_to_it() -> None:
 
 async def test_a_delivered_result_holds_to_it_and_another_one_may_be_delivered() -> None:
     late = replace(PLAIN, long_running=LongRunningSpec())
-    made = runtime(Finding(ToolOutcome.pending("job-1")), late, suspensions=MemorySuspensionStore())
+    made = runtime(Finding(ToolOutcome.pending("job-1")), late, engine=InProcessEngine())
     waiting = (await made.call("free", {})).suspension
     assert waiting is not None
     wrong: dict[str, Json] = {"rows": ["a"], "returned": 2, "truncated": False}

@@ -10,6 +10,7 @@ import pytest
 
 from gen.assistant.toolsets import devices
 from tests.runtime.tools import EMPTY, META, SITE, Listing, much, nothing, runtime, spec
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Abort,
     Answer,
@@ -28,7 +29,6 @@ from toolgen.runtime import (
 from toolgen.runtime.capabilities import ArtifactsCapability, MemoryArtifactStore
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import Event
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec())
@@ -86,7 +86,7 @@ WAYS = [
 @pytest.mark.parametrize(("made_of", "does", "answer", "status"), WAYS)
 async def test_hooks_see_how_a_suspended_call_ends(made_of: Any, does: Any, answer: Any, status: str) -> None:
     hook = Hears()
-    made = runtime(Listing(does), made_of, suspensions=MemorySuspensionStore(), hooks=[hook])
+    made = runtime(Listing(does), made_of, engine=InProcessEngine(), hooks=[hook])
     token = await token_of(made)
     hook.seen.clear()
     result = await made.deliver(token, answer)
@@ -101,7 +101,7 @@ async def test_a_suspended_call_ends_with_one_event(
 ) -> None:
     events = Events()
     told = events.subscribe(types=["tool_end"])
-    made = runtime(Listing(does), made_of, suspensions=MemorySuspensionStore(), events=events)
+    made = runtime(Listing(does), made_of, engine=InProcessEngine(), events=events)
     token = await token_of(made)
     first = len(await told.batch())
     await made.deliver(token, answer)
@@ -111,14 +111,17 @@ async def test_a_suspended_call_ends_with_one_event(
     assert {event.tool_call_id for event in ends} == {"c1"}
 
 
-async def test_a_hook_that_is_cancelled_while_an_answer_is_taken_leaves_one_end() -> None:
+async def test_an_answer_counts_though_who_gave_it_does_not_wait() -> None:
     class Slow(Hook):
         async def after_tool(self, call: ToolCall, result: ToolResult, ctx: Any) -> Any:
+            if result.status == "suspended":
+                return Continue()
             reached.set()
-            await asyncio.Event().wait()
+            await go_on.wait()
+            return Continue()
 
-    events, reached = Events(), asyncio.Event()
-    made = runtime(Listing(), CONFIRMED, suspensions=MemorySuspensionStore(), hooks=[Slow()], events=events)
+    events, reached, go_on = Events(), asyncio.Event(), asyncio.Event()
+    made = runtime(Listing(), CONFIRMED, engine=InProcessEngine(), hooks=[Slow()], events=events)
     token = await token_of(made)
     told = events.subscribe(types=["tool_end"])
     task = asyncio.create_task(made.deliver(token, {"approved": False}))
@@ -126,6 +129,8 @@ async def test_a_hook_that_is_cancelled_while_an_answer_is_taken_leaves_one_end(
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+    go_on.set()
+    assert (await made.deliver(token, {"approved": False})).status == "denied"
     events.close()
     assert [event.type async for event in told] == ["tool_end"]
 
@@ -181,7 +186,7 @@ async def test_what_is_delivered_has_the_limit_of_every_result() -> None:
     made = runtime(
         Listing(starts_silently),
         SILENT,
-        suspensions=MemorySuspensionStore(),
+        engine=InProcessEngine(),
         capabilities=[ArtifactsCapability(MemoryArtifactStore())],
         events=events,
         limits=Limits(result_bytes=245),
@@ -218,9 +223,7 @@ async def test_a_denial_stands_whatever_a_later_hook_says(
 
 
 async def test_the_no_of_a_person_stands_too_and_may_be_put_in_other_words() -> None:
-    made = runtime(
-        Listing(), CONFIRMED, suspensions=MemorySuspensionStore(), hooks=[Hears(Answer(result=nothing()))]
-    )
+    made = runtime(Listing(), CONFIRMED, engine=InProcessEngine(), hooks=[Hears(Answer(result=nothing()))])
     assert (await made.deliver(await token_of(made), {"approved": False})).status == "denied"
     alone = runtime(Listing(), CONFIRMED, hooks=[Hears(Deny(message="ask Ann"))])
     result = await alone.call(TOOL, SITE, META)

@@ -12,6 +12,7 @@ import pytest
 from gen.assistant.toolsets import devices
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Abort,
     Allow,
@@ -27,7 +28,6 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolsetRegistration,
 )
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 TOOL = "assistant.devices.list_devices"
 BAD = b'{"site_id": "bad"}'
@@ -101,7 +101,7 @@ def faulty_runtime(stage: str, fault: Fault) -> Runtime:
         hooks=[FaultyHook(faulty)],
         policy=faulty,
         capabilities=[faulty],
-        suspensions=MemorySuspensionStore(),
+        engine=InProcessEngine(),
     )
     made.register(ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=faulty, format=1))
     return made
@@ -173,20 +173,14 @@ async def test_a_capability_that_does_not_settle_leaves_the_results(caplog: pyte
     assert "did not keep" in caplog.text
 
 
-async def test_a_store_that_fails_is_a_failed_call() -> None:
-    class Broken(MemorySuspensionStore):
-        async def put(self, token_hash: str, suspension: Any) -> None:
-            raises()
-
-    executor = Listing()
-    made = Runtime(suspensions=Broken())
-    confirmed = spec(confirm=ConfirmSpec())
-    made.register(
-        ToolsetRegistration(name="assistant.devices", specs=[confirmed], executor=executor, format=1)
-    )
+async def test_a_call_that_the_engine_cannot_keep_has_failed(caplog: pytest.LogCaptureFixture) -> None:
+    executor, confirmed = Listing(), spec(confirm=ConfirmSpec())
+    made = runtime(executor, confirmed, engine=InProcessEngine(max_payload_bytes=300))
     result = await made.call(TOOL, SITE, META)
-    assert (result.status, executor.calls) == ("error", [])
-    assert b"secret" not in result.json
+    assert (result.status, executor.calls, result.suspension) == ("error", [], None)
+    assert b"bytes" not in result.json
+    assert "bytes" in caplog.text
+    assert await made.suspended() == ()
 
 
 async def test_an_undeclared_artifact_is_the_executors_fault() -> None:

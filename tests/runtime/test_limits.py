@@ -16,6 +16,7 @@ from tests.agents.tools import answers, calling, ran, running, texts
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec
 from toolgen.agents import Await, FinalResult, RunHandle, ScriptedPlanner, complete
 from toolgen.agents.planner.completions import CompletionError, CompletionSpec
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Allow,
     CodecModule,
@@ -35,7 +36,6 @@ from toolgen.runtime import (
 from toolgen.runtime.toolsets.agent_route import AgentRoute
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.errors import BadAnswerError
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 TOOL = "assistant.devices.list_devices"
 SMALL = Limits(bytes=1000, depth=4, keys=30, issues=3)
@@ -102,7 +102,7 @@ async def test_what_was_frozen_is_not_measured_again() -> None:
     made = runtime(
         executor,
         spec(confirm=ConfirmSpec()),
-        suspensions=MemorySuspensionStore(),
+        engine=InProcessEngine(),
         limits=Limits(bytes=len(document)),
     )
     waits = await made.call(TOOL, document, META)
@@ -117,7 +117,7 @@ async def test_a_host_that_allows_more_freezes_and_shows_more() -> None:
     made = runtime(
         executor,
         spec(confirm=ConfirmSpec(hint="List {site_id}?")),
-        suspensions=MemorySuspensionStore(),
+        engine=InProcessEngine(),
         limits=Limits(bytes=2**23),
         policy=Watches(),
     )
@@ -165,7 +165,7 @@ CONFIRMED = spec(confirm=ConfirmSpec(payload=spec().payload))
 async def test_answers_above_a_limit_are_refused_and_the_call_still_waits(
     executor: Listing, made: Any, answer: Any
 ) -> None:
-    host = runtime(executor, made, suspensions=MemorySuspensionStore(), limits=SMALL)
+    host = runtime(executor, made, engine=InProcessEngine(), limits=SMALL)
     waits = await host.call(TOOL, SITE, META)
     assert waits.suspension is not None
     with pytest.raises(BadAnswerError, match="the answer must have at most"):
@@ -174,7 +174,7 @@ async def test_answers_above_a_limit_are_refused_and_the_call_still_waits(
 
 
 async def test_an_answer_full_of_mistakes_has_its_first_issues() -> None:
-    host = runtime(Listing(asks), suspensions=MemorySuspensionStore(), limits=SMALL)
+    host = runtime(Listing(asks), engine=InProcessEngine(), limits=SMALL)
     waits = await host.call(TOOL, SITE, META)
     assert waits.suspension is not None
     with pytest.raises(BadAnswerError) as raised:

@@ -12,6 +12,7 @@ import pytest
 
 from gen.assistant.toolsets import maintenance
 from tests.runtime.tools import META
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     LongRunningReturn,
     LongRunningSpec,
@@ -26,7 +27,6 @@ from toolgen.runtime import (
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.toolsets.catalog import catalog_entry
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 Ack, Done, Progress = (
     maintenance.UpdateFirmwareAck,
@@ -51,7 +51,7 @@ class Updating:
 
 
 def runtime(returns: Any, spec: ToolSpec[Any, Any] = DECLARED, **host: Any) -> Runtime:
-    made = Runtime(suspensions=MemorySuspensionStore(), **host)
+    made = Runtime(engine=InProcessEngine(), **host)
     executor = Updating(returns if callable(returns) else lambda ctx: returns)
     toolset = ToolsetRegistration(name="assistant.maintenance", specs=[spec], executor=executor, format=1)
     made.register(toolset)
@@ -244,7 +244,7 @@ async def test_a_function_may_answer_later() -> None:
         return ""
 
     late = LongRunningSpec(ack=func_tool(acknowledge).spec.result)
-    made = Runtime(suspensions=MemorySuspensionStore())
+    made = Runtime(engine=InProcessEngine())
     made.register(function_toolset("x.exports", [func_tool(export, toolset="x.exports", long_running=late)]))
     begun = await made.call("export", {"month": "May"})
     assert (begun.status, begun.json) == ("pending", b'"begun"')

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.tools import META, SITE, Listing, lists_much, nothing, runtime, spec, waiting
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Continue,
     Hook,
@@ -25,7 +26,6 @@ from toolgen.runtime import (
 )
 from toolgen.runtime.content import Content
 from toolgen.runtime.events.hub import Events
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 TOOL = "assistant.devices.list_devices"
 PNG = b"\x89PNG\r\n"
@@ -116,7 +116,7 @@ async def test_a_question_with_a_lone_surrogate_is_asked() -> None:
     async def asks(payload: Any, ctx: Any) -> Any:
         return ToolOutcome.ask("Delete \udce9?")
 
-    host = runtime(Listing(asks), suspensions=MemorySuspensionStore())
+    host = runtime(Listing(asks), engine=InProcessEngine())
     assert waiting(await host.call(TOOL, SITE, META)).question == "Delete ??"
 
 

@@ -21,7 +21,6 @@ import pytest
 from tests.conftest import surroundings
 from tests.runtime.store_files import NOTES, STORES, adding, notes, texts
 from tests.runtime.test_sessions import HELLO, turn
-from tests.runtime.tools import META
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.runtime.capabilities import Change, SqliteArtifactStore, SqliteStateStore
 from toolgen.runtime.stores import (
@@ -36,8 +35,6 @@ from toolgen.runtime.stores import (
     StoreReadOnlyError,
 )
 from toolgen.runtime.stores.sqlite_file import SqliteFile
-from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
-from toolgen.runtime.waiting.suspension import Suspension
 
 each_store = pytest.mark.parametrize("content", STORES)
 
@@ -72,16 +69,6 @@ CREATE TABLE IF NOT EXISTS artifact (
     PRIMARY KEY (owner, name, version)
 ) STRICT;
 INSERT INTO artifact VALUES ('s', 'plan', 1, 'text/plain', '{}', x'31');
-""",
-    "suspensions": """
-CREATE TABLE IF NOT EXISTS suspension (
-    token_hash TEXT PRIMARY KEY,
-    frozen TEXT NOT NULL,
-    created_at REAL NOT NULL,
-    expires_at REAL NOT NULL,
-    answer_hash TEXT NOT NULL DEFAULT '',
-    outcome BLOB
-) STRICT;
 """,
     "sessions": """
 CREATE TABLE session (
@@ -129,15 +116,6 @@ async def uses_artifacts(store: SqliteArtifactStore) -> None:
     assert [info.size for info in await store.listed("s", "plan")] == [1, 2]
 
 
-async def uses_suspensions(store: SqliteSuspensionStore) -> None:
-    waiting = Suspension(
-        id="i", kind="confirmation", tool="x.y.z", spec_digest="d", payload_json=b"{}", meta=META,
-        question="Sure?", preview="", answer_schema={}, created_at=1.0, expires_at=2.0,
-    )  # fmt: skip
-    await store.put("hash", waiting)
-    assert await store.waiting() == (waiting,)
-
-
 async def uses_sessions(store: SqliteSessionStore) -> None:
     await store.begin(turn("r"))
     await store.write("r", 0, [HELLO])
@@ -147,7 +125,6 @@ async def uses_sessions(store: SqliteSessionStore) -> None:
 USES: dict[str, Callable[[Any], Awaitable[None]]] = {
     "state": uses_state,
     "artifacts": uses_artifacts,
-    "suspensions": uses_suspensions,
     "sessions": uses_sessions,
 }
 

@@ -15,6 +15,7 @@ import pytest
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, nothing, runtime, spec
 from toolgen.contract.json_value import Json
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     CallEndedError,
     CallMeta,
@@ -45,7 +46,6 @@ from toolgen.runtime.capabilities import (
 )
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.toolsets.functions import function_toolset
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 
 TOOL = "assistant.devices.list_devices"
 ANN = CallMeta(session_id="s", turn_id="t", tool_call_id="c", labels={"user": "ann"})
@@ -162,7 +162,7 @@ async def test_a_synchronous_tool_gets_the_answers_of_a_person() -> None:
         return None if ctx.approved("Sure?") else ToolOutcome.approval("Sure?")
 
     given: list[Any] = []
-    host = runtime(Blocking(asks), suspensions=MemorySuspensionStore())
+    host = runtime(Blocking(asks), engine=InProcessEngine())
     result = await host.call(TOOL, SITE, META)
     answers: tuple[Json, ...] = (3, {"approved": True})
     for answer in answers:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from tests.agents.tools import agent, answers, calling, running
 from tests.runtime.test_typed_answers import Size
 from tests.runtime.tools import META, waiting
 from toolgen.agents import ScriptedPlanner, agents_of
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Allow,
     Ask,
@@ -34,7 +34,6 @@ from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import ToolAuthorization
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.errors import ConflictingAnswerError
-from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 
 
 class Files:
@@ -61,7 +60,7 @@ async def test_a_tool_asks_for_an_approval_of_its_own(serve: Callable[..., Runti
     assert (asked.kind, asked.question) == ("confirmation", "logs has 5000 files. Delete them?")
     assert asked.arguments == {"path": "logs"}
     assert asked.answer_schema["required"] == ["approved"]
-    done = await serve(files.delete).deliver(asked.token, {"approved": True, "message": None})
+    done = await runtime.deliver(asked.token, {"approved": True, "message": None})
     assert (done.json, files.did) == (b'"5000 deleted"', ["looked", "looked", "deleted"])
     with pytest.raises(ConflictingAnswerError):
         await runtime.deliver(asked.token, {"approved": False})
@@ -116,13 +115,15 @@ async def test_the_approval_of_a_tool_is_none_of_its_design(serve: Callable[...,
 
 
 class Then:
-    """A policy that allows once, and then decides otherwise."""
+    """A policy that allows once, and from then on decides otherwise."""
 
     def __init__(self, then: Decision) -> None:
-        self._decisions = [Allow(), then]
+        self._decision: Decision = Allow()
+        self._then = then
 
     async def decide(self, call: ToolCall, spec: ToolSpec[Any, Any], preview: str) -> Decision:
-        return self._decisions.pop(0)
+        decision, self._decision = self._decision, self._then
+        return decision
 
 
 async def test_a_policy_is_asked_again_after_the_approval_of_a_tool(serve: Callable[..., Runtime]) -> None:
@@ -153,12 +154,11 @@ async def test_with_nobody_to_ask_it_is_denied(serve: Callable[..., Runtime]) ->
     assert files.did == ["looked"]
 
 
-async def test_a_run_waits_for_the_approval_of_a_tool(tmp_path: Path) -> None:
+async def test_a_run_waits_for_the_approval_of_a_tool(engine: InProcessEngine) -> None:
     files = Files()
     planner = ScriptedPlanner([calling(("delete", {"path": "logs"})), lambda given: answers(given)[0]])
-    store = SqliteSuspensionStore(tmp_path / "s.db")
     toolset = function_toolset("x.tools", [files.delete])
-    async with running(agent("x.agent", planner, toolset), suspensions=store) as (runtime, _):
+    async with running(agent("x.agent", planner, toolset), engine=engine) as (runtime, _):
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         (awaiting,) = (await handle.settled()).awaiting
         assert (awaiting.kind, awaiting.question) == ("confirmation", "logs has 5000 files. Delete them?")

@@ -16,6 +16,7 @@ from tests.agents.tools import agent as agent_of
 from tests.agents.tools import answers, calling, running
 from tests.runtime.tools import META, SITE, Listing, lists_much, much, nothing, runtime, spec
 from toolgen.agents import FinalResponse, PlanInput, ScriptedPlanner, agents_of
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Abort,
     ConfirmSpec,
@@ -36,7 +37,6 @@ from toolgen.runtime.call.truncation import document_within, error_within, refus
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import as_json
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.suspension import MemorySuspensionStore
 from toolgen.shapes.issues import FieldIssue
 
 TOOL = "assistant.devices.list_devices"
@@ -220,7 +220,7 @@ async def test_a_text_for_people_and_an_acknowledgement_have_the_limit() -> None
         return ToolOutcome.pending("job-7", devices.LIST_DEVICES.result.decode(json.loads(MANY)))
 
     long = spec(long_running=LongRunningSpec(ack=devices.LIST_DEVICES.result))
-    made = runtime(Listing(starts), long, limits=LEAST, suspensions=MemorySuspensionStore())
+    made = runtime(Listing(starts), long, limits=LEAST, engine=InProcessEngine())
     result = await made.call(TOOL, SITE, META)
     assert (result.status, len(result.json) <= 100) == ("pending", True)
     assert json.loads(result.json)["bytes"] == len(MANY)
@@ -244,7 +244,7 @@ async def test_what_is_said_to_a_call_that_waits_has_the_limit(
     executor: Any, facts: dict[str, Any], answer: Any
 ) -> None:
     """A no, delivered work and its failure, a cancellation; and the same again."""
-    made = runtime(Listing(executor), spec(**facts), limits=LEAST, suspensions=MemorySuspensionStore())
+    made = runtime(Listing(executor), spec(**facts), limits=LEAST, engine=InProcessEngine())
     waits = await made.call(TOOL, SITE, META)
     assert waits.suspension is not None
     token = waits.suspension.token

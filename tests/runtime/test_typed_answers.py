@@ -6,7 +6,6 @@ import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
-from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 import pytest
@@ -17,6 +16,7 @@ from tests.cases.behaviour.gen.home.toolsets import devices
 from tests.runtime.tools import META, waiting
 from toolgen.agents import ScriptedPlanner, agents_of
 from toolgen.contract.json_value import Json
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     BoundTool,
     ConfirmSpec,
@@ -28,7 +28,6 @@ from toolgen.runtime import (
 )
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.errors import BadAnswerError
-from toolgen.runtime.waiting.sqlite import SqliteSuspensionStore
 
 
 class Floor(Enum):
@@ -80,10 +79,10 @@ def resetting(confirm: ConfirmSpec | None = None) -> tuple[BoundTool, list[Any]]
     ],
 )
 async def test_an_approval_adds_the_generated_class_with_its_defaults(
-    tmp_path: Path, answer: dict[str, Any], keep_name: bool
+    engine: InProcessEngine, answer: dict[str, Any], keep_name: bool
 ) -> None:
     tool, heard = resetting()
-    runtime = Runtime(suspensions=SqliteSuspensionStore(tmp_path / "s.db"))
+    runtime = Runtime(engine=engine)
     runtime.register(StaticToolset(name="home.devices", bound=(tool,)))
     arguments = {"device_id": "d1", "mode": "hard", "force": True}
     asked = waiting(await runtime.call("reset_device", arguments, META))
@@ -153,8 +152,9 @@ async def test_a_question_gives_back_the_type_that_it_asks_for(
         heard.append((given, ctx.answer))
         return "heard"
 
-    asked = waiting(await serve(ask).call("ask", {}, META))
-    assert (await serve(ask).deliver(asked.token, answer)).status == "ok"
+    runtime = serve(ask)
+    asked = waiting(await runtime.call("ask", {}, META))
+    assert (await runtime.deliver(asked.token, answer)).status == "ok"
     plain = (
         {name: one for name, one in answer.items() if one is not None} if isinstance(answer, dict) else answer
     )
@@ -295,16 +295,15 @@ async def test_a_schema_gives_what_was_given(serve: Callable[..., Runtime]) -> N
     assert heard == [({}, None)]
 
 
-async def test_a_run_gives_typed_answers_too(tmp_path: Path) -> None:
+async def test_a_run_gives_typed_answers_too(engine: InProcessEngine) -> None:
     async def ask(ctx: ToolContext) -> str | Unfinished:
         """Ask."""
         size = ctx.answered(Size)
         return ToolOutcome.ask("Which size?", Size) if size is None else f"{size.width}{size.unit}"
 
     planner = ScriptedPlanner([calling("ask"), lambda given: answers(given)[0]])
-    store = SqliteSuspensionStore(tmp_path / "s.db")
     toolset = function_toolset("x.tools", [ask])
-    async with running(agent("x.agent", planner, toolset), suspensions=store) as (runtime, _):
+    async with running(agent("x.agent", planner, toolset), engine=engine) as (runtime, _):
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         (awaiting,) = (await handle.settled()).awaiting
         await handle.answer(awaiting, {"width": 4})

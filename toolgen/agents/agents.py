@@ -9,23 +9,24 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.names import FORMAT
 from toolgen.contract.policy import RunPolicy
 from toolgen.runtime.call.artifact_refs import keeper_of
+from toolgen.runtime.call.batch import Batch
 from toolgen.runtime.call.ending import unanswered
 from toolgen.runtime.call.entry import Entry
 from toolgen.runtime.call.failures import Arguments, as_document
+from toolgen.runtime.call.frame import Frame
+from toolgen.runtime.call.host import Host
 from toolgen.runtime.calls import CallMeta
-from toolgen.runtime.engine import Engine, RunState
+from toolgen.runtime.engine import ActivityInfo, Engine, RunState
 from toolgen.runtime.errors import FormatError, RegistrationError
 from toolgen.runtime.events.records import Event
 from toolgen.runtime.results import Delegated, ToolResult
 from toolgen.runtime.runtime import Runtime
 from toolgen.runtime.specs import ToolSpec
-from toolgen.runtime.toolsets.snapshot import Snapshot
-from toolgen.runtime.waiting.errors import ConflictingAnswerError
-from toolgen.runtime.waiting.suspension import Suspension
+from toolgen.runtime.waiting.frozen import FrozenCall
+from toolgen.runtime.waiting.loop import OPEN_TURN
 
 from .activities.calling import Calling
 from .activities.planning import Planning
-from .activities.recorded import answer_of
 from .activities.recording import give_back, record
 from .client import AgentClient
 from .conversations import Sessions
@@ -75,9 +76,10 @@ class Agents:
             inside.host,
             inside.registry.directory,
             inside.registry.around,
-            engine=inside.engine or _engine_in_memory(),
+            engine=inside.host.waits.engine if inside.host.waits is not None else _engine_in_memory(),
             sessions=sessions or MemorySessionStore(),
             hub=inside.events,
+            listed=inside.entry_of,
             deliver=self._answer,
             planner_retry=planner_retry or PlannerRetry(),
         )
@@ -90,6 +92,7 @@ class Agents:
                 "conclude": calling.conclude,
                 "record": record(host),
                 "give_back": give_back(host),
+                OPEN_TURN: self._open_turn,
             }
         )
         self._runs = Runs(host)
@@ -194,77 +197,49 @@ class Agents:
         return without_tokens(await self._runs.output(run_id))
 
     async def delegated(
-        self, entry: Entry, arguments: Arguments, delegated: Delegated, meta: CallMeta
+        self,
+        entry: Entry,
+        arguments: Arguments,
+        delegated: Delegated,
+        meta: CallMeta,
+        *,
+        host: Host | None = None,
+        run_id: str = "",
     ) -> ToolResult:
         """Return the result of a call of an agent's tool that no run made."""
+        host = host or self._host.tools
+        frame = Frame(entry, as_document(arguments), meta, Batch(host.capabilities), host)
         try:
-            return await self._runs.delegated(entry, as_document(arguments), delegated, meta)
+            return await self._runs.delegated(frame, delegated, run_id)
         except Exception as error:  # such as agents that call one another for ever
-            return unanswered(entry.spec, error, meta, self._host.tools)
+            return unanswered(entry.spec, error, meta, host)
 
     def entry_of(self, tool: str, run_id: str) -> Entry | None:
         """Return a tool by id, as the run saw it last."""
-        return self._host.entry_of(tool, run_id)
-
-    async def deliver(
-        self, token: str, answer: Json, session_id: str | None, within: Snapshot | None = None
-    ) -> tuple[ToolResult | None, Suspension | None]:
-        """Return the result of a call that a run waits for, and the suspension.
-
-        No result where no run waits; then the answer is to be taken without one.
-        """
-        suspensions = self._host.tools.suspensions
-        if suspensions is None:
-            return None, None
-        run_id = (await suspensions.seen(token)).meta.run_id
-
-        def spec_of(tool: str) -> ToolSpec[Any, Any] | None:
-            entry = self._host.entry_of(tool, run_id, within)
-            return entry.spec if entry else None
-
-        try:
-            claim = await suspensions.check(token, answer, spec_of=spec_of, session_id=session_id)
-        except ConflictingAnswerError:
-            await self._runs.refuse_canceled(run_id)
-            raise
-        if claim.outcome is not None:
-            return None, None
-        result = await self._runs.deliver(claim.suspension, answer)
-        if result is not None:  # of two answers at once a run gets the first
-            await suspensions.refuse_other(token, answer)
-        return result, claim.suspension
-
-    async def delivered(self, suspension: Suspension, result: ToolResult) -> None:
-        """Take the result of a call that no run waited for: of pending work, it opens a new turn.
-
-        That of another call, whose run is over, is what the next turn of the session hears of the call.
-        """
-        if suspension.kind == "pending":
-            await self._runs.go_on(suspension, result)
-        elif suspension.meta.run_id and result.status != "suspended":
-            entry = self._host.entry_of(suspension.tool)
-            name = entry.spec.name if entry is not None else suspension.tool.rpartition(".")[2]
-            await self._host.conversations.answer(suspension.meta.run_id, answer_of(result, name))
+        return self._host.seen_entry(tool, run_id)
 
     async def open(self) -> None:
         """Open the dynamic toolsets of the agents, and begin to execute runs."""
         for agent in self._host.agents.values():
             await agent.toolsets.open()
         await self._host.turns.open()
-        await self._host.engine.start()
+        await self._host.begin()
 
     async def close(self) -> None:
         """End the execution of runs, and close the dynamic toolsets."""
-        self._host.watching.close()
-        self._runs.close()
         await self._host.engine.close()
         await self._host.turns.close()
         for agent in reversed(self._host.agents.values()):
             await agent.toolsets.close()
 
-    async def _answer(self, token: str, answer: Json, session_id: str) -> None:
+    async def _answer(self, token: str, answer: Json, session_id: str, by: str) -> None:
         caller: Any = self._host.caller
-        await caller.deliver(token, answer, session_id=session_id)
+        await caller.deliver(token, answer, session_id=session_id, by=by)
+
+    async def _open_turn(self, info: ActivityInfo, argument: Any) -> str:
+        """Start the turn that gets the result of pending work; return `busy` while another one goes on."""
+        frozen = FrozenCall.from_json(argument["frozen"])
+        return await self._runs.open_turn(argument["facts"], frozen, argument["outcome"]["json"])
 
     def _known(self, agent: str) -> None:
         if agent not in self._host.agents:

@@ -50,15 +50,15 @@ class RunHandle:
             async for event in events:
                 yield event
 
-    async def answer(self, awaiting: Awaiting, answer: Json) -> None:
-        """Answer what the run, or a child of it, waits for.
+    async def answer(self, awaiting: Awaiting, answer: Json, *, by: str = "") -> None:
+        """Answer what the run, or a child of it, waits for; `by` says who answers, for the log.
 
         Raises:
             SuspensionError: the answer is not taken; the class says why.
             UnknownRunError: another run waits for it.
         """
         await self._own()
-        await self._runs.answer(self.run_id, awaiting, answer, self._owner.session_id)
+        await self._runs.answer(self.run_id, awaiting, answer, self._owner.session_id, by)
 
     async def cancel(self, reason: str = "") -> None:
         """Cancel the run and its children; one that is over is left alone."""
@@ -107,6 +107,7 @@ class AgentClient:
         session_id: str,
         run_id: str = "",
         labels: Mapping[str, str] | None = None,
+        requested_by: str = "",
         policy: RunPolicy | None = None,
         allowed_tags: Sequence[str] = (),
         denied_tags: Sequence[str] = (),
@@ -120,6 +121,7 @@ class AgentClient:
                 hand-over answers in the place of this one.
             run_id: A second start with the same id is the same run; given by the runtime otherwise.
             labels: Facts for executors and planners.
+            requested_by: The person for whom it runs, so that who approves can be another one.
             policy: In the place of the agent's own.
             allowed_tags: Only tools with one of these tags.
             denied_tags: No tools with one of these.
@@ -139,6 +141,7 @@ class AgentClient:
             session_id=session_id,
             run_id=run_id,
             labels=labels,
+            requested_by=requested_by,
             policy=policy,
             allowed_tags=allowed_tags,
             denied_tags=denied_tags,
@@ -153,6 +156,7 @@ class AgentClient:
         session_id: str,
         run_id: str = "",
         labels: Mapping[str, str] | None = None,
+        requested_by: str = "",
         policy: RunPolicy | None = None,
         allowed_tags: Sequence[str] = (),
         denied_tags: Sequence[str] = (),
@@ -164,6 +168,7 @@ class AgentClient:
             session_id=session_id,
             run_id=run_id,
             labels=labels,
+            requested_by=requested_by,
             policy=policy,
             allowed_tags=allowed_tags,
             denied_tags=denied_tags,

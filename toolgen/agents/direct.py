@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from toolgen.runtime.call.batch import Batch
 from toolgen.runtime.call.ending import CANCELLED, tell_cancelled
 from toolgen.runtime.call.entry import Entry
 from toolgen.runtime.call.frame import Frame
@@ -34,26 +33,22 @@ class DirectCalls:
         self._host = host
         self._cancel = cancel
 
-    async def result(
-        self, entry: Entry, arguments: bytes, delegated: Delegated, meta: CallMeta
-    ) -> ToolResult:
-        """Return the result of a call when the run that answers it is over.
+    async def result(self, frame: Frame, delegated: Delegated, run_id: str = "") -> ToolResult:
+        """Return the result of a call when the run that answers it, of this id or a new one, is over.
 
         Raises:
             ToolError: agents call one another too deeply.
             asyncio.CancelledError: the caller is cancelled, and so is the run.
         """
-        host, began = self._host, time.perf_counter()
-        run_id = f"run_{uuid.uuid4().hex}"
+        host, began, meta = self._host, time.perf_counter(), frame.meta
         link = RunLink(
-            run_id=run_id,
+            run_id=run_id or f"run_{uuid.uuid4().hex}",
             agent=delegated.agent,
             parent_run_id=meta.run_id,
             parent_tool_call_id=meta.tool_call_id,
         )
-        frame = Frame(entry, arguments, meta, Batch(host.tools.capabilities), host.tools)
-        given = await self._input(entry, delegated, link, meta)
-        with host.serving(run_id, entry):
+        given = await self._input(frame.entry, delegated, link, meta)
+        with host.serving(link.run_id, frame.entry):
             status = await self._over(frame, given, link)
         document = ended_document(status)
         if status.state != "completed":

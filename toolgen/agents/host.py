@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,15 +18,16 @@ from toolgen.runtime.calls import CallMeta
 from toolgen.runtime.engine import Activity, Engine, NonRetryableError
 from toolgen.runtime.errors import RegistrationError
 from toolgen.runtime.events.hub import Events
-from toolgen.runtime.results import Delegated, Suspended, ToolResult
+from toolgen.runtime.results import Delegated
 from toolgen.runtime.specs import ToolSpec
 from toolgen.runtime.toolsets.directory import Directory
 from toolgen.runtime.toolsets.ownership import Managers
 from toolgen.runtime.toolsets.snapshot import Caller, Snapshot
 from toolgen.runtime.values import Values
+from toolgen.runtime.waiting.tools import FindTool
+from toolgen.runtime.waiting.waits import frozen_about
 
 from .activities.conversation import Conversations
-from .activities.watching import Watch
 from .catalogue import Agent, agent_of, changed
 from .log import event_of
 from .loop.documents import LOOP, LOOP_VERSION, Child, Parent, RunFacts, RunInput, StepCall
@@ -58,7 +58,8 @@ class AgentHost:
         engine: Engine,
         sessions: SessionStore,
         hub: Events | None = None,
-        deliver: Callable[[str, Json, str], Awaitable[None]],
+        listed: FindTool,
+        deliver: Callable[[str, Json, str, str], Awaitable[None]],
         planner_retry: PlannerRetry,
     ) -> None:
         self.planner_retry = planner_retry
@@ -72,30 +73,36 @@ class AgentHost:
         self.clock: Callable[[], float] = time.time
         self.agents: dict[str, Agent] = {}
         self.caller = caller
+        self.listed = listed
+        """Finds the tool of a call that waits, as it is listed now."""
         self.deliver = deliver
-        """Answers the suspension of a token for a session, as `Runtime.deliver`."""
+        """Answers what waits under a token, for a session and by a person, as `Runtime.deliver`."""
         self._directory = directory
         self._around = around
         self._hub = hub
         self._facts: dict[str, RunFacts] = {}
         self._served: dict[str, Entry] = {}
         """By run that answers a call of no run, the tool."""
-        self.watching = Watch(engine)
         self._snapshots: dict[str, Snapshot] = {}
+        self._about_to_wait: dict[str, set[str]] = {}
+        """By run, the waits that were admitted and may not have begun."""
         self._values: dict[str, Values] = {}
-        self._waiting: dict[str, asyncio.Future[ToolResult]] = {}
         self._spans = None if tools.spans is None else RunSpans(tools.spans)
 
     def serve(self, activities: Mapping[str, Activity]) -> None:
         """Let the engine execute runs, whose loops name these activities."""
         if self._spans is not None:
             activities = {name: self._spans.around(name, work) for name, work in activities.items()}
-        self.engine.register(
-            loops={LOOP: agent_loop},
-            activities=activities,
-            on_event=self._on_event,
-            last_events=last_events,
-        )
+        waits = self.tools.waits
+        if waits is not None:
+            waits.execute({LOOP: agent_loop}, activities, self._on_event, last_events)
+        else:
+            self.engine.register(
+                loops={LOOP: agent_loop},
+                activities=activities,
+                on_event=self._on_event,
+                last_events=last_events,
+            )
 
     @property
     def is_interactive(self) -> bool:
@@ -140,6 +147,7 @@ class AgentHost:
             tool_call_id=tool_call_id,
             parent_tool_call_id=parent["tool_call_id"] if parent else "",
             labels=facts["labels"],
+            requested_by=facts.get("requested_by", ""),
         )
 
     # Tools.
@@ -167,11 +175,14 @@ class AgentHost:
         """Return what the hooks and tools of a run share."""
         return self._values.setdefault(run_id, Values())
 
-    def entry_of(self, tool: str, run_id: str = "", within: Snapshot | None = None) -> Entry | None:
-        """Return a tool by id: as the run saw it last, else as the snapshot has it, or the registry."""
+    def seen_entry(self, tool: str, run_id: str) -> Entry | None:
+        """Return a tool by id as the run saw it last; None where it did not."""
         snapshot = self._snapshots.get(run_id)
-        found = snapshot.directory.by_id(tool) if snapshot is not None else None
-        return found or (self._directory if within is None else within.directory).by_id(tool)
+        return None if snapshot is None else snapshot.directory.by_id(tool)
+
+    def entry_of(self, tool: str, run_id: str = "") -> Entry | None:
+        """Return a tool by id: as the run saw it last, else as it is registered."""
+        return self.seen_entry(tool, run_id) or self._directory.by_id(tool)
 
     def returned_by(self, facts: RunFacts) -> ToolSpec[Any, Any] | None:
         """Return the tool whose result the run has to give; None where it ends with text."""
@@ -189,6 +200,23 @@ class AgentHost:
             yield
         finally:
             del self._served[run_id]
+
+    async def may_wait(self, run_id: str, op: str) -> bool:
+        """Return whether one more call of the run may wait, under this key.
+
+        It is decided in an activity: what waits at once is a matter of time, which a loop cannot tell again.
+        """
+        if self.tools.waits is None:
+            return False
+        about = self._about_to_wait.setdefault(run_id, set())
+        begun = [one for one in list(about) if await self.engine.wait_status(run_id, one) is not None]
+        awaiting = (await self.engine.status(run_id)).awaiting
+        about.difference_update(begun)
+        calls = {one.op for one in awaiting if frozen_about(one.about) is not None}
+        if len(calls | about) >= self.tools.waits.options.max_per_run:
+            return False
+        about.add(op)
+        return True
 
     # Runs that follow from runs.
 
@@ -256,31 +284,14 @@ class AgentHost:
     async def start(self, given: RunInput, run_id: str) -> None:
         """Start a run that no other run starts."""
         self._facts[run_id] = given["facts"]
-        await self.engine.start()
-        await self.engine.start_run(LOOP, given, run_id=run_id)  # type: ignore[arg-type]  # it is JSON
+        await self.begin(run_id)
+        session = given["facts"]["session_id"]
+        await self.engine.start_run(LOOP, given, run_id=run_id, session=session)  # type: ignore[arg-type]  # it is JSON
 
-    # Answers.
-
-    def watch(self, run_id: str, suspended: Suspended) -> None:
-        """Take an answer that another process takes."""
-        if self.tools.suspensions is not None:
-            self.watching.begin(run_id, suspended, self.tools.suspensions)
-
-    def expect(self, suspension_id: str) -> asyncio.Future[ToolResult]:
-        """Return what gets the result of a suspended call after its answer."""
-        if suspension_id not in self._waiting:
-            self._waiting[suspension_id] = asyncio.get_running_loop().create_future()
-        return self._waiting[suspension_id]
-
-    def forget(self, suspension_id: str) -> None:
-        """Take that nobody gets the result of a suspended call any more."""
-        self._waiting.pop(suspension_id, None)
-
-    def delivered(self, suspension_id: str, result: ToolResult) -> None:
-        """Give the result of a suspended call to whoever answered it."""
-        future = self._waiting.pop(suspension_id, None)
-        if future is not None and not future.done():
-            future.set_result(result)
+    async def begin(self, run_id: str = "") -> None:
+        """Begin to execute runs; a client executes the run of this id."""
+        waits = self.tools.waits
+        await (self.engine.start() if waits is None else waits.start(run_id))
 
     def _on_event(self, run_id: str, offset: int, event: Mapping[str, Json]) -> None:
         """Tell the runtime's subscribers, and forget a run that is over."""
@@ -297,6 +308,7 @@ class AgentHost:
                 log.exception("an event of run %s was not told", run_id)
         if event.get("type") == "run_stream_end":
             self._snapshots.pop(run_id, None)
+            self._about_to_wait.pop(run_id, None)
             self._values.pop(run_id, None)
             self.conversations.forget(run_id)
             if (given := self._facts.pop(run_id, None)) is not None:
@@ -310,13 +322,14 @@ def new_facts(
     session_id: str = "",
     turn_id: str = "",
     labels: Mapping[str, str] | None = None,
+    requested_by: str = "",
     allowed_tags: Sequence[str] = (),
     denied_tags: Sequence[str] = (),
     restrict_to_tool: str = "",
     parent: Parent | None = None,
 ) -> RunFacts:
     """Return the facts of a run that nobody else's run started."""
-    return {
+    facts: RunFacts = {
         "version": LOOP_VERSION,
         "agent": agent,
         "session_id": session_id,
@@ -330,3 +343,6 @@ def new_facts(
         "depth": 0,
         "in_conversation": bool(session_id) and parent is None,
     }
+    if requested_by:
+        facts["requested_by"] = requested_by
+    return facts

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import RunState, RunStatus
-from toolgen.runtime.results import Telemetry
+from toolgen.runtime.results import Suspended, Telemetry
 
 from .loop.documents import StopReason
 
@@ -26,6 +26,8 @@ class Awaiting:
     question: str
     answer_schema: Mapping[str, Json] = field(default_factory=dict)
     """JSON Schema of the answer."""
+    tool_call_id: str = ""
+    """Of a call that waits."""
     token: str = field(default="", repr=False)
     """Of a tool's suspension; no log should show it."""
     tool: str = ""
@@ -38,6 +40,10 @@ class Awaiting:
     """Of the call that waits, all that will run; nothing of a planner's question."""
     expires_at: float | None = None
     """Seconds since 1970."""
+    requested_by: str = ""
+    """The person for whom the call was made; "" where nobody said."""
+    reason: str = ""
+    """Why it is asked again, where an answer was given and not used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +98,11 @@ class RunOutput:
 
 
 def output_of(
-    status: RunStatus, awaiting: Iterable[Awaiting] = (), artifacts: Iterable[RunArtifact] = ()
+    status: RunStatus,
+    *,
+    awaiting: Iterable[Awaiting] = (),
+    pending: Iterable[Awaiting] = (),
+    artifacts: Iterable[RunArtifact] = (),
 ) -> RunOutput:
     """Return what a client gets of a status; the artifacts are those of a run that returned none."""
     given: Any = status.input
@@ -124,7 +134,7 @@ def output_of(
         telemetry=replace(telemetry_of(document["usage"]), duration_s=document.get("duration_s", 0.0)),
         tool_calls=document["tool_calls"],
         children_count=document["children"],
-        pending=tuple(awaiting_of(status.run_id, about) for about in document["pending"]),
+        pending=tuple(pending),
         artifacts=tuple(RunArtifact(**artifact) for artifact in document["artifacts"]),
     )
 
@@ -143,6 +153,12 @@ def awaiting_of(run_id: str, about: Json) -> Awaiting:
     facts: Any = about
     known = {one.name: facts[one.name] for one in fields(Awaiting) if one.name in facts}
     return Awaiting(**{**known, "run_id": run_id})
+
+
+def awaiting_call(suspended: Suspended) -> Awaiting:
+    """Return a call that a run waits for, as its client holds it."""
+    known = {one.name: getattr(suspended, one.name) for one in fields(Awaiting)}
+    return Awaiting(**known)
 
 
 def telemetry_of(usage: Iterable[Mapping[str, Any]]) -> Telemetry:

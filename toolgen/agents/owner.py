@@ -24,11 +24,19 @@ class Owner:
         Raises:
             UnknownRunError: as said.
         """
+        if not is_of_agent(status):
+            raise unknown_run(status.run_id)
         given: Any = status.input
         facts = given["facts"]
         agents = (facts["agent"], facts.get("client"))
         if self.agent not in agents or self.session_id != facts["session_id"]:
             raise unknown_run(status.run_id)
+
+
+def is_of_agent(status: RunStatus) -> bool:
+    """Return whether it is a run of an agent, and not one of a call that waits by itself."""
+    given: Any = status.input
+    return isinstance(given, dict) and "facts" in given and "frozen" not in given
 
 
 async def is_within(engine: Engine, run_id: str, child: str) -> bool:

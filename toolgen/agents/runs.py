@@ -2,38 +2,47 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
-from toolgen.contract.tasks import start_held
-from toolgen.runtime.call.entry import Entry
 from toolgen.runtime.call.failures import log
-from toolgen.runtime.calls import CallMeta
-from toolgen.runtime.engine import RunState, RunStatus, UnknownRunError, unknown_run
+from toolgen.runtime.call.frame import Frame
+from toolgen.runtime.engine import RunState, RunStatus, UnknownRunError, WaitOverError, unknown_run
 from toolgen.runtime.errors import RegistrationError
 from toolgen.runtime.events.records import Event
 from toolgen.runtime.results import Delegated, ToolResult
-from toolgen.runtime.waiting.answers import answer_issues, refuse_excess, without_optional_nulls
-from toolgen.runtime.waiting.errors import BadAnswerError, LateAnswerError
-from toolgen.runtime.waiting.suspension import Suspension
+from toolgen.runtime.waiting.answers import (
+    answer_issues,
+    answer_key,
+    refuse_excess,
+    without_optional_nulls,
+)
+from toolgen.runtime.waiting.errors import BadAnswerError, ConflictingAnswerError, LateAnswerError
+from toolgen.runtime.waiting.frozen import FrozenCall
+from toolgen.runtime.waiting.waits import frozen_about
 
-from .activities.taking_back import open_calls, take_back
 from .direct import DirectCalls
 from .host import AgentHost, new_facts
 from .log import event_of
-from .loop.documents import TRANSFER
-from .output import Awaiting, RunArtifact, RunOutput, awaiting_of, output_of, without_tokens
-from .owner import Owner, is_within
-from .planner.messages import UserMessage
+from .loop.documents import TRANSFER, RunFacts
+from .output import (
+    Awaiting,
+    RunArtifact,
+    RunOutput,
+    awaiting_call,
+    awaiting_of,
+    output_of,
+    without_tokens,
+)
+from .owner import Owner, is_of_agent, is_within
+from .planner.messages import ToolAnswer, UserMessage
 from .planner.portable import portable_text
 from .run_artifacts import artifacts_so_far
-from .sessions.sessions import SessionError, Turn
+from .sessions.sessions import EndedSessionError, Turn
 from .turns import SessionBusyError
 
 _ELSEWHERE_S: Final = 1.0
@@ -51,7 +60,6 @@ class Runs:
         self._host = host
         self._engine = host.engine
         self._direct = DirectCalls(host, self.cancel)
-        self._later: set[asyncio.Task[None]] = set()
 
     async def start(
         self,
@@ -61,6 +69,7 @@ class Runs:
         session_id: str = "",
         run_id: str = "",
         labels: Mapping[str, str] | None = None,
+        requested_by: str = "",
         policy: RunPolicy | None = None,
         allowed_tags: Sequence[str] = (),
         denied_tags: Sequence[str] = (),
@@ -86,6 +95,7 @@ class Runs:
             session_id=session_id,
             turn_id=turn_id,
             labels=labels,
+            requested_by=requested_by,
             allowed_tags=allowed_tags,
             denied_tags=denied_tags,
             restrict_to_tool=restrict_to_tool,
@@ -188,16 +198,29 @@ class Runs:
 
     async def _whole(self, status: RunStatus) -> RunOutput:
         """Return the output with the artifacts, which only the log has of a run that returned none."""
+        if not is_of_agent(status):
+            raise unknown_run(status.run_id)
         has_none = status.state != "completed"
         return await self._output(status, await artifacts_so_far(self._engine, status) if has_none else ())
 
     async def _output(self, status: RunStatus, artifacts: Sequence[RunArtifact] = ()) -> RunOutput:
-        awaiting = () if status.is_over else tuple(await self._awaiting(status))
-        return output_of(status, awaiting, artifacts)
+        if not status.is_over:
+            return output_of(status, awaiting=await self._awaiting(status), artifacts=artifacts)
+        document: Any = status.output
+        work = document["pending"] if status.state == "completed" else ()
+        pending = [self._awaiting_of(one["run_id"], one["op"], {"frozen": one["frozen"]}) for one in work]
+        return output_of(status, pending=pending, artifacts=artifacts)
+
+    def _awaiting_of(self, run_id: str, op: str, about: Json) -> Awaiting:
+        """Return what a run waits for, with the token of a call."""
+        frozen, waits = frozen_about(about), self._host.tools.waits
+        if frozen is None or waits is None:
+            return awaiting_of(run_id, about)
+        return awaiting_call(waits.shown(run_id, op, frozen))
 
     async def _awaiting(self, status: RunStatus) -> list[Awaiting]:
         """Return what the run and its children wait for, its own first."""
-        found = [awaiting_of(status.run_id, one.about) for one in status.awaiting]
+        found = [self._awaiting_of(status.run_id, one.op, one.about) for one in status.awaiting]
         for child in status.children:
             below = await self._engine.status(child)
             if not below.is_over:
@@ -208,18 +231,21 @@ class Runs:
         self, run_id: str, *, after: int = 0, follow: bool = True
     ) -> AsyncGenerator[Event, None]:
         """Yield the events of a run after this `seq`."""
-        given: Any = (await self._engine.status(run_id)).input
+        status = await self._engine.status(run_id)
+        if not is_of_agent(status):
+            raise unknown_run(run_id)
+        given: Any = status.input
         async for offset, event in self._engine.events(run_id, after=after, follow=follow):
             yield event_of(run_id, offset, event, given["facts"])
 
     async def list(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunOutput, ...]:
-        """Return runs, the newest first."""
+        """Return runs of agents, the newest first."""
         # For its engine a run that failed by its planner or at a limit is completed.
         asked = None if state in ("completed", "failed") else state
         most = limit
         while True:
             found = await self._engine.list_runs(state=asked, limit=most)
-            outputs = [without_tokens(await self._output(status)) for status in found]
+            outputs = [without_tokens(await self._output(status)) for status in found if is_of_agent(status)]
             outputs = [output for output in outputs if state in (None, output.status)]
             if len(outputs) >= limit or len(found) < most:
                 return tuple(outputs[:limit])
@@ -227,12 +253,14 @@ class Runs:
 
     # Answers.
 
-    async def answer(self, run_id: str, awaiting: Awaiting, answer: Json, session_id: str) -> None:
+    async def answer(
+        self, run_id: str, awaiting: Awaiting, answer: Json, session_id: str, by: str = ""
+    ) -> None:
         """Answer what a run or a child of it waits for; as `RunHandle.answer`."""
         if not await is_within(self._engine, run_id, awaiting.run_id):
             raise unknown_run(awaiting.run_id)
         if awaiting.token:
-            await self._host.deliver(awaiting.token, answer, session_id)
+            await self._host.deliver(awaiting.token, answer, session_id, by)
             return
         if awaiting.kind == "pause":
             raise BadAnswerError("the run is paused and asks nothing; handle.resume(…) lets it go on")
@@ -242,124 +270,66 @@ class Runs:
         issues = answer_issues(awaiting.answer_schema, answer, limits.issues)
         if issues:
             raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
-        status = await self._engine.status(awaiting.run_id)
-        if status.is_over:
-            raise LateAnswerError("the run is over", hint="start another turn")
         text = portable_text(answer) if isinstance(answer, str) else _json_text(answer)
-        name = f"answer:{awaiting.id}"
-        await self._engine.signal(awaiting.run_id, name, {"text": text}, signal_id=name)
+        op, payload = f"wait:{awaiting.id}", {"text": text, "by": by}
+        try:
+            receipt = await self._engine.answer(awaiting.run_id, op, payload, key=answer_key(text))  # type: ignore[arg-type]  # JSON
+        except WaitOverError:
+            raise LateAnswerError("the run is over", hint="start another turn") from None
+        if receipt == "conflict":
+            raise ConflictingAnswerError("this was answered already, and differently")
 
-    async def deliver(self, suspension: Suspension, answer: Json) -> ToolResult | None:
-        """Hand an answer, which fits, to the run whose call waits for it; None where no run does.
+    async def open_turn(self, facts: RunFacts, frozen: FrozenCall, result: str) -> str:
+        """Start the turn that gets the result of work that went on while its run ended.
 
-        Raises:
-            LateAnswerError: the run is over.
+        Returns:
+            `busy` while another turn of the session goes on, then the id of the run; `ended` where the
+            session is over.
         """
-        run_id, id_ = suspension.meta.run_id, suspension.id
+        name = frozen.tool.rpartition(".")[2]
+        text = f"The work of {name} ({frozen.meta.tool_call_id}) is done: {result}"
         try:
-            status = await self._engine.status(run_id)
-        except UnknownRunError:
-            return None
-        waits = any(isinstance(one.about, dict) and one.about.get("id") == id_ for one in status.awaiting)
-        if suspension.kind == "pending" and not waits:
-            return None  # the model has an acknowledgement, and the run went on
-        if status.is_over:
-            raise LateAnswerError("the run of this call is over", hint="let the model call the tool again")
-        answered = self._host.expect(id_)
-        payload: Json = {"id": id_, "answer": answer}
-        await self._engine.signal(run_id, f"answer:{id_}", payload, signal_id=id_)
-        over = asyncio.ensure_future(self._engine.result(run_id))
-        both: set[asyncio.Future[Any]] = {answered, over}
-        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        if answered.done():
-            over.cancel()
-            return answered.result()
-        self._host.forget(id_)
-        over.result()  # raises where the engine was closed
-        raise LateAnswerError("the run ended before its call did")
+            return await self.start(
+                facts["agent"],
+                text,
+                session_id=facts["session_id"],
+                run_id=f"{frozen.meta.run_id}/done:{frozen.meta.tool_call_id}",
+                labels=facts["labels"],
+                requested_by=facts.get("requested_by", ""),
+                source="runtime",
+            )
+        except SessionBusyError:
+            return "busy"
+        except EndedSessionError:
+            log.warning("run %s: no turn takes the result of %s", frozen.meta.run_id, name, exc_info=True)
+            return "ended"
 
-    async def go_on(self, suspension: Suspension, result: ToolResult) -> None:
-        """Open a new turn with the result of work that went on while its run ended."""
-        try:
-            status = await self._engine.status(suspension.meta.run_id)
-        except UnknownRunError:
-            return
-        given: Any = status.input
-        facts = given["facts"]
-        if not facts["in_conversation"]:
-            return
-        name = suspension.tool.rpartition(".")[2]
-        text = f"The work of {name} ({suspension.meta.tool_call_id}) is done: {result.json.decode()}"
-
-        start = partial(
-            self.start,
-            facts["agent"],
-            text,
-            session_id=facts["session_id"],
-            run_id=f"{suspension.meta.run_id}/done:{suspension.meta.tool_call_id}",
-            labels=facts["labels"],
-            source="runtime",
-        )
-        try:
-            await start()
-        except SessionBusyError as busy:
-            start_held(self._later, self._when_free(busy.run_id, start))
-        except SessionError:  # whoever delivered has nothing to do with it
-            log.warning("run %s: no turn takes the result of %s", suspension.meta.run_id, name, exc_info=True)
-
-    async def _when_free(self, run_id: str, start: Callable[[], Awaitable[str]]) -> None:
-        """Start a turn when the one before it is over."""
-        try:
-            while True:
-                try:
-                    await self._engine.result(run_id)
-                except UnknownRunError:  # another engine has it, and nobody tells when it is over
-                    await asyncio.sleep(_ELSEWHERE_S)
-                try:
-                    await start()
-                    return
-                except SessionBusyError as busy:
-                    run_id = busy.run_id
-        except Exception:
-            log.exception("the turn after run %s did not begin", run_id)
-
-    async def delegated(
-        self, entry: Entry, arguments: bytes, delegated: Delegated, meta: CallMeta
-    ) -> ToolResult:
+    async def delegated(self, frame: Frame, delegated: Delegated, run_id: str) -> ToolResult:
         """Return the result of a call of an agent's tool that no loop made; as `DirectCalls.result`.
 
         Raises:
             RegistrationError: the agent, or one whose tools it calls, is not registered.
         """
         self._check(delegated.agent)
-        return await self._direct.result(entry, arguments, delegated, meta)
+        return await self._direct.result(frame, delegated, run_id)
 
     # Ends and interruptions.
 
-    def close(self) -> None:
-        """Begin no turn any more that waits for the one before it."""
-        for task in self._later:
-            task.cancel()
-
     async def cancel(self, run_id: str, reason: str) -> None:
-        """Cancel a run and its children; what they wait for is taken back."""
+        """Cancel a run and its children, with all that they wait for; the next turn hears of these calls."""
         status = await self._engine.status(run_id)
-        waiting = () if status.is_over else open_calls(self._host, await self._awaiting(status))
+        waiting = () if status.is_over else await self._awaiting(status)
         await self._engine.cancel(run_id, reason=reason)
-        await take_back(self._host, waiting, reason)
+        for call in waiting:
+            if call.token:
+                await self._host.conversations.answer(call.run_id, self._canceled(call, reason))
 
-    async def refuse_canceled(self, run_id: str) -> None:
-        """Raise where a run was canceled.
-
-        Raises:
-            LateAnswerError: as said.
-        """
-        try:
-            status = await self._engine.status(run_id)
-        except UnknownRunError:
-            return
-        if status.state == "canceled":
-            raise LateAnswerError("the run of this call was canceled", hint="let the model call it again")
+    def _canceled(self, call: Awaiting, reason: str) -> ToolAnswer:
+        """Return what the conversation has of a call that was canceled while it waited."""
+        entry = self._host.entry_of(call.tool, call.run_id)
+        name = call.tool.rpartition(".")[2] if entry is None else entry.spec.name
+        text = _json_text({"error": reason or f"{name} was canceled", "code": "canceled"})
+        return ToolAnswer(id=call.tool_call_id, name=name, status="denied", text=text)
 
     async def interrupt(self, run_id: str, kind: str, text: str) -> None:
         """Pause a run, let it go on, or speak into it; after a hand-over it is the run that took over.

@@ -15,15 +15,13 @@ from toolgen.expr import Format
 from toolgen.importers.tool import Kind
 
 from .config import find_project
+from .run_commands import Config, runs_app
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
 )
+app.add_typer(runs_app, name="runs")
 
-Config = Annotated[
-    Path | None,
-    typer.Option(help="The pyproject.toml to use; by default the nearest one.", metavar="FILE"),
-]
 OutputFormat = Annotated[Format, typer.Option(help="How problems are printed; json and github go to stdout.")]
 Session = Annotated[str, typer.Option(help="session_id of the call.", metavar="ID")]
 Run = Annotated[str, typer.Option(help="run_id of the call.", metavar="ID")]
@@ -130,7 +128,9 @@ def call(
 def approve(
     token: Annotated[
         str | None,
-        typer.Argument(help="Of the suspended call; without one, what waits is listed.", metavar="TOKEN"),
+        typer.Argument(
+            help="Token or id of the call that waits; without one, what waits is listed.", metavar="CALL"
+        ),
     ] = None,
     deny: Annotated[bool, typer.Option("--deny", help="Do not let the call run.")] = False,
     message: Annotated[str, typer.Option(help="What the model is told when it is denied.")] = "",
@@ -139,6 +139,12 @@ def approve(
     ] = "",
     answer: Annotated[
         str, typer.Option(help="The whole answer to a question, or a result, as JSON.", metavar="JSON")
+    ] = "",
+    cancel: Annotated[
+        bool, typer.Option("--cancel", help="Take the question back; the model is told, with --message.")
+    ] = False,
+    by: Annotated[
+        str, typer.Option(help="Who answers; by default the user of this machine.", metavar="NAME")
     ] = "",
     yes: Annotated[
         bool, typer.Option("--yes", help="Approve without being asked, as a script has to.")
@@ -151,10 +157,12 @@ def approve(
 
     project = find_project(config)
     if not token:
-        if token is not None or deny or message or payload or answer or yes:
-            raise typer.BadParameter("which call? an answer needs its token, from s_ on", param_hint="TOKEN")
+        if token is not None or deny or message or payload or answer or cancel or by or yes:
+            raise typer.BadParameter("which call? an answer needs its token or its id", param_hint="CALL")
         raise typer.Exit(asyncio.run(show_waiting(project, session or None)))
-    given = answer_of(deny=deny, message=message, payload=payload, answer=answer, is_sure=yes)
+    given = answer_of(
+        deny=deny, message=message, payload=payload, answer=answer, cancel=cancel, is_sure=yes, by=by
+    )
     raise typer.Exit(asyncio.run(answer_call(project, token, given, session or None)))
 
 

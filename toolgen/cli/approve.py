@@ -1,7 +1,8 @@
-"""`toolgen approve`: answer a suspended call through the runtime that the project configures."""
+"""`toolgen approve`: answer a call that waits, through the runtime that the project configures."""
 
 from __future__ import annotations
 
+import getpass
 import json
 import sys
 from contextlib import redirect_stdout
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
+from toolgen.runtime import Runtime, Suspended
 
 from .call import waiting
 from .config import Project
@@ -26,34 +28,66 @@ class Answer:
     """It is given as a whole, for whatever kind of question; otherwise it is for a confirmation."""
     is_sure: bool = False
     """Nobody at a terminal has to say it again."""
+    taken_back: str | None = None
+    """Why nobody is to answer any more; None where this is an answer."""
+    by: str = ""
+    """Who answers."""
 
 
-async def answer_call(project: Project, token: str, answer: Answer, session: str | None) -> int:
+async def answer_call(project: Project, name: str, answer: Answer, session: str | None) -> int:
     """Show what waits, take the answer, print the JSON that the model gets; return 1 when the call failed.
 
-    A person at a terminal, who has seen all that will run, is asked once more before it does.
+    The call is named by its token or by its id. A person at a terminal, who has seen all that will run, is
+    asked once more before it does. Where another process executes the runs, the call is executed there.
 
     Raises:
-        ToolgenError: the token or the answer is not good; nothing ran.
+        ToolgenError: the name or the answer is not good; nothing ran.
     """
     runtime = await load_runtime(project)
+    runtime.be_client()
     async with runtime:
-        suspended = await runtime.suspension(token, session_id=session)
+        suspended = await _named(runtime, name, session)
         print(described(suspended), file=sys.stderr)
-        if suspended.kind != "confirmation" and not answer.is_whole:
+        if answer.taken_back is None and suspended.kind != "confirmation" and not answer.is_whole:
             raise ToolgenError("this waits for an answer, not for an approval", hint="add --answer JSON")
         if not answer.is_sure and not _agrees():
             print("nothing was answered; --deny denies the call", file=sys.stderr)
             return 1
         with unimplemented_methods() as unimplemented, redirect_stdout(sys.stderr):
-            result = await runtime.deliver(token, answer.value, session_id=session)
+            if answer.taken_back is not None:
+                result = await runtime.cancel(
+                    suspended.token, answer.taken_back, session_id=session, by=answer.by
+                )
+            else:
+                result = await runtime.deliver(
+                    suspended.token, answer.value, session_id=session, by=answer.by
+                )
     for line in unimplemented:
         print(line, file=sys.stderr)
     if result.suspension is not None:
         print(waiting(result.suspension), file=sys.stderr)
     if result.json:
         show_document(result.json)
+    elif result.status == "pending":
+        print(result.display, file=sys.stderr)
     return 0 if result.status in ("ok", "denied", "pending", "suspended") else 1
+
+
+async def _named(runtime: Runtime, name: str, session: str | None) -> Suspended:
+    """Return the call that waits and has this token or this id.
+
+    Raises:
+        ToolgenError: there is none.
+    """
+    if name.startswith("s_"):
+        return await runtime.suspension(name, session_id=session)
+    for suspended in await runtime.suspended(session):
+        if suspended.id == name:
+            return suspended
+    raise ToolgenError(
+        f"no call waits under {name!r}",
+        hint="list what waits with `toolgen approve`, or give the whole token",
+    )
 
 
 def _agrees() -> bool:
@@ -77,35 +111,60 @@ def _agrees() -> bool:
 
 
 async def show_waiting(project: Project, session: str | None) -> int:
-    """Print what waits for an answer, oldest first; tokens are held by those who were asked."""
+    """Print what waits for an answer, oldest first, each with its id."""
     runtime = await load_runtime(project)
+    runtime.be_client()
     async with runtime:
         found = await runtime.suspended(session)
     for suspended in found:
         print(line_of(suspended))
-    hint = "answer one with the token that its caller got: toolgen approve s_…"
+    hint = "answer one by its id, the first word of its line: toolgen approve ID"
     print(hint if found else "nothing waits for an answer", file=sys.stderr)
     return 0
 
 
-def answer_of(*, deny: bool, message: str, payload: str, answer: str, is_sure: bool = False) -> Answer:
-    """Return the answer that the options spell.
+def answer_of(
+    *,
+    deny: bool,
+    message: str,
+    payload: str,
+    answer: str,
+    cancel: bool = False,
+    is_sure: bool = False,
+    by: str = "",
+) -> Answer:
+    """Return the answer that the options spell; who answers is by default the user of the machine.
 
     Raises:
         ToolgenError: a text is not JSON, or the options contradict one another.
     """
+    by = by or _user()
+    if cancel:
+        if deny or payload or answer:
+            raise ToolgenError(
+                "--cancel takes the question back", hint="leave out --deny, --payload, --answer"
+            )
+        return Answer(value=None, is_sure=True, taken_back=message, by=by)
     if answer:
         if deny or message or payload:
             raise ToolgenError(
                 "--answer is the whole answer", hint="leave out --deny, --message and --payload"
             )
-        return Answer(value=_json("--answer", answer), is_whole=True, is_sure=True)
+        return Answer(value=_json("--answer", answer), is_whole=True, is_sure=True, by=by)
     given: dict[str, Json] = {"approved": not deny}
     if message:
         given["message"] = message
     if payload:
         given["payload"] = _json("--payload", payload)
-    return Answer(value=given, is_sure=deny or is_sure)
+    return Answer(value=given, is_sure=deny or is_sure, by=by)
+
+
+def _user() -> str:
+    """Return the name of the user of this machine; "" where there is none."""
+    try:
+        return getpass.getuser()
+    except (ImportError, KeyError, OSError):
+        return ""
 
 
 def _json(option: str, text: str) -> Json:

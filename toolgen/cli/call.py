@@ -34,8 +34,12 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
     if trace:
         _build_codecs(runtime, tool)
         traced = Trace()
+    runtime.be_client()
     with unimplemented_methods() as unimplemented, redirect_stdout(sys.stderr):
-        result = await runtime.call(tool, data, meta, trace=traced)
+        try:
+            result = await runtime.call(tool, data, meta, trace=traced)
+        finally:
+            await runtime.aclose()
     if traced is not None:
         for line in _steps(traced, result):
             print(printable(line), file=sys.stderr)

@@ -17,6 +17,10 @@ def described(suspended: Suspended) -> str:
     asked = suspended.question or (f"it goes on as {suspended.handle!r}" if suspended.handle else "")
     lines += [text for text in (asked, suspended.preview) if text]
     part = "this shows only a part of the arguments; all of them:"
+    if suspended.requested_by:
+        lines += [f"requested by {suspended.requested_by}"]
+    if suspended.reason:
+        lines += [f"asked again: {suspended.reason}"]
     lines += [part if suspended.is_shortened else "arguments:"]
     lines += [f"  {_json(name)}: {_json(value)}" for name, value in suspended.arguments.items()] or ["  none"]
     if suspended.request:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from typing import Protocol
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import EngineError, Receipt, RunState, RunStatus, WaitOverError, WaitStatus
+from toolgen.runtime.engine import (
+    EngineError,
+    Receipt,
+    RunState,
+    RunStatus,
+    RunWait,
+    WaitOverError,
+    WaitStatus,
+)
 
 from .journal import RunRecord
 
@@ -14,7 +22,7 @@ from .journal import RunRecord
 class Client(Protocol):
     """The methods of `Engine` behind its checks; every text is JSON."""
 
-    async def start(self, *, worker: bool) -> None: ...
+    async def start(self, *, worker: bool, only: Collection[str] | None) -> None: ...
 
     async def close(self) -> None: ...
 
@@ -35,6 +43,8 @@ class Client(Protocol):
     async def answer(self, run_id: str, op: str, text: bytes, *, key: str) -> Receipt: ...
 
     async def wait_status(self, run_id: str, op: str) -> WaitStatus | None: ...
+
+    async def open_waits(self, *, session: str | None, limit: int) -> tuple[RunWait, ...]: ...
 
     async def cancel(self, run_id: str, reason: str) -> None: ...
 

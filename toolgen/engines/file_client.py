@@ -6,12 +6,12 @@ They read what is written and nothing else, so that they hear of nothing that a 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from functools import partial
 from typing import Final
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import Receipt, RunState, RunStatus, WaitStatus, unknown_run
+from toolgen.runtime.engine import Receipt, RunState, RunStatus, RunWait, WaitStatus, unknown_run
 from toolgen.runtime.stores import StoreError
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
 
@@ -23,7 +23,14 @@ from .payloads import encode
 from .run import Bell
 from .runs import Runs
 from .sqlite_journal import SqliteJournal
-from .sqlite_rows import read_events, read_record, read_status, read_statuses, read_wait
+from .sqlite_rows import (
+    read_events,
+    read_open_waits,
+    read_record,
+    read_status,
+    read_statuses,
+    read_wait,
+)
 from .sqlite_steps import add_answer, add_cancellation, add_signal, answer_state, start_run
 from .sqlite_tables import number
 from .timers import CallLater
@@ -55,8 +62,10 @@ class FileClient:
         self._is_closed = False
         batches.on_commit = self._committed
 
-    async def start(self, *, worker: bool) -> None:
+    async def start(self, *, worker: bool, only: Collection[str] | None) -> None:
         """Watch the file, as its worker or as one of its clients.
+
+        With `only` the worker executes these runs and what they start; beside another one it is a client.
 
         Raises:
             EngineError: another worker has the file.
@@ -65,7 +74,7 @@ class FileClient:
         self._batches.reopen()
         self._is_closed = False
         if worker:
-            await self._worker.start()
+            await self._worker.start(only)
         self._watch.start(is_worker=self._worker.is_working)
 
     async def close(self) -> None:
@@ -117,6 +126,9 @@ class FileClient:
 
     async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
         return self._batches.read(partial(read_wait, run_id=run_id, op=op))
+
+    async def open_waits(self, *, session: str | None, limit: int) -> tuple[RunWait, ...]:
+        return tuple(self._batches.read(partial(read_open_waits, session=session, limit=limit)))
 
     async def cancel(self, run_id: str, reason: str) -> None:
         live = self._journal.live(run_id) if self._worker.is_working else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -17,7 +17,15 @@ from toolgen.runtime.stores.sqlite_batches import SqliteBatches
 from .payloads import decode
 from .runs import Runs
 from .sqlite_journal import SqliteJournal
-from .sqlite_rows import Unseen, count_finished, new_runs, next_wake, oldest_end, read_unseen
+from .sqlite_rows import (
+    Unseen,
+    count_finished,
+    new_runs,
+    next_wake,
+    numbers_of,
+    oldest_end,
+    read_unseen,
+)
 from .sqlite_steps import PRUNE, prune
 from .sqlite_tables import CANCEL
 from .timers import CallLater, Timer
@@ -58,12 +66,17 @@ class FileWorker:
         self._pruning: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self.is_working = False
+        self._only: set[str] | None = None
+        """The runs to which the worker keeps; None for all."""
         journal.on_park = self._parked
         journal.on_end = self._ended
         journal.on_contested = self.notice
 
-    async def start(self) -> None:
+    async def start(self, only: Collection[str] | None = None) -> None:
         """Take the lease and go on with the runs that are not over and not parked.
+
+        With `only` go on with these runs, parked or not, and with nothing else that was there before. Without
+        any, or where another worker has the lease, take none.
 
         Raises:
             EngineError: another worker has the file.
@@ -71,9 +84,15 @@ class FileWorker:
         """
         loop = asyncio.get_running_loop()
         if self.is_working and loop is self._loop:
+            if self._only is not None and only is not None:
+                self._resume(only)
+            return
+        if only is not None and not only:
             return
         self.is_working = False
         if not self._lease.acquire():
+            if only is not None:
+                return
             raise EngineError(
                 f"the runs of {str(self._path)!r} are executed by another engine, in the process"
                 f" {self._lease.holder()}",
@@ -82,13 +101,24 @@ class FileWorker:
         try:
             await self._journal.reset()
             self._finished = self._batches.read(count_finished)
-            self._runs.start(worker=True)
+            self._only = None if only is None else set()
+            if only is None:
+                self._runs.start(worker=True)
+            else:
+                self._resume(only)
         except BaseException:
             self._lease.release()
             raise
         self.is_working, self._loop = True, loop
         self.notice()
         self._due()
+
+    def _resume(self, only: Collection[str]) -> None:
+        """Go on with these runs; a client may have answered them while nobody worked."""
+        assert self._only is not None, "a worker of all runs resumes all"
+        self._only.update(only)
+        trees = self._batches.read(partial(numbers_of, run_ids=tuple(only)))
+        self._runs.start(worker=True, only=[record.run_id for record in self._journal.load_trees(trees)])
 
     async def close(self) -> None:
         """Stop executing, write what is left, and give the lease back."""
@@ -107,7 +137,7 @@ class FileWorker:
         if not self.is_working:
             return
         try:
-            new = self._batches.read(new_runs)
+            new = self._batches.read(new_runs) if self._only is None else ()
             if new:
                 self._runs.resume(self._journal.load_trees(new))
             for unseen in self._batches.read(read_unseen):
@@ -119,6 +149,8 @@ class FileWorker:
 
     def _take(self, unseen: Unseen) -> None:
         signal, record = unseen.signal, self._journal.live(unseen.run_id)
+        if record is None and self._only is not None:
+            return
         if record is None and unseen.is_wanted and not unseen.is_late:
             self._runs.resume(self._journal.load_trees([unseen.run]))
             record = self._journal.live(unseen.run_id)
@@ -144,7 +176,7 @@ class FileWorker:
     def _due(self) -> None:
         """Go on with the parked runs whose time has come."""
         self._timer = self._wake = None
-        if not self.is_working:
+        if not self.is_working or self._only is not None:
             return
         try:
             now = self._clock()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +19,7 @@ from toolgen.runtime.engine import (
     Receipt,
     RunState,
     RunStatus,
+    RunWait,
     WaitStatus,
 )
 
@@ -109,6 +110,10 @@ class InProcessEngine:
             max_payload_bytes=self._max_payload_bytes,
         )
 
+    @property
+    def is_worker(self) -> bool:
+        return self._runs.is_working
+
     def secret(self) -> bytes | None:
         """Return the secret that seals tokens: of a file, the content of `<path>.key`, which is made once.
 
@@ -136,8 +141,10 @@ class InProcessEngine:
         self._is_registered = True
         self._runs.register(loops, activities, on_event, last_events)
 
-    async def start(self, *, worker: bool = True) -> None:
+    async def start(self, *, worker: bool = True, only: Collection[str] | None = None) -> None:
         """Begin to execute, also what `close` has left; all runs have the context variables of now.
+
+        With `only` these runs and what they start; where another worker has the file, it executes them.
 
         Raises:
             EngineError: another worker has the file, or another event loop has the engine.
@@ -145,7 +152,7 @@ class InProcessEngine:
         """
         self._runs.require_event_loop()
         self._is_closed = False
-        await self._client.start(worker=worker and self._may_work)
+        await self._client.start(worker=worker and self._may_work, only=only)
 
     async def close(self) -> None:
         """Stop executing, within about a second; a later `start` goes on from the journal."""
@@ -177,6 +184,9 @@ class InProcessEngine:
 
     async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
         return await self._client.wait_status(run_id, op)
+
+    async def open_waits(self, *, session: str | None = None, limit: int = 100) -> tuple[RunWait, ...]:
+        return await self._client.open_waits(session=session, limit=limit)
 
     async def cancel(self, run_id: str, *, reason: str = "") -> None:
         self._require_open()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import (
@@ -10,6 +10,7 @@ from toolgen.runtime.engine import (
     Receipt,
     RunState,
     RunStatus,
+    RunWait,
     WaitStatus,
     answer_name,
     unknown_run,
@@ -31,9 +32,9 @@ class MemoryClient:
         self._runs = runs
         self._is_closed = False
 
-    async def start(self, *, worker: bool) -> None:
+    async def start(self, *, worker: bool, only: Collection[str] | None) -> None:
         self._is_closed = False
-        self._runs.start(worker=worker)
+        self._runs.start(worker=worker, only=only)
 
     async def close(self) -> None:
         self._is_closed = True
@@ -71,6 +72,21 @@ class MemoryClient:
             is_open=answer is None and record.ending is None and op not in record.ops,
             answer=None if answer is None else decode(answer.payload),
         )
+
+    async def open_waits(self, *, session: str | None, limit: int) -> tuple[RunWait, ...]:
+        found: list[RunWait] = []
+        for record in self._journal.unfinished():
+            if session in (None, record.session):
+                found += (
+                    RunWait(run_id=record.run_id, op=wait.op, about=decode(wait.about))
+                    for wait in record.waits.values()
+                    if wait.about != NULL
+                    and wait.op not in record.ops
+                    and answer_name(wait.op) not in record.signals
+                )
+            if len(found) >= limit:
+                break
+        return tuple(found[:limit])
 
     async def cancel(self, run_id: str, reason: str) -> None:
         self._runs.cancel(self.record(run_id), reason)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 
 from toolgen.contract.json_value import Json
@@ -74,15 +74,19 @@ class Runs:
     def is_working(self) -> bool:
         return self._is_working
 
-    def start(self, *, worker: bool) -> None:
-        """Begin with the runs that are not over, if they are not going on already."""
+    def start(self, *, worker: bool, only: Collection[str] | None = None) -> None:
+        """Begin with the runs that are not over, or with these of them, if they are not going on already."""
         if self._tasks.attach():  # the event loop before ended without `close`
             self._live.clear()
             self._is_working = False
-        if not worker or self._is_working:
+        if not worker:
             return
-        self._is_working = True
-        self.resume(self._journal.unfinished())
+        was_working, self._is_working = self._is_working, True
+        if only is not None:
+            found = (self._journal.find_open(run_id) for run_id in only)
+            self.resume([record for record in found if record is not None])
+        elif not was_working:
+            self.resume(self._journal.unfinished())
 
     def resume(self, records: Iterable[RunRecord]) -> None:
         """Execute runs that are not over; those that go on already go on."""

@@ -8,11 +8,19 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import OpenWait, RunState, RunStatus, WaitStatus, answer_name, unknown_run
+from toolgen.runtime.engine import (
+    OpenWait,
+    RunState,
+    RunStatus,
+    RunWait,
+    WaitStatus,
+    answer_name,
+    unknown_run,
+)
 
 from .journal import AttemptRecord, OpRecord, RunRecord, SignalRecord, WaitRecord
 from .payloads import NULL, decode
-from .sqlite_tables import CANCEL, ids, number
+from .sqlite_tables import CANCEL, SHIFT, ids, number
 
 _STATES: Final[dict[str, RunState]] = {
     "new": "running",
@@ -77,6 +85,13 @@ def new_runs(database: sqlite3.Connection) -> list[int]:
     """Return the numbers of the runs that no worker has seen."""
     rows = database.execute("SELECT no FROM run WHERE state = 'new' ORDER BY no")
     return [no for (no,) in rows]
+
+
+def numbers_of(database: sqlite3.Connection, run_ids: Sequence[str]) -> list[int]:
+    """Return the numbers of those of the runs that are there and not over."""
+    marks = ", ".join("?" * len(run_ids))
+    query = f"SELECT no FROM run WHERE ended IS NULL AND run_id IN ({marks}) ORDER BY no"
+    return [no for (no,) in database.execute(query, run_ids)]
 
 
 def count_finished(database: sqlite3.Connection) -> int:
@@ -185,6 +200,21 @@ def read_wait(database: sqlite3.Connection, run_id: str, op: str) -> WaitStatus 
         is_open=answer is None and not is_over(database, no) and not has_op(database, no, op),
         answer=None if answer is None else decode(answer[0]),
     )
+
+
+def read_open_waits(database: sqlite3.Connection, session: str | None, limit: int) -> list[RunWait]:
+    """Return the open waits about something, of all runs or of those of a session, oldest first."""
+    of_run = f"BETWEEN run.no << {SHIFT} AND (run.no + 1 << {SHIFT}) - 1"
+    of_session = "" if session is None else "AND run.session = :session"
+    rows = database.execute(
+        f"""SELECT run.run_id, wait.op, wait.about FROM run
+        JOIN wait ON wait.id {of_run} WHERE run.ended IS NULL AND wait.about != :nothing {of_session}
+        AND NOT EXISTS (SELECT 1 FROM op WHERE op.id {of_run} AND op.op = wait.op)
+        AND NOT EXISTS (SELECT 1 FROM signal WHERE run = run.no AND signal_id = :answer || wait.op)
+        ORDER BY run.no, wait.id LIMIT :limit""",
+        {"nothing": NULL, "session": session, "answer": answer_name(""), "limit": limit},
+    )
+    return [RunWait(run_id=run_id, op=op, about=decode(about)) for run_id, op, about in rows]
 
 
 def read_events(

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from toolgen.contract.bounds import Bounds
 from toolgen.contract.record import record
 from toolgen.shapes.design.model import ToolModel
 
+from .call_meta import NO_META as NO_META
+from .call_meta import CallMeta as CallMeta
+
 if TYPE_CHECKING:
     from .specs import ToolSpec
 
 P = TypeVar("P", bound=ToolModel)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallMeta:
-    """Facts about a call that the server knows and the model never sets; "" means not known.
-
-    Injected fields of these names are filled from here (Goa-AI's `ToolCallMeta`).
-    """
-
-    run_id: str = ""
-    session_id: str = ""
-    turn_id: str = ""
-    tool_call_id: str = ""
-    parent_tool_call_id: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
-
-
-NO_META = CallMeta()
 
 
 @record

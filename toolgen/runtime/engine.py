@@ -6,7 +6,7 @@ from its journal. Whatever touches the world is an activity. Only JSON crosses t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -109,6 +109,15 @@ class Signal:
 class OpenWait:
     """A wait of a run that is open."""
 
+    op: str
+    about: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunWait:
+    """An open wait, with its run."""
+
+    run_id: str
     op: str
     about: Json
 
@@ -253,6 +262,11 @@ class Engine(Protocol):
     @property
     def caps(self) -> EngineCaps: ...
 
+    @property
+    def is_worker(self) -> bool:
+        """Whether this process executes runs now."""
+        ...
+
     def secret(self) -> bytes | None:
         """Return the secret that seals tokens, kept beside the runs; None where the host has to give one."""
         ...
@@ -272,8 +286,15 @@ class Engine(Protocol):
         """
         ...
 
-    async def start(self, *, worker: bool = True) -> None:
-        """Begin to execute; without `worker` only start, signal and watch runs. Doing it again is nothing."""
+    async def start(self, *, worker: bool = True, only: Collection[str] | None = None) -> None:
+        """Begin to execute; without `worker` only start, signal and watch runs. Doing it again is nothing.
+
+        With `only` this process executes these runs and what they start, and no other that was there before;
+        where another worker has the runs, it is a client. Another set may be given later.
+
+        Raises:
+            EngineError: another worker has the runs, and no set is given.
+        """
         ...
 
     async def close(self) -> None:
@@ -309,6 +330,10 @@ class Engine(Protocol):
         Raises:
             UnknownRunError: no run has the id.
         """
+        ...
+
+    async def open_waits(self, *, session: str | None = None, limit: int = 100) -> tuple[RunWait, ...]:
+        """Return the open waits about something, of all runs or of those of a session, oldest first."""
         ...
 
     async def cancel(self, run_id: str, *, reason: str = "") -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.contract.json_value import Json
-
 from .call.ending import unanswered
 from .call.entry import Entry
 from .call.failures import Arguments
@@ -15,12 +13,10 @@ from .calls import CallMeta
 from .errors import RegistrationError
 from .results import Delegated, ToolResult
 from .toolsets.registry import Registry
-from .waiting.suspension import Suspension
 
 if TYPE_CHECKING:
-    from .engine import Engine
     from .events.hub import Events
-    from .toolsets.snapshot import Snapshot
+    from .waiting.tools import FindTool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +25,9 @@ class Interior:
 
     host: Host
     registry: Registry
-    engine: Engine | None
     events: Events | None
+    entry_of: FindTool
+    """Finds the tool of a call that waits."""
 
 
 class Extension(Protocol):
@@ -45,25 +42,23 @@ class Extension(Protocol):
         ...
 
     async def delegated(
-        self, entry: Entry, arguments: Arguments, delegated: Delegated, meta: CallMeta
+        self,
+        entry: Entry,
+        arguments: Arguments,
+        delegated: Delegated,
+        meta: CallMeta,
+        *,
+        host: Host | None = None,
+        run_id: str = "",
     ) -> ToolResult:
-        """Return the result of a call that an agent has to answer."""
-        ...
+        """Return the result of a call that an agent has to answer, in a run of this id or of a new one.
 
-    async def deliver(
-        self, token: str, answer: Json, session_id: str | None, within: Snapshot | None
-    ) -> tuple[ToolResult | None, Suspension | None]:
-        """Return the result of a call that a run waits for, and the suspension.
-
-        No result where no run waits; then the answer is to be taken without one.
-
-        Raises:
-            SuspensionError: the token or the answer is not good.
+        `host` is the runtime's, or one that reports elsewhere.
         """
         ...
 
-    async def delivered(self, suspension: Suspension, result: ToolResult) -> None:
-        """Take the result of a call that no run waited for."""
+    def entry_of(self, tool: str, run_id: str) -> Entry | None:
+        """Return a tool by id as a run saw it last; None where no run of this extension did."""
         ...
 
 
@@ -80,18 +75,21 @@ class NoExtension:
         pass
 
     async def delegated(
-        self, entry: Entry, arguments: Arguments, delegated: Delegated, meta: CallMeta
+        self,
+        entry: Entry,
+        arguments: Arguments,
+        delegated: Delegated,
+        meta: CallMeta,
+        *,
+        host: Host | None = None,
+        run_id: str = "",
     ) -> ToolResult:
+        host = host or self._host
         error = RegistrationError(
             f"agent {delegated.agent!r} is not registered",
             hint="call the generated `register` of its package",
         )
-        return unanswered(entry.spec, error, meta, self._host)
+        return unanswered(entry.spec, error, meta, host)
 
-    async def deliver(
-        self, token: str, answer: Json, session_id: str | None, within: Snapshot | None
-    ) -> tuple[ToolResult | None, Suspension | None]:
-        return None, None
-
-    async def delivered(self, suspension: Suspension, result: ToolResult) -> None:
-        pass
+    def entry_of(self, tool: str, run_id: str) -> Entry | None:
+        return None

@@ -15,6 +15,8 @@ from .content import Content
 from .errors import ToolError
 from .retry_hints import RetryHint as RetryHint
 from .retry_hints import RetryReason as RetryReason
+from .waiting.frozen import FrozenCall
+from .waiting.frozen import SuspensionKind as SuspensionKind
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
@@ -139,9 +141,6 @@ class ToolOutcome(Generic[R_co]):
         return Unfinished(kind="credential", question=question, request=request)
 
 
-SuspensionKind = Literal["confirmation", "input", "credential", "pending"]
-
-
 class WithoutResult:
     """What an executor returns that has no result yet: `Unfinished`, `Pending` or `Delegated`, nothing else.
 
@@ -215,6 +214,13 @@ class Suspended:
     """Of pending work."""
     request: Mapping[str, Json] | None = None
     """What credential is missing."""
+    run_id: str = ""
+    """Of the run that waits."""
+    tool_call_id: str = ""
+    requested_by: str = ""
+    """The person for whom the call was made; "" where nobody said."""
+    reason: str = ""
+    """Why it is asked again, where an answer was given and not used."""
 
 
 class Actions:
@@ -280,6 +286,8 @@ class ToolResult:
     actions: Actions | None = None
     """What the tool asked of the agent that called it."""
     suspension: Suspended | None = None
+    frozen: FrozenCall | None = None
+    """Only between the dispatcher and the run that waits."""
     delegated: Delegated | None = None
     """Only between the dispatcher and the runtime, which starts the run."""
     run_link: RunLink | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,7 +15,7 @@ from .call.batch import Batch
 from .call.boundary import contained
 from .call.dispatch import dispatch
 from .call.ending import escaped, unknown
-from .call.entry import Interceptor
+from .call.entry import Entry, Interceptor
 from .call.execution import Execution
 from .call.failures import Arguments
 from .call.frame import Frame
@@ -27,7 +27,7 @@ from .calls import NO_META, CallMeta, ToolCall
 from .errors import RegistrationError, UnknownToolError
 from .events.reports import Reports
 from .extension import Extension, Interior, NoExtension
-from .results import Suspended, ToolResult
+from .results import Delegated, Suspended, ToolResult
 from .specs import ToolSpec
 from .toolsets.directory import Directory
 from .toolsets.dynamic import DynamicToolset, OnError, ReadonlyContext, StaticToolset
@@ -38,13 +38,16 @@ from .toolsets.snapshot import Snapshot
 from .values import Values
 from .waiting.answering import Answering
 from .waiting.answers import cancellation
+from .waiting.direct import DirectWaits
+from .waiting.options import WAIT_OPTIONS, WaitOptions
+from .waiting.tools import WaitingTools
+from .waiting.waits import Waits
 
 if TYPE_CHECKING:
     from .capabilities import Capability, StoredArtifact
     from .engine import Engine
     from .events.hub import Events
     from .telemetry import ToolSpans
-    from .waiting.suspension import SuspensionStore
 
 
 class Runtime:
@@ -56,11 +59,12 @@ class Runtime:
         interceptors: Iterable[Interceptor] = (),
         hooks: Iterable[Hook] = (),
         policy: Policy | None = None,
-        suspensions: SuspensionStore | None = None,
         capabilities: Iterable[Capability] = (),
         events: Events | None = None,
         spans: ToolSpans | None = None,
         engine: Engine | None = None,
+        secret: bytes | Sequence[bytes] | None = None,
+        waiting: WaitOptions = WAIT_OPTIONS,
         is_interactive: bool = True,
         tool_timeout: float | None = None,
         stage_timeout: float | None = 30.0,
@@ -76,11 +80,14 @@ class Runtime:
             interceptors: Fill injected fields that no call fact fills.
             hooks: Stand before and after tools.
             policy: Decides over every call.
-            suspensions: Keeps calls that wait for an answer; without it nobody can be asked.
             capabilities: What executors find at their context, by name.
             events: Where what happens is told; without it nobody listens.
             spans: OpenTelemetry's, one a call.
-            engine: Where the runs of agents are executed; by default in this process, in memory.
+            engine: Executes the runs of agents, and those of calls that wait for an answer; without it nobody
+                can be asked, and agents run in this process, in memory.
+            secret: Seals the tokens of calls that wait, and their answers: at least 16 random bytes, the same
+                in all processes; of several the first seals. By default the engine keeps one.
+            waiting: For how long calls wait, how many, and who may answer.
             is_interactive: Whether there is somebody to ask.
             tool_timeout: Seconds for a tool whose design says nothing; None for no limit.
             stage_timeout: Seconds for one step of a hook, an interceptor, a policy or a preview.
@@ -114,12 +121,19 @@ class Runtime:
             limits=limits,
             stage_timeout=stage_timeout,
         )
-        self._answering = Answering(self._host, suspensions)
         self._toolsets = Toolsets(self._around, self._host.reports)
         self._registry = Registry(self._around, self._toolsets)
         self._directory = self._registry.directory
         self._extension: Extension = NoExtension(self._host)
         self._engine, self._events = engine, events
+        self._tools = WaitingTools(
+            self, self._directory, self._toolsets, lambda tool, run_id: self._extension.entry_of(tool, run_id)
+        )
+        self._answering = Answering(self._host, self._tools)
+        self._direct = None
+        if engine is not None:
+            self._host.waits = waits = Waits(engine, waiting, secret)
+            self._direct = DirectWaits(self._host, waits, self._tools, self._delegated, events)
 
     def register(self, registration: ToolsetRegistration | StaticToolset) -> None:
         """Add a toolset; all of it or, when something does not fit, nothing.
@@ -191,8 +205,8 @@ class Runtime:
             result = unknown(directory, tool, meta, self._host)
         else:
             result = await dispatch(Frame(entry, arguments, meta, batch, self._host, trace))
-            if result.delegated is not None:
-                result = await self._extension.delegated(entry, arguments, result.delegated, meta)
+            if result.delegated is not None or result.frozen is not None:
+                result = await self._later(entry, arguments, result, meta)
         if trace is not None and result.error is not None:
             trace.fail(result.error)
         return (await batch.settle((result,), self._host.reports))[0] if batch.touched else result
@@ -226,34 +240,36 @@ class Runtime:
         answer: Json,
         *,
         session_id: str | None = None,
+        by: str = "",
+        wait_s: float | None = 30.0,
         within: Snapshot | None = None,
     ) -> ToolResult:
-        """Return the result of a suspended call after its answer; the same answer again gives the same.
+        """Return the result of a call that waited, after its answer; the same answer again gives the same.
 
-        `session_id` is whose answer it is; without one it is not compared. `within` is a snapshot that has
-        the tool, for one of a dynamic toolset.
+        Where nobody has executed the call after `wait_s` seconds, the status is `pending`: the answer is
+        kept, and the same answer asks again.
+
+        Args:
+            token: Of what waits.
+            answer: As its `answer_schema` says.
+            session_id: Whose answer it is; without one it is not compared.
+            by: Who answers, for the log and the rule of `WaitOptions`.
+            wait_s: Seconds to wait for the result; None for as long as it takes.
+            within: A snapshot that has the tool, for one of a dynamic toolset.
 
         Raises:
             SuspensionError: the token or the answer is not good; its class says why, and nothing ran.
             RegistrationError: as `call`.
         """
         self._hook_tools.settle()
-        result, waited = await self._extension.deliver(token, answer, session_id, within)
-        if result is not None:
-            return result
-        batch = Batch(self._host.capabilities)
-        directory = self._directory if within is None else within.directory
-        result = await self._answering.deliver(
-            token, answer, session_id, batch, directory.by_id, self._extension.delegated
+        return await self._answering.deliver(
+            token, answer, session_id=session_id, by=by, wait_s=wait_s, within=within
         )
-        if waited is not None:
-            await self._extension.delivered(waited, result)
-        return (await batch.settle((result,), self._host.reports))[0]
 
     async def cancel(
-        self, token: str, reason: str = "", *, session_id: str | None = None, within: Snapshot | None = None
+        self, token: str, reason: str = "", *, session_id: str | None = None, by: str = ""
     ) -> ToolResult:
-        """Return the result of a suspended call that nobody is to answer any more: denied, with the reason.
+        """Return the result of a call that nobody is to answer any more: denied, with the reason.
 
         The model sees the reason and the code `canceled`. Taking it back again gives the same, for whatever
         reason; a tool that has another contract now may still be taken back.
@@ -261,7 +277,7 @@ class Runtime:
         Raises:
             SuspensionError: as `deliver`; it was answered, or its time is over, or nothing waits.
         """
-        return await self.deliver(token, cancellation(reason), session_id=session_id, within=within)
+        return await self.deliver(token, cancellation(reason), session_id=session_id, by=by)
 
     async def progress(
         self, token: str, fraction: float | None = None, message: str = "", value: Any = None
@@ -272,7 +288,7 @@ class Runtime:
             SuspensionError: nothing is pending under the token.
             MalformedResultError: the fraction, the message or the value does not fit.
         """
-        await self._answering.progress(token, fraction, message, value, self._directory.by_id)
+        await self._answering.progress(token, fraction, message, value)
 
     async def suspension(self, token: str, *, session_id: str | None = None) -> Suspended:
         """Return what a token answers, so that a person sees all of it before; answered or not.
@@ -283,7 +299,11 @@ class Runtime:
         return await self._answering.shown(token, session_id)
 
     async def suspended(self, session_id: str | None = None) -> tuple[Suspended, ...]:
-        """Return what waits for an answer, oldest first; without tokens, which only their clients hold."""
+        """Return what waits for an answer, oldest first; of one session where it is given.
+
+        Raises:
+            NoEngineError: no call of this runtime can wait.
+        """
         return await self._answering.waiting(session_id)
 
     async def artifact(self, uri: str, *, session_id: str | None = None) -> StoredArtifact:
@@ -297,9 +317,29 @@ class Runtime:
         """
         return await stored(self._host, uri, session_id)
 
+    def be_client(self) -> None:
+        """Execute no runs but those of calls that this runtime makes or answers, as a command does.
+
+        Before it is opened. Where another process executes the runs of a file, it executes these too.
+        """
+        if self._host.waits is not None:
+            self._host.waits.be_client()
+
+    async def start_runs(self, run_id: str = "") -> None:
+        """Begin to execute runs; a client executes the one of this id."""
+        if self._host.waits is not None:
+            await self._host.waits.start(run_id)
+
+    @property
+    def engine(self) -> Engine | None:
+        """What executes runs; None where no call can wait."""
+        return self._engine
+
     async def aclose(self) -> None:
         """Stop the runs of agents, end the threads, and close what the runtime owns."""
         await self._extension.close()
+        if self._engine is not None:
+            await self._engine.close()
         await self._toolsets.close()
         self._host.execution.close()
 
@@ -308,6 +348,8 @@ class Runtime:
             self._hook_tools.settle()
         await self._toolsets.open()
         await self._extension.open()
+        if self._host.waits is not None and self._host.waits.engine.caps.is_durable:
+            await self._host.waits.start()  # to go on with what an earlier process began
         return self
 
     async def __aexit__(
@@ -327,7 +369,9 @@ class Runtime:
                 hint="make it once, before agents are registered",
             )
         self._extension = extension
-        return Interior(host=self._host, registry=self._registry, engine=self._engine, events=self._events)
+        return Interior(
+            host=self._host, registry=self._registry, events=self._events, entry_of=self._tools.find
+        )
 
     @property
     def extension(self) -> Extension | None:
@@ -374,9 +418,23 @@ class Runtime:
         frame = Frame(entry, call.payload_json, call.meta, batch, self._host)
         frame.context.place = place
         result = await dispatch(frame)
-        if result.delegated is not None:
-            return await self._extension.delegated(entry, call.payload_json, result.delegated, call.meta)
+        if result.delegated is not None or result.frozen is not None:
+            return await self._later(entry, call.payload_json, result, call.meta)
         return result
+
+    async def _later(
+        self, entry: Entry, arguments: Arguments, result: ToolResult, meta: CallMeta
+    ) -> ToolResult:
+        """Return the result of a call that an agent answers, or that waits from now on."""
+        if result.delegated is not None:
+            return await self._extension.delegated(entry, arguments, result.delegated, meta)
+        assert self._direct is not None, "only with an engine a call can wait"
+        return await self._direct.begin(result, entry)
+
+    async def _delegated(
+        self, entry: Entry, arguments: bytes, delegated: Delegated, meta: CallMeta, host: Host, run_id: str
+    ) -> ToolResult:
+        return await self._extension.delegated(entry, arguments, delegated, meta, host=host, run_id=run_id)
 
     def _failed(self, call: ToolCall, batch: Batch, directory: Directory, error: BaseException) -> ToolResult:
         """Return the result of a call whose tool has ended the task of the call.

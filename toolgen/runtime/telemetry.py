@@ -46,8 +46,8 @@ class CallSpan:
 
     def _note(self, span: Span, result: ToolResult) -> None:
         span.set_attribute("toolgen.status", result.status)
-        if result.suspension is not None:
-            span.set_attribute("toolgen.suspension_id", result.suspension.id)
+        if result.frozen is not None:
+            span.set_attribute("toolgen.suspension_id", result.frozen.id)
         if self._shows_content and result.json:
             span.set_attribute("gen_ai.tool.call.result", result.json.decode(errors="replace")[:_LONGEST])
         error = result.error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, NotRequired, TypedDict
@@ -14,32 +13,34 @@ from toolgen.contract.portable import portable_text
 from toolgen.runtime.call.batch import Batch
 from toolgen.runtime.call.bounds import remember
 from toolgen.runtime.call.dispatch import dispatch
-from toolgen.runtime.call.ending import CANCELLED, ended, escaped, unanswered, unknown
+from toolgen.runtime.call.ending import ended, escaped, unanswered, unknown
 from toolgen.runtime.call.entry import Entry
-from toolgen.runtime.call.failures import failed, hidden
+from toolgen.runtime.call.failures import hidden
 from toolgen.runtime.call.finishing import finish
 from toolgen.runtime.call.frame import Frame
 from toolgen.runtime.call.host import Host
-from toolgen.runtime.calls import CallMeta
+from toolgen.runtime.call.releasing import released
 from toolgen.runtime.engine import ActivityInfo, UnknownRunError
 from toolgen.runtime.errors import MalformedResultError, ToolError, ToolValidationError
+from toolgen.runtime.events.call_events import CallEvents
 from toolgen.runtime.events.told import EventReports
 from toolgen.runtime.results import RetryHint, RunLink, ToolResult
 from toolgen.runtime.specs import ToolSpec
 from toolgen.runtime.toolsets.directory import Directory
-from toolgen.runtime.waiting.answering import Answering, remembered
-from toolgen.runtime.waiting.errors import SuspensionError
+from toolgen.runtime.waiting.frozen import FrozenCall
+from toolgen.runtime.waiting.resuming import resumed
+from toolgen.runtime.waiting.waits import Waits, next_wait, ticket_of
 
 from ..host import AgentHost
+from ..loop.calls import refused_call
 from ..loop.documents import Done, RunDocument, RunFacts, StepCall
 from ..output import telemetry_of
 from ..planner.messages import ToolMessage, messages_from_json
 from ..run_artifacts import documents_so_far
 from .batches import Batches
-from .recorded import CallEvents, recorded
-from .releasing import released
+from .recorded import recorded
 
-_ASKS_ELSEWHERE: Final = "was answered in another process, and asks again there; nobody here can answer"
+_TOO_MANY: Final = "too many calls of this run wait for an answer already"
 
 
 class CallArgument(TypedDict):
@@ -56,8 +57,9 @@ class AnswerArgument(TypedDict):
 
     facts: RunFacts
     call: StepCall
-    token: str
-    answer: dict[str, Any]
+    op: str
+    frozen: dict[str, Any]
+    given: Any
 
 
 class ConcludeArgument(TypedDict):
@@ -120,49 +122,36 @@ class Calling:
             except Exception as error:
                 result = escaped(frame, error)
             result = await batch.result(frame.context, result)
+        is_asked = result.status == "suspended" and result.frozen is not None
+        if is_asked and not await self._host.may_wait(info.run_id, f"wait:{call['id']}:1"):
+            return refused_call(call, _TOO_MANY, status="denied")
         return self._done(result, call, entry, facts, info.run_id, events)
 
     async def _answer(self, info: ActivityInfo, argument: AnswerArgument) -> Done:
         facts, call = argument["facts"], argument["call"]
-        meta = self._host.meta(info.run_id, facts, call["id"])
+        frozen, given = FrozenCall.from_json(argument["frozen"]), argument["given"]
+        self._host.meta(info.run_id, facts, call["id"])
         events, host = self._around(info)
-        directory = await self._directory(info.run_id, facts)
-        entry = self._entry(directory, call, facts)
+        entry = await self._waiting_entry(info.run_id, call, facts, frozen)
+        batch = Batch(host.capabilities, self._host.values_of(info.run_id))
+        ticket = ticket_of(info.run_id, argument["op"], frozen)
+        waits = host.waits
+        assert waits is not None, "nothing waits without"
+        result = await resumed(host, entry, frozen, ticket, given, batch)
+        waits.arrived(frozen.id, _outside(result, info.run_id, argument["op"], call, waits))
         if entry is None:
-            result = unknown(directory, call["name"], meta, host)
-            self._host.delivered(argument["answer"]["id"], result)
             return self._recorded(result, call, events)
-        try:
-            result = await self._delivered(info.run_id, entry, argument, meta, host)
-        except asyncio.CancelledError:  # the time of the run is over; whoever answered is told now
-            late = failed(entry.spec.id, ToolError(CANCELLED), meta, host.limit_of(entry.spec))
-            self._host.delivered(argument["answer"]["id"], late)
-            raise
-        self._host.delivered(argument["answer"]["id"], _outside(result, info.run_id, call))
         return self._done(result, call, entry, facts, info.run_id, events)
 
-    async def _delivered(
-        self, run_id: str, entry: Entry, argument: AnswerArgument, meta: CallMeta, host: Host
-    ) -> ToolResult:
-        """Return what came of an answer: here, or where another process took it."""
-        token, answer = argument["token"], argument["answer"]
-        batch = Batch(host.capabilities, self._host.values_of(run_id))
-        try:
-            if "outcome" in answer and host.suspensions is not None:
-                result = remembered(await host.suspensions.seen(token), answer["outcome"])
-                if result.status == "suspended":  # only who was answered there has the new token
-                    error = ToolError(f"{entry.spec.name} {_ASKS_ELSEWHERE}")
-                    return unanswered(entry.spec, error, meta, host)
-                host.reports.ended(result, meta)
-                return result
-            found = {entry.spec.id: entry}.get
-            work = Answering(host, None).deliver(token, answer["answer"], None, batch, found)
-            result = await released(work)
-        except Exception as raised:  # whoever answered waits for a result
-            is_known = isinstance(raised, SuspensionError)
-            failure = ToolError(str(raised)) if is_known else hidden(entry.spec, raised)
-            return unanswered(entry.spec, failure, meta, host)
-        return (await batch.settle((result,), host.reports))[0]
+    async def _waiting_entry(
+        self, run_id: str, call: StepCall, facts: RunFacts, frozen: FrozenCall
+    ) -> Entry | None:
+        """Return the tool of a call that waited: as it was advertised, else as it is listed now."""
+        entry = self._entry(await self._directory(run_id, facts), call, facts)
+        if entry is None:
+            found = await self._host.listed(frozen, run_id)
+            entry = None if found is None else self._host.within_time(found, facts["policy"]["tool_timeout"])
+        return entry
 
     async def _conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> Done:
         facts, call = argument["facts"], argument["call"]
@@ -210,8 +199,6 @@ class Calling:
             meta = host.meta(run_id, facts, call["id"])
             result = unanswered(entry.spec, ToolError(message), meta, self._telling(events))
         done = self._recorded(result, call, events, entry.spec)
-        if result.suspension is not None and result.status == "suspended":
-            host.watch(run_id, result.suspension)
         if result.delegated is not None:
             done["child"] = host.child(result.delegated, call, run_id, facts)
         actions = result.actions if result.status in ("ok", "pending") else None
@@ -297,11 +284,15 @@ def _link(run_id: str, call: StepCall, agent: str) -> RunLink:
     )
 
 
-def _outside(result: ToolResult, run_id: str, call: StepCall) -> ToolResult:
-    """Return what whoever answered gets; of a call that another agent answers now, the run."""
-    if result.delegated is None:
-        return result
-    return replace(result, delegated=None, run_link=_link(run_id, call, result.delegated.agent))
+def _outside(result: ToolResult, run_id: str, op: str, call: StepCall, waits: Waits) -> ToolResult:
+    """Return what whoever answered gets: of a call that an agent answers now the run, of one that waits
+    again its token."""
+    if result.delegated is not None:
+        return replace(result, delegated=None, run_link=_link(run_id, call, result.delegated.agent))
+    if result.frozen is not None:
+        again = waits.shown(run_id, next_wait(op), result.frozen)
+        return replace(result, frozen=None, suspension=again)
+    return result
 
 
 def _chain(messages: Sequence[str]) -> ToolError:

@@ -17,6 +17,7 @@ from toolgen.runtime.call.bounds import bounds_of
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.call.hints import filled
 from toolgen.runtime.call.hooks import Stop
+from toolgen.runtime.call.releasing import released
 from toolgen.runtime.call.truncation import document_within, text_within
 from toolgen.runtime.engine import ActivityInfo, NonRetryableError
 from toolgen.runtime.errors import MalformedResultError, ToolValidationError
@@ -47,7 +48,6 @@ from .call_ids import CallIds
 from .conversation import hides_calls, place_of
 from .model_hooks import ModelHooks, PlannerError, checked_plan
 from .plan_events import PlanEvents
-from .releasing import released
 
 
 class LatePlanError(NonRetryableError):

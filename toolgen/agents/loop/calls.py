@@ -10,8 +10,21 @@ from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import ActivityFailed, CallOptions, RunContext
 from toolgen.runtime.events.records import AgentRunStarted, ToolEnd, as_json
 from toolgen.runtime.results import RetryHint
+from toolgen.runtime.waiting.loop import LOOP as WAITING_CALL
+from toolgen.runtime.waiting.loop import answer_to, answered_by
 
-from .documents import LOOP, Child, Done, Failure, RunDocument, RunFacts, RunInput, StepCall, StopReason
+from .documents import (
+    LOOP,
+    Child,
+    Done,
+    Failure,
+    PendingWork,
+    RunDocument,
+    RunFacts,
+    RunInput,
+    StepCall,
+    StopReason,
+)
 from .events import RunEvents
 from .progress import Progress
 
@@ -35,15 +48,28 @@ class Calls:
             return await self._settled(call, refused_call(call, refusal))
         argument = {"facts": self._facts, "call": call, "step": step, "place": place}
         done = await self._activity(f"tool:{call['id']}", "tool", argument, call)
-        answers = 0
+        answers, waits = 0, ""
         while done["status"] == "suspended":
-            await self._tell_events(call, done, answers)
+            await self._tell_events(call, done, answers, waits)
             answers += 1
             if child := done.get("child"):
                 done = await self._child(call, child)
             else:
-                done = await self._answered(call, done, answers)
-        return await self._settled(call, done)
+                frozen: Any = done.get("frozen")
+                waits = frozen["id"]
+                done = await self._answered(call, frozen, answers)
+        if done["status"] == "pending" and (frozen := done.get("frozen")):
+            work = await self._detached(call, frozen)
+            done["pending"] = [*done.get("pending", []), work]
+        return await self._settled(call, done, waits)
+
+    async def _detached(self, call: StepCall, frozen: dict[str, Any]) -> PendingWork:
+        """Let work go on after the run, and return where its call waits."""
+        given: Any = {"frozen": frozen}
+        if self._facts["in_conversation"]:
+            given["facts"] = self._facts
+        run_id = await self._ctx.detach(f"work:{call['id']}", WAITING_CALL, given)
+        return {"run_id": run_id, "op": "wait:1", "frozen": frozen}
 
     async def _activity(
         self, op: str, activity: str, argument: Any, call: StepCall, *, is_timed: bool = True
@@ -62,26 +88,16 @@ class Calls:
             return refused_call(call, f"{call['name']} gave no result: {error.message}")
         return done  # type: ignore[no-any-return]  # as the activity returns it
 
-    async def _answered(self, call: StepCall, done: Done, number: int) -> Done:
-        """Return the result of a suspended call after its answer."""
-        suspension: Any = done.get("suspension")
+    async def _answered(self, call: StepCall, frozen: dict[str, Any], number: int) -> Done:
+        """Return the result of a call that waits, after its answer."""
         began = self._ctx.now()
-        await self._events.phase("waiting", suspension["id"])
-        signal = await self._ctx.wait(
-            f"wait:{call['id']}:{number}",
-            f"answer:{suspension['id']}",
-            timeout_s=max(0.1, suspension["expires_at"] - began),
-            about=suspension,
-        )
+        await self._events.phase("waiting", frozen["id"])
+        op = f"wait:{call['id']}:{number}"
+        signal = await answer_to(self._ctx, op, frozen)
         self._progress.waited(began, self._ctx.now())
         if signal is None:
             return refused_call(call, "nobody answered in time", status="denied")
-        argument = {
-            "facts": self._facts,
-            "call": call,
-            "token": suspension["token"],
-            "answer": signal.payload,
-        }
+        argument = {"facts": self._facts, "call": call, "op": op, "frozen": frozen, "given": signal.payload}
         return await self._activity(f"answer:{call['id']}:{number}", "answer", argument, call)
 
     async def _child(self, call: StepCall, child: Child) -> Done:
@@ -114,15 +130,16 @@ class Calls:
         self._progress.waited(began, began + output["waited_s"])
         return output  # type: ignore[no-any-return]  # as the loop returns it
 
-    async def _settled(self, call: StepCall, done: Done) -> Done:
+    async def _settled(self, call: StepCall, done: Done, answered: str = "") -> Done:
         """Return the result when the log has it."""
-        await self._tell_events(call, done, "end")
+        await self._tell_events(call, done, "end", answered)
         return done
 
-    async def _tell_events(self, call: StepCall, done: Done, part: int | str) -> None:
+    async def _tell_events(self, call: StepCall, done: Done, part: int | str, answered: str = "") -> None:
+        """Publish the events of a call; `answered` names what it waited for before."""
         for number, event in enumerate(done["events"]):
             time = event["time"] or self._ctx.now()
-            told = {**event, **self._events.ids(call["id"]), "time": time}
+            told = {**answered_by(event, answered), **self._events.ids(call["id"]), "time": time}
             await self._ctx.publish(f"{call['id']}:{part}:{number}", told)
 
 

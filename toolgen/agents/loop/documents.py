@@ -65,6 +65,8 @@ class RunFacts(TypedDict):
     """The run sees the session, and is a part of it."""
     client: NotRequired[str]
     """Agent whose client started the run, where another one answers in its place."""
+    requested_by: NotRequired[str]
+    """The person for whom the run was started."""
     heard: NotRequired[list[str]]
     """Without a session, the runs that had the conversation before this one, oldest first."""
 
@@ -202,6 +204,15 @@ class Child(TypedDict):
     input: RunInput
 
 
+class PendingWork(TypedDict):
+    """A call that was acknowledged, and waits in a run of its own."""
+
+    run_id: str
+    op: str
+    """Key of the wait."""
+    frozen: dict[str, Any]
+
+
 class Done(TypedDict, total=False):
     """The result of a call."""
 
@@ -216,7 +227,8 @@ class Done(TypedDict, total=False):
     """What went wrong, and what stands behind it, the nearest first."""
     is_final: bool
     display: str
-    suspension: dict[str, Any] | None
+    frozen: dict[str, Any] | None
+    """The call, where it waits: a `FrozenCall`."""
     child: Child | None
     problem: str
     """The tool wanted the impossible of its agent."""
@@ -227,7 +239,7 @@ class Done(TypedDict, total=False):
     artifacts: list[Json]
     usage: list[Spent]
     children: int
-    pending: list[dict[str, Any]]
+    pending: list[PendingWork]
     """Of the run of another agent that answered the call: as in its `RunDocument`."""
 
 
@@ -255,8 +267,8 @@ class RunDocument(TypedDict):
     children: int
     """Runs that it started, and those that they started."""
     artifacts: list[Json]
-    pending: list[dict[str, Any]]
-    """Suspensions of work that goes on, and whose calls were acknowledged."""
+    pending: list[PendingWork]
+    """Of work that goes on, and whose calls were acknowledged."""
     waited_s: float
     """Seconds for which it waited for a person."""
     duration_s: NotRequired[float]

@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic_core import from_json
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import ActivityFailed, RunContext, Signal
+from toolgen.runtime.engine import ActivityFailed, RunContext, Signal, answer_name
 from toolgen.runtime.events.records import (
     AssistantReply,
     AwaitClarification,
@@ -26,6 +26,7 @@ from .documents import (
     CallsStep,
     Done,
     FinalStep,
+    PendingWork,
     PlanArgument,
     RunDocument,
     RunInput,
@@ -71,7 +72,7 @@ class _Run:
         self._problems = 0
         self._usage = self._plannings.usage
         self._artifacts: list[Json] = []
-        self._pending: list[dict[str, Any]] = []
+        self._pending: list[PendingWork] = []
         self._children = 0
         self._causes: list[str] = []
         """What the newest failed call was told, and what stands behind that."""
@@ -181,8 +182,6 @@ class _Run:
             self._usage += done.get("usage", [])
             self._children += done.get("children", 0)
             self._pending += done.get("pending", [])
-            if done["status"] == "pending" and (suspension := done.get("suspension")):
-                self._pending.append(suspension)
             if problem := done.get("problem"):
                 self._tell(problem)
 
@@ -241,7 +240,8 @@ class _Run:
             "answer_schema": step["schema"] or {"type": "string"},
         }
         began = self._ctx.now()
-        signal = await self._ctx.wait(f"wait:{name}", f"answer:{name}", about=_json(about))
+        op = f"wait:{name}"
+        signal = await self._ctx.wait(op, answer_name(op), about=_json(about))
         self._progress.waited(began, self._ctx.now())
         payload: Any = signal.payload if signal else {"text": ""}
         self._new.append({"type": "user", "text": payload["text"], "source": "person"})

@@ -144,7 +144,7 @@ async def _before(frame: Frame, call: ToolCall) -> tuple[ToolResult | None, Tool
         call = left
     seen = () if frame.host.policy is None else seen_bounds(frame.context.values)
     frozen = replace(call, payload_json=spec.payload.encode(call.payload), seen_bounds=seen)
-    if not frame.entry.may_be_asked or (resumption is not None and resumption.is_approved):
+    if not frame.entry.may_be_asked:
         return None, frozen
     return await guard(frame, frozen), frozen
 

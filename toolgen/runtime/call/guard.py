@@ -23,17 +23,23 @@ from .policy import Allow, Ask
 
 UNAVAILABLE: Final = "approval_unavailable"
 """Code of a call that was denied because there is nobody to ask."""
+TOO_MANY: Final = "too many calls wait for an answer already; answer one of them first"
+"""Why a further one is denied."""
 
 
 async def guard(frame: Frame, call: ToolCall) -> ToolResult | None:
     """Return the result of a call that must not run now; None when it may.
 
-    The call has its frozen arguments.
+    The call has its frozen arguments. Of one that a person has approved the policy is asked again, and only
+    its `Deny` counts.
 
     Raises:
         Exception: what the policy, the preview or the store raises; the call has failed then.
     """
     spec, host, frozen = frame.spec, frame.host, call.payload_json
+    is_approved = frame.resumption is not None and frame.resumption.is_approved
+    if is_approved and host.policy is None:
+        return None
     arguments: Mapping[str, Json] = json.loads(frozen)
     preview = await limited(host.stage_timeout, _preview(frame.entry, frozen, arguments))
     question = ""
@@ -47,6 +53,8 @@ async def guard(frame: Frame, call: ToolCall) -> ToolResult | None:
             must_ask = True
         case Allow():
             pass
+    if is_approved:
+        return None
     if spec.confirm is not None and _applies(spec.confirm, arguments):
         must_ask = True
         if not question:
@@ -54,11 +62,14 @@ async def guard(frame: Frame, call: ToolCall) -> ToolResult | None:
             is_shortened = is_shortened or shortens(spec.confirm.hint, arguments)
     if not must_ask:
         return None
-    if host.suspensions is None or not host.is_interactive:
+    waits = host.waits if host.is_interactive else None
+    if waits is None:
         host.reports.authorized(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
         message = f"{spec.name} has to be approved, and there is nobody to ask"
         return frame.denied(message, code=UNAVAILABLE)
-    suspended = await host.suspensions.open(
+    if await waits.is_full(frame.meta.session_id):
+        return frame.denied(f"{spec.name} has to be approved, and {TOO_MANY}", code=UNAVAILABLE)
+    frozen_call = waits.freeze(
         kind="confirmation",
         spec=spec,
         payload_json=frozen,
@@ -69,9 +80,9 @@ async def guard(frame: Frame, call: ToolCall) -> ToolResult | None:
         answer_schema=approval_schema(spec),
         answers=frame.answers,
     )
-    host.reports.asked(suspended, frame.meta)
+    host.reports.asked(frozen_call)
     return ToolResult(
-        tool=spec.id, status="suspended", tool_call_id=frame.meta.tool_call_id, suspension=suspended
+        tool=spec.id, status="suspended", tool_call_id=frame.meta.tool_call_id, frozen=frozen_call
     )
 
 
@@ -90,6 +101,8 @@ async def _decision(frame: Frame, call: ToolCall, preview: str) -> Allow | Ask |
     decision: object = await limited(frame.host.stage_timeout, policy.decide(looked_at, spec, preview))
     if not isinstance(decision, Allow | Ask | Deny):
         raise TypeError(f"the policy decided {type(decision).__name__}; it returns Allow, Ask or Deny")
+    if isinstance(decision, Ask) and not isinstance(decision.question, str):
+        raise TypeError(f"the policy asks a {type(decision.question).__name__}; a question is a text")
     return decision
 
 

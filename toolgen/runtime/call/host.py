@@ -16,7 +16,7 @@ from .policy import Policy
 if TYPE_CHECKING:
     from ..capabilities import Capability
     from ..telemetry import ToolSpans
-    from ..waiting.approvals import Suspensions
+    from ..waiting.waits import Waits
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,7 +28,8 @@ class Host:
     capabilities: Mapping[str, Capability]
     policy: Policy | None = None
     spans: ToolSpans | None = None
-    suspensions: Suspensions | None = None
+    waits: Waits | None = None
+    """None where no call can wait."""
     is_interactive: bool = True
     """Whether there is somebody to ask."""
     limits: Limits = DEFAULT_LIMITS

@@ -130,6 +130,8 @@ class ToolEnd(Head):
     duration_s: float = 0.0
     suspension_id: str = ""
     """Names what the call waits for; answers nothing."""
+    answered_id: str = ""
+    """Names what the call waited for, whose answer led to this end."""
 
 
 @record
@@ -172,6 +174,10 @@ class AwaitConfirmation(Head):
     """JSON Schema."""
     expires_at: float
     """Seconds since 1970."""
+    requested_by: str = ""
+    """The person for whom the call was made; "" where nobody said."""
+    reason: str = ""
+    """Why it is asked again, where an answer was given and not used."""
 
 
 @record
@@ -189,6 +195,10 @@ class AwaitInput(Head):
     """JSON Schema."""
     expires_at: float
     """Seconds since 1970."""
+    requested_by: str = ""
+    """The person for whom the call was made; "" where nobody said."""
+    reason: str = ""
+    """Why it is asked again, where an answer was given and not used."""
 
 
 @record
@@ -202,6 +212,8 @@ class ToolAuthorization(Head):
     """`runtime`: there was nobody to ask, or the question was taken back."""
     reason: str = ""
     suspension_id: str = ""
+    person: str = ""
+    """Who answered, as the host named them."""
 
 
 @record

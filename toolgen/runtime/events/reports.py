@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from ..calls import CallMeta
-from ..results import RunLink, Suspended, ToolResult
+from ..results import RunLink, ToolResult
 from ..specs import ToolSpec
+from ..waiting.frozen import FrozenCall
 
 Report = Callable[..., None]
 """Takes a piece of text, how far the work is, or an artifact that was stored."""
@@ -34,7 +35,7 @@ class Reports:
     def delegated(self, spec: ToolSpec[Any, Any], link: RunLink, meta: CallMeta) -> None:
         """Take that a call became the run of an agent."""
 
-    def asked(self, suspended: Suspended, meta: CallMeta) -> None:
+    def asked(self, frozen: FrozenCall) -> None:
         """Take that a person is asked."""
 
     def authorized(
@@ -45,6 +46,7 @@ class Reports:
         by: Literal["policy", "person", "runtime"],
         reason: str = "",
         suspension_id: str = "",
+        person: str = "",
     ) -> None:
         """Take that somebody decided whether a call may run."""
 

@@ -18,8 +18,9 @@ from ..call.hints import filled
 from ..call.truncation import document_within, text_within
 from ..calls import NO_META, CallMeta
 from ..errors import causes_of
-from ..results import RunLink, Suspended, ToolResult
+from ..results import RunLink, ToolResult
 from ..specs import ToolSpec
+from ..waiting.frozen import FrozenCall
 from .records import (
     AgentRunStarted,
     ArtifactRef,
@@ -119,7 +120,7 @@ class EventReports(Reports):
             text=result.display,
             is_final=result.is_final,
             duration_s=result.telemetry.duration_s if result.telemetry else 0.0,
-            suspension_id=result.suspension.id if result.suspension else "",
+            suspension_id=result.frozen.id if result.frozen else "",
         )
         self._events.emit(event, meta)
 
@@ -128,35 +129,40 @@ class EventReports(Reports):
             event = AgentRunStarted(tool=spec.id, agent=link.agent, child_run_id=link.run_id)
             self._events.emit(event, meta)
 
-    def asked(self, suspended: Suspended, meta: CallMeta) -> None:
-        if self._events.is_idle or suspended.kind == "pending":
+    def asked(self, frozen: FrozenCall) -> None:
+        if self._events.is_idle or frozen.kind == "pending":
             return
         # The arguments are what a person decides on: they are whole, and within the limits of what comes in.
-        if suspended.kind == "confirmation":
-            question, preview = self._text(suspended.question), self._text(suspended.preview)
-            is_whole = (question, preview) == (suspended.question, suspended.preview)
+        arguments = json.loads(frozen.payload_json)
+        if frozen.kind == "confirmation":
+            question, preview = self._text(frozen.question), self._text(frozen.preview)
+            is_whole = (question, preview) == (frozen.question, frozen.preview)
             confirmation = AwaitConfirmation(
-                suspension_id=suspended.id,
-                tool=suspended.tool,
+                suspension_id=frozen.id,
+                tool=frozen.tool,
                 question=question,
                 preview=preview,
-                is_shortened=suspended.is_shortened or not is_whole,
-                arguments=suspended.arguments,
-                answer_schema=suspended.answer_schema,
-                expires_at=suspended.expires_at,
+                is_shortened=frozen.is_shortened or not is_whole,
+                arguments=arguments,
+                answer_schema=frozen.answer_schema,
+                expires_at=frozen.expires_at,
+                requested_by=frozen.meta.requested_by,
+                reason=frozen.reason,
             )
-            self._events.emit(confirmation, meta)
+            self._events.emit(confirmation, frozen.meta)
             return
         awaited = AwaitInput(
-            suspension_id=suspended.id,
-            tool=suspended.tool,
-            kind=suspended.kind,
-            question=self._text(suspended.question),
-            arguments=suspended.arguments,
-            answer_schema=suspended.answer_schema,
-            expires_at=suspended.expires_at,
+            suspension_id=frozen.id,
+            tool=frozen.tool,
+            kind=frozen.kind,
+            question=self._text(frozen.question),
+            arguments=arguments,
+            answer_schema=frozen.answer_schema,
+            expires_at=frozen.expires_at,
+            requested_by=frozen.meta.requested_by,
+            reason=frozen.reason,
         )
-        self._events.emit(awaited, meta)
+        self._events.emit(awaited, frozen.meta)
 
     def authorized(
         self,
@@ -166,11 +172,17 @@ class EventReports(Reports):
         by: Literal["policy", "person", "runtime"],
         reason: str = "",
         suspension_id: str = "",
+        person: str = "",
     ) -> None:
         if self._events.is_idle:
             return
         event = ToolAuthorization(
-            tool=tool, decision=decision, by=by, reason=self._text(reason), suspension_id=suspension_id
+            tool=tool,
+            decision=decision,
+            by=by,
+            reason=self._text(reason),
+            suspension_id=suspension_id,
+            person=person,
         )
         self._events.emit(event, meta)
 

@@ -1,213 +1,217 @@
-"""What happens when somebody answers a suspended call."""
+"""What clients do with a call that waits: look at it, answer it, take it back, report its progress."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Literal
+import asyncio
+import inspect
+from typing import Any, Final
 
 from pydantic_core import to_json
 
 from toolgen.contract.bounds import Bounds
 from toolgen.contract.json_value import Json
-from toolgen.contract.logs import logger
 
-from ..call.batch import Batch
-from ..call.bounds import remember
-from ..call.dispatch import dispatch
-from ..call.ending import ended
-from ..call.entry import Entry
-from ..call.failures import denied, failed, failure_of
-from ..call.finishing import finish
-from ..call.frame import Frame
 from ..call.host import Host
-from ..calls import CallMeta
+from ..engine import UnknownRunError, WaitOverError, WaitStatus
 from ..errors import ToolError
 from ..events.progress import check_told, progress_of
-from ..results import Delegated, Suspended, ToolResult
-from ..specs import ToolSpec
-from .answers import cancel_reason
-from .resumption import Resumption, answer_document
+from ..results import Suspended, ToolResult
+from ..toolsets.snapshot import Snapshot
+from .answers import answer_key, cancel_reason, checked_answer, without_nulls
+from .errors import (
+    ConflictingAnswerError,
+    ForeignAnswerError,
+    LateAnswerError,
+    MissingToolError,
+    NoEngineError,
+    NotAllowedAnswerError,
+    TamperedSuspensionError,
+    UnknownSuspensionError,
+)
+from .frozen import FrozenCall
+from .tokens import Ticket
+from .tools import WaitingTools
+from .waits import Waits, frozen_about
 
-if TYPE_CHECKING:
-    from .approvals import Claim, Suspensions
-    from .suspension import Suspension, SuspensionStore
-
-EntryOf = Callable[[str], Entry | None]
-"""Finds a tool by its id."""
-Delegate = Callable[[Entry, bytes, Delegated, CallMeta], Awaitable[ToolResult]]
-"""Returns the result of a call of an agent's tool: that of a run."""
-
-log = logger("toolgen.runtime")
+_MOST_LISTED: Final = 1000
 
 
 class Answering:
     """Takes answers for one runtime."""
 
-    def __init__(self, host: Host, store: SuspensionStore | None) -> None:
+    def __init__(self, host: Host, tools: WaitingTools) -> None:
         self._host = host
-        if store is not None:
-            from .approvals import Suspensions  # only a runtime that keeps suspensions needs it
-
-            host.suspensions = Suspensions(store, limits=host.limits)
+        self._tools = tools
 
     async def deliver(
         self,
         token: str,
         answer: Json,
+        *,
         session_id: str | None,
-        batch: Batch,
-        entry_of: EntryOf,
-        delegate: Delegate | None = None,
+        by: str,
+        wait_s: float | None,
+        within: Snapshot | None,
     ) -> ToolResult:
         """Return the result of the call that waited; as `Runtime.deliver`.
 
-        Without `delegate` the caller has to start the run that an agent's tool asks for.
+        Where this process has no tools at all, what needs the tool is found out where the call is executed.
         """
-        suspensions = self._suspensions()
-
-        def spec_of(tool: str) -> ToolSpec[Any, Any] | None:
-            entry = entry_of(tool)
-            return entry.spec if entry else None
-
-        claim = await suspensions.claim(token, answer, spec_of=spec_of, session_id=session_id)
-        if claim.outcome is not None:
-            return remembered(claim.suspension, claim.outcome)
-        entry = entry_of(claim.suspension.tool)
-        assert entry is not None  # the claim has looked for it
-        result = await self._answered(entry, claim, batch)
-        if result.delegated is not None and delegate is not None:
-            waited = claim.suspension
-            result = await delegate(entry, waited.payload_json, result.delegated, waited.meta)
+        waits = self._waits()
+        await waits.start(waits.sealer.open(token).run_id)
+        ticket, status, frozen = await self._found(token, session_id)
+        answer = without_nulls(frozen, answer)
+        answer_key(answer)  # raises for what is no JSON
+        if status.answer is None:
+            if not status.is_open or frozen.expires_at <= waits.options.clock():
+                raise LateAnswerError("the time to answer is over", hint="let the model call the tool again")
+            entry = await self._tools.find(frozen, ticket.run_id, within)
+            if entry is None and not self._tools.is_empty and cancel_reason(answer) is None:
+                raise MissingToolError(
+                    f"{frozen.tool} is not here now; the call still waits",
+                    hint="register its toolset, answer where it is, or take the call back",
+                )
+            spec = None if entry is None else entry.spec
+            checked_answer(spec, frozen, answer, self._host.limits)
+            await self._refuse_by_rule(waits.shown(ticket.run_id, ticket.op, frozen), answer, by)
+            if within is not None and entry is not None:
+                self._tools.entries.setdefault(ticket.run_id, entry)
+        typed = waits.expect(frozen.id)
         try:
-            await suspensions.finish(token, _outcome(result))
-        except Exception:
-            log.exception("the outcome of suspension %s was not kept", claim.suspension.id)
-        return result
+            await self._answer(waits, ticket, answer, by)
+            return await self._outcome(ticket, frozen, typed, wait_s)
+        finally:
+            waits.forget(frozen.id, typed)
 
-    async def progress(
-        self, token: str, fraction: float | None, message: str, value: Any, entry_of: EntryOf
-    ) -> None:
+    async def _answer(self, waits: Waits, ticket: Ticket, answer: Json, by: str) -> None:
+        """Give the run the answer.
+
+        Raises:
+            LateAnswerError: the wait is over.
+            ConflictingAnswerError: another answer was given before.
+        """
+        sealed = waits.sealer.seal(ticket, answer, by)
+        try:
+            receipt = await waits.engine.answer(ticket.run_id, ticket.op, sealed, key=answer_key(answer))
+        except WaitOverError as error:
+            raise LateAnswerError(error.message, hint="let the model call the tool again") from None
+        if receipt == "conflict":
+            raise ConflictingAnswerError("this was answered already, and differently")
+
+    async def shown(self, token: str, session_id: str | None) -> Suspended:
+        """Return what a token answers, answered or not."""
+        ticket, _, frozen = await self._found(token, session_id)
+        return self._waits().shown(ticket.run_id, ticket.op, frozen)
+
+    async def waiting(self, session_id: str | None) -> tuple[Suspended, ...]:
+        """Return what waits for an answer, oldest first."""
+        return await self._waits().listed(session_id, _MOST_LISTED)
+
+    async def progress(self, token: str, fraction: float | None, message: str, value: Any) -> None:
         """Report how far pending work is; as `Runtime.progress`."""
         check_told(fraction, message)
-        suspension = await self._suspensions().find(token)
-        if suspension.kind != "pending":
-            from .errors import UnknownSuspensionError
-
+        ticket, status, frozen = await self._found(token, None)
+        if frozen.kind != "pending":
             raise UnknownSuspensionError(
-                f"nothing is pending under this token: {suspension.tool} waits for an answer",
+                f"nothing is pending under this token: {frozen.tool} waits for an answer",
                 hint="deliver the answer",
             )
-        entry = entry_of(suspension.tool)
+        if not status.is_open:
+            raise LateAnswerError("the work is over", hint="its result is that of the call")
+        entry = await self._tools.find(frozen, ticket.run_id)
         if entry is not None:
             shown = None if value is None else progress_of(entry.spec, value)
-            report = self._host.reports.of(entry.spec, suspension.meta)
+            report = self._host.reports.of(entry.spec, frozen.meta)
             if report is not None:
                 report(fraction=fraction, message=message, value=shown)
 
-    async def shown(self, token: str, session_id: str | None) -> Suspended:
-        return await self._suspensions().shown(token, session_id)
+    async def _found(self, token: str, session_id: str | None) -> tuple[Ticket, WaitStatus, FrozenCall]:
+        """Return what waits, or waited, under a token.
 
-    async def waiting(self, session_id: str | None) -> tuple[Suspended, ...]:
-        return await self._suspensions().open_suspensions(session_id)
-
-    async def _answered(self, entry: Entry, claim: Claim, batch: Batch) -> ToolResult:
-        spec, suspension = entry.spec, claim.suspension
-        meta, answer = suspension.meta, claim.answer
-        result, resumption = self._without_running(spec, claim), None
-        if result is None:
-            resumption = Resumption(answers=(*suspension.answers, answer_document(suspension, answer)))
-        frame = Frame(entry, suspension.payload_json, meta, batch, self._host, resumption=resumption)
-        frame.context.report = self._host.reports.of(spec, meta)
-        if result is None:
-            return await dispatch(frame)
-        if self._host.policy is not None:
-            remember(result, frame.context.values)
-        return await ended(frame, result)
-
-    def _without_running(self, spec: ToolSpec[Any, Any], claim: Claim) -> ToolResult | None:
-        """Return the result of a call whose executor does not run again; None where it does."""
-        suspension, meta = claim.suspension, claim.suspension.meta
-        given: Any = claim.answer
-        limit = self._host.limit_of(spec)
-        if (canceled := cancel_reason(claim.answer)) is not None:
-            return self._taken_back(spec, suspension, canceled)
-        match suspension.kind:
-            case "confirmation":
-                decision: Literal["approved", "denied"] = "approved" if given["approved"] else "denied"
-                reason = _refusal(given, "" if given["approved"] else "a person did not approve the call")
-                self._host.reports.authorized(spec.id, meta, decision, "person", reason, suspension.id)
-                if not given["approved"]:
-                    return denied(spec, reason, meta, limit)
-                return None
-            case "credential":
-                if not given["available"]:
-                    error = ToolError(_refusal(given, "the credential is missing"))
-                    return failed(spec.id, error, meta, limit)
-                return None
-            case "pending":
-                return self._completed(spec, given, meta)
-            case "input":
-                return None
-
-    def _taken_back(self, spec: ToolSpec[Any, Any], suspension: Suspension, reason: str) -> ToolResult:
-        """Return the result of a call that nobody is to answer any more."""
-        meta = suspension.meta
-        reason = reason or f"{spec.name} was canceled"
-        if suspension.kind == "confirmation":
-            self._host.reports.authorized(spec.id, meta, "denied", "runtime", reason, suspension.id)
-        return denied(spec, reason, meta, self._host.limit_of(spec), code="canceled")
-
-    def _completed(self, spec: ToolSpec[Any, Any], given: Any, meta: CallMeta) -> ToolResult:
-        """Return the result of work that was pending."""
-        limit = self._host.limit_of(spec)
+        Raises:
+            UnknownSuspensionError: nothing did.
+            ForeignAnswerError: it belongs to another session.
+            TamperedSuspensionError: the journal does not hold what was frozen.
+        """
+        waits = self._waits()
+        ticket = waits.sealer.open(token)
+        if session_id is not None and session_id != ticket.session_id:
+            raise ForeignAnswerError("this call waits in another session", hint="answer it there")
         try:
-            if isinstance(given, dict) and set(given) == {"error"} and isinstance(given["error"], str):
-                return failed(spec.id, ToolError(given["error"]), meta, limit)
-            return finish(spec, spec.result.decode(to_json(given), self._host.limits), meta)
-        except Exception as error:
-            return failed(spec.id, failure_of(spec, error), meta, limit)
+            status = await waits.engine.wait_status(ticket.run_id, ticket.op)
+            if status is None:  # its run was started by a client, and no worker was there yet
+                given: Any = (await waits.engine.status(ticket.run_id)).input
+                status = WaitStatus(about={"frozen": given.get("frozen")}, is_open=True)
+        except UnknownRunError:
+            raise UnknownSuspensionError(
+                "nothing waits under this token any more", hint="its run is over and forgotten"
+            ) from None
+        frozen = frozen_about(status.about)
+        if frozen is None or frozen.digest != ticket.digest:
+            raise TamperedSuspensionError("the journal does not hold what was frozen", hint="cancel the run")
+        return ticket, status, frozen
 
-    def _suspensions(self) -> Suspensions:
-        if self._host.suspensions is None:
-            from .errors import SuspensionError
+    async def _refuse_by_rule(self, asked: Suspended, answer: Json, by: str) -> None:
+        rule = self._waits().options.rule
+        if rule is None or cancel_reason(answer) is not None:
+            return
+        said = rule(asked, answer, by)
+        why = await said if inspect.isawaitable(said) else said
+        if why:
+            raise NotAllowedAnswerError(f"this answer is not taken: {why}", hint="let somebody else answer")
 
-            raise SuspensionError(
-                "this runtime keeps no suspensions", hint="give it a store: Runtime(suspensions=…)"
+    async def _outcome(
+        self, ticket: Ticket, frozen: FrozenCall, typed: asyncio.Future[ToolResult], wait_s: float | None
+    ) -> ToolResult:
+        """Return the result of an answered call, once the log of its run has it."""
+        try:
+            async with asyncio.timeout(wait_s):
+                told = await self._told(ticket, frozen)
+        except TimeoutError:
+            return ToolResult(
+                tool=frozen.tool,
+                status="pending",
+                tool_call_id=frozen.meta.tool_call_id,
+                display="the answer is kept; what came of it is not known yet",
             )
-        return self._host.suspensions
+        return typed.result() if typed.done() else told
 
+    async def _told(self, ticket: Ticket, frozen: FrozenCall) -> ToolResult:
+        """Return the result as the log of the run has it, when it has.
 
-def _refusal(answer: dict[str, Any], otherwise: str) -> str:
-    message = answer.get("message")
-    return message if isinstance(message, str) and message else otherwise
+        Raises:
+            LateAnswerError: the run ended before.
+        """
+        waits = self._waits()
+        async for _, event in waits.engine.events(ticket.run_id):
+            if event.get("type") == "tool_end" and event.get("answered_id") == frozen.id:
+                return await self._recorded(ticket.run_id, frozen, dict(event))
+        raise LateAnswerError(
+            "the run ended before its call did",
+            hint="let the model call the tool again, if it is still wanted",
+        )
 
+    async def _recorded(self, run_id: str, frozen: FrozenCall, event: dict[str, Any]) -> ToolResult:
+        """Return the result that an event tells of, without the typed value."""
+        suspension = None
+        if event["suspension_id"]:
+            for wait in (await self._waits().engine.status(run_id)).awaiting:
+                again = frozen_about(wait.about)
+                if again is not None and again.id == event["suspension_id"]:
+                    suspension = self._waits().shown(run_id, wait.op, again)
+        return ToolResult(
+            tool=frozen.tool,
+            status=event["status"],
+            json=b"" if event["result"] is None else to_json(event["result"]),
+            tool_call_id=frozen.meta.tool_call_id,
+            display=event["text"],
+            error=ToolError(event["error"]) if event["error"] else None,
+            bounds=None if event["bounds"] is None else Bounds(**event["bounds"]),
+            is_final=event["is_final"],
+            suspension=suspension,
+        )
 
-def _outcome(result: ToolResult) -> bytes:
-    """Return what is kept of a result, to be given again to the same answer."""
-    facts: dict[str, Any] = {"status": result.status, "display": result.display, "json": result.json.decode()}
-    if result.bounds is not None:
-        facts["bounds"] = result.bounds
-    return to_json({**facts, "is_final": True} if result.is_final else facts)
-
-
-def remembered(suspension: Suspension, outcome: bytes | str) -> ToolResult:
-    """Return the result of an answer as a store keeps it, without the typed value."""
-    kept: dict[str, Any] = json.loads(outcome)
-    error = None if kept["status"] in ("ok", "pending", "suspended") else _error(kept["json"])
-    return ToolResult(
-        tool=suspension.tool,
-        status=kept["status"],
-        json=kept["json"].encode(),
-        tool_call_id=suspension.meta.tool_call_id,
-        display=kept["display"],
-        error=error,
-        bounds=Bounds(**kept["bounds"]) if "bounds" in kept else None,
-        is_final=kept.get("is_final", False),
-    )
-
-
-def _error(document: str) -> ToolError:
-    """Return the error of a result that failed, of what the model was told."""
-    told = json.loads(document)
-    return ToolError(str(told["error"]) if isinstance(told, dict) and "error" in told else document)
+    def _waits(self) -> Waits:
+        if self._host.waits is None:
+            raise NoEngineError
+        return self._host.waits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import operator
@@ -23,7 +24,7 @@ from ..codec import Codec
 from ..errors import MalformedResultError, ToolValidationError
 from ..specs import ToolSpec
 from .errors import BadAnswerError
-from .suspension import Suspension
+from .frozen import FrozenCall
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "string": (str,),
@@ -65,13 +66,26 @@ def cancel_reason(answer: Json) -> str | None:
     return reason if isinstance(reason, str) else None
 
 
-def without_nulls(suspension: Suspension, answer: Json) -> Json:
+def answer_key(answer: Json) -> str:
+    """Return the same for answers that say the same; a question is taken back once, for whatever reason.
+
+    Raises:
+        BadAnswerError: it is not JSON.
+    """
+    try:
+        text = json.dumps(answer, sort_keys=True, allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadAnswerError(f"the answer is not JSON: {error}") from None
+    return hashlib.sha256(CANCELED.encode() if cancel_reason(answer) is not None else text).hexdigest()
+
+
+def without_nulls(frozen: FrozenCall, answer: Json) -> Json:
     """Return the answer without its optional parts that are null: null means absent, as in arguments."""
-    match suspension.kind:
+    match frozen.kind:
         case "confirmation" | "credential":
             return _given(answer, ("message", "payload"))
         case "input":
-            return without_optional_nulls(suspension.answer_schema, answer)
+            return without_optional_nulls(frozen.answer_schema, answer)
         case "pending":  # the codec of the result knows
             return answer
 
@@ -88,27 +102,32 @@ def _given(answer: Json, optional: Collection[str]) -> Json:
     return {name: part for name, part in answer.items() if part is not None or name not in optional}
 
 
-def checked_answer(spec: ToolSpec[Any, Any], suspension: Suspension, answer: Json, limits: Limits) -> Json:
-    """Return the answer.
+def checked_answer(spec: ToolSpec[Any, Any] | None, frozen: FrozenCall, answer: Json, limits: Limits) -> Json:
+    """Return the answer. Where the tool is not known, what only its types tell is not checked.
 
     Raises:
-        BadAnswerError: it exceeds the limits, or does not fit what was asked; the suspension still waits.
+        BadAnswerError: it exceeds the limits, or does not fit what was asked; the call still waits.
     """
     refuse_excess(answer, limits)
     if cancel_reason(answer) is not None:
         return answer
-    match suspension.kind:
+    match frozen.kind:
         case "confirmation":
-            codec = spec.confirm.payload if spec.confirm else None
-            return _decision(answer, "approved", codec, limits)
+            optional = [name for name in frozen.answer_schema.get("properties", ()) if name != "approved"]
+            decided = _decision(answer, "approved", optional)
+            codec = spec.confirm.payload if spec is not None and spec.confirm is not None else None
+            if codec is not None and decided["approved"] and "payload" in decided:
+                _decoded(codec, decided["payload"], limits)
+            return answer
         case "credential":
-            return _decision(answer, "available", None, limits)
+            _decision(answer, "available", ["message"])
+            return answer
         case "pending":
-            if not _is_failure(answer):
+            if spec is not None and not _is_failure(answer):
                 _bounded(spec, _decoded(spec.result, answer, limits))
             return answer
         case "input":
-            issues = answer_issues(suspension.answer_schema, answer, limits.issues)
+            issues = answer_issues(frozen.answer_schema, answer, limits.issues)
             if issues:
                 raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
             return answer
@@ -135,17 +154,15 @@ def _is_failure(answer: Json) -> bool:
     return isinstance(answer, dict) and set(answer) == {"error"} and isinstance(answer["error"], str)
 
 
-def _decision(answer: Json, key: str, codec: Codec[Any] | None, limits: Limits) -> Json:
-    known = {key, "message", *(["payload"] if codec else [])}
+def _decision(answer: Json, key: str, optional: Collection[str]) -> dict[str, Json]:
     if not isinstance(answer, dict) or not isinstance(answer.get(key), bool):
         raise BadAnswerError(f"the answer is an object with {key!r}, true or false")
+    known = {key, *optional}
     if unknown := sorted(set(answer) - known):
         told = short(", ".join(unknown), _LONGEST)
         raise BadAnswerError(f"the answer has {told}, and may have {', '.join(sorted(known))}")
     if not isinstance(answer.get("message", ""), str):
         raise BadAnswerError("the message of the answer is a text")
-    if codec is not None and answer[key] and "payload" in answer:
-        _decoded(codec, answer["payload"], limits)
     return answer
 
 

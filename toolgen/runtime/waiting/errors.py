@@ -1,14 +1,15 @@
-"""Why an answer to a suspended call is not taken. Nothing has run then.
+"""Why an answer to a call that waits is not taken. Nothing has run then.
 
 SuspensionError
-├── UnknownSuspensionError       no suspension has this token
+├── UnknownSuspensionError       no call waits under this token
 ├── ForeignAnswerError           it belongs to another session
-├── LateAnswerError              its time is over
+├── NotAllowedAnswerError        the host's rule does not let this person give it
+├── LateAnswerError              its time is over, or its run is
 ├── BadAnswerError               the answer does not fit; the token is still good
-├── ReplayedAnswerError          it was answered already, and what came of it is not known
 ├── ConflictingAnswerError       it was answered already, otherwise
-├── ChangedToolError             the tool is another one than the one that was asked about
-└── TamperedSuspensionError      the store does not hold what was frozen
+├── MissingToolError             the tool is not here now; the call still waits
+├── TamperedSuspensionError      the journal does not hold what was frozen
+└── NoEngineError                no call of this runtime can wait
 """
 
 from __future__ import annotations
@@ -22,31 +23,38 @@ class SuspensionError(ToolgenError):
 
 
 class UnknownSuspensionError(SuspensionError):
-    """No suspension has this token."""
+    """No call waits under this token."""
 
 
 class ForeignAnswerError(SuspensionError):
-    """The suspension belongs to another session."""
+    """The call belongs to another session."""
+
+
+class NotAllowedAnswerError(SuspensionError):
+    """The host's rule does not let this person give this answer; somebody else may."""
 
 
 class LateAnswerError(SuspensionError):
-    """The time to answer is over."""
-
-
-class ReplayedAnswerError(SuspensionError):
-    """This answer was given before, and what came of it is not known; it is never run twice."""
+    """The time to answer is over, or the run of the call is."""
 
 
 class ConflictingAnswerError(SuspensionError):
     """Another answer was given before."""
 
 
-class ChangedToolError(SuspensionError):
-    """The tool is gone, or has another contract or other behaviour hints than when it was asked about."""
+class MissingToolError(SuspensionError):
+    """The tool is not here now: its toolset does not list it, or is not registered. The call still waits."""
 
 
 class TamperedSuspensionError(SuspensionError):
-    """What the store holds is not what was frozen."""
+    """What the journal holds is not what was frozen."""
+
+
+class NoEngineError(SuspensionError):
+    """No call of this runtime can wait."""
+
+    def __init__(self, message: str = "no call of this runtime can wait") -> None:
+        super().__init__(message, hint="give it an engine: Runtime(engine=InProcessEngine())")
 
 
 class BadAnswerError(SuspensionError):

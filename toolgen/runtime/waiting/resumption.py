@@ -16,7 +16,7 @@ from ..errors import ToolValidationError
 if TYPE_CHECKING:
     from ..codec import Codec
     from ..specs import ToolSpec
-    from .suspension import Suspension
+    from .frozen import FrozenCall
 
 T = TypeVar("T")
 
@@ -65,12 +65,12 @@ class Resumption:
         return [_facts(one) for one in self.answers]
 
 
-def answer_document(suspension: Suspension, answer: Json) -> Json:
+def answer_document(frozen: FrozenCall, answer: Json) -> Json:
     """Return what is kept of an answer that was taken."""
-    facts: dict[str, Json] = {"kind": suspension.kind, "answer": answer, "question": suspension.question}
-    if suspension.kind == "input":
-        facts["schema"] = dict(suspension.answer_schema)
-    if suspension.is_asked_by_tool:
+    facts: dict[str, Json] = {"kind": frozen.kind, "answer": answer, "question": frozen.question}
+    if frozen.kind == "input":
+        facts["schema"] = dict(frozen.answer_schema)
+    if frozen.is_asked_by_tool:
         facts["by_tool"] = True
     return facts
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final, assert_never
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.portable import portable_text
 
 from ..call.frame import Frame
-from ..call.guard import UNAVAILABLE, approval_schema
+from ..call.guard import TOO_MANY, UNAVAILABLE, approval_schema
 from ..call.truncation import document_within
 from ..errors import MalformedResultError
 from ..results import Pending, ToolResult, Unfinished
 from ..specs import ToolSpec
 from .answers import checked_schema
+from .errors import NoEngineError
 
 _CREDENTIAL: Final[dict[str, Json]] = {
     "type": "object",
@@ -29,39 +30,38 @@ async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: b
 
     Raises:
         MalformedResultError: the design does not say that the tool may answer later, or its handle, its
-            acknowledgement or the schema of its question does not fit.
-        RuntimeError: the work is pending, and the runtime keeps no suspensions.
+            acknowledgement, its question, the schema of it or its request for a credential does not fit.
+        NoEngineError: the work is pending, and the runtime has no engine.
     """
-    spec, host, meta = frame.spec, frame.host, frame.meta
+    spec, host = frame.spec, frame.host
     asked = None if isinstance(unfinished, Pending) else unfinished
     document = _acknowledged(spec, unfinished) if isinstance(unfinished, Pending) else b""
-    if host.suspensions is None and asked is None:
-        raise RuntimeError(
-            f"{spec.id} is pending, and this Runtime keeps no suspensions: Runtime(suspensions=…)"
-        )
-    if host.suspensions is None or (not host.is_interactive and asked is not None):
+    if host.waits is None and asked is None:
+        raise NoEngineError(f"{spec.id} is pending, and no call of this runtime can wait")
+    if host.waits is None or (not host.is_interactive and asked is not None):
         message = f"{spec.name} has to ask a person, and there is nobody to ask"
         return frame.denied(message, code=UNAVAILABLE)
-
-    suspended = await host.suspensions.open(
+    if asked is not None and await host.waits.is_full(frame.meta.session_id):
+        return frame.denied(f"{spec.name} has to ask a person, and {TOO_MANY}", code=UNAVAILABLE)
+    frozen_call = host.waits.freeze(
         kind="pending" if asked is None else asked.kind,
         spec=spec,
         payload_json=frozen,
-        meta=meta,
-        question="" if asked is None else portable_text(asked.question),
+        meta=frame.meta,
+        question="" if asked is None else _question(spec, asked.question),
         answer_schema=_schema(spec, unfinished),
         handle=unfinished.handle if isinstance(unfinished, Pending) else "",
-        request=None if asked is None else asked.request,
+        request=None if asked is None else _request(spec, asked.request),
         answers=frame.answers,
         is_asked_by_tool=asked is not None and asked.kind == "confirmation",
     )
-    host.reports.asked(suspended, meta)
+    host.reports.asked(frozen_call)
     return ToolResult(
         tool=spec.id,
         status="pending" if document else "suspended",
         json=document_within(document, frame.limit),
-        tool_call_id=meta.tool_call_id,
-        suspension=suspended,
+        tool_call_id=frame.meta.tool_call_id,
+        frozen=frozen_call,
     )
 
 
@@ -114,6 +114,46 @@ def _schema(spec: ToolSpec[Any, Any], unfinished: Unfinished | Pending[Any]) -> 
             assert_never(unfinished.kind)
 
 
+def _question(spec: ToolSpec[Any, Any], question: object) -> str:
+    """Return what a person is asked.
+
+    Raises:
+        MalformedResultError: it is no text.
+    """
+    if not isinstance(question, str):
+        raise MalformedResultError(f"{spec.name} asks a {type(question).__name__}, and a question is a text")
+    return question
+
+
+def _request(spec: ToolSpec[Any, Any], request: object) -> Mapping[str, Json] | None:
+    """Return what credential is missing, as the journal keeps it.
+
+    Raises:
+        MalformedResultError: it is no JSON object.
+    """
+    if request is None:
+        return None
+    if not isinstance(request, Mapping):
+        kind = type(request).__name__
+        raise MalformedResultError(f"{spec.name} needs a credential by a {kind}, and a request is an object")
+    kept: dict[str, Json] = _json(dict(request), f"the request of {spec.name}")
+    return kept
+
+
+def _json(value: Any, what: str) -> Any:
+    """Return a value as it comes back from its JSON text.
+
+    Raises:
+        MalformedResultError: it is not JSON.
+    """
+    try:
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise MalformedResultError(f"{what} is not JSON: {error}") from error
+    return json.loads(text)
+
+
 def _question_schema(answer: type[Any] | Mapping[str, Any] | None) -> Mapping[str, Any]:
     """Return the JSON Schema of an answer.
 
@@ -123,7 +163,7 @@ def _question_schema(answer: type[Any] | Mapping[str, Any] | None) -> Mapping[st
     if answer is None:
         return {"type": "string"}
     if isinstance(answer, Mapping):
-        checked: Mapping[str, Any] = checked_schema(answer)
+        checked: Mapping[str, Any] = _json(dict(checked_schema(answer)), "the schema of a question")
         return checked
     from .questions import question_schema  # only a typed question needs the codecs of types
 

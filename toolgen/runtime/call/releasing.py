@@ -6,7 +6,8 @@ from collections.abc import Coroutine
 from typing import Any, Final, TypeVar
 
 from toolgen.contract.tasks import GRACE_S
-from toolgen.runtime.call.deadlines import in_own_task
+
+from .deadlines import in_own_task
 
 _GRACE_S: Final = 2 * GRACE_S
 """For work to end after it was cancelled: longer than the tool in it has."""

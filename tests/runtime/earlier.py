@@ -1,0 +1,49 @@
+"""Calls that an earlier process froze: what its journal says, in the engine of a runtime of now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.runtime.tools import META
+from tests.virtual_time import now
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import Runtime, Suspended, ToolSpec
+from toolgen.runtime.call.guard import approval_schema
+from toolgen.runtime.waiting.frozen import FrozenCall
+from toolgen.runtime.waiting.loop import LOOP
+
+
+async def started(made: Runtime) -> None:
+    """Start the engine of a runtime."""
+    assert made._host.waits is not None
+    await made._host.waits.start()
+
+
+def frozen_with(spec: ToolSpec[Any, Any], **facts: Any) -> FrozenCall:
+    """Return a call as it was frozen when the tool had this spec; it waits for an approval by default."""
+    given: dict[str, Any] = {
+        "id": "f1",
+        "kind": "confirmation",
+        "tool": spec.id,
+        "spec_digest": spec.approval_digest,
+        "payload_json": b'{"site_id":"s1","limit":20}',
+        "meta": META,
+        "question": "Sure?",
+        "preview": "",
+        "answer_schema": approval_schema(spec),
+        "created_at": now(),
+        "expires_at": now() + 3600,
+    }
+    return FrozenCall(**{**given, **facts})
+
+
+async def earlier(
+    made: Runtime, engine: InProcessEngine, spec: ToolSpec[Any, Any], **facts: Any
+) -> Suspended:
+    """Let such a call wait, and return it as it is listed now."""
+    await started(made)
+    frozen = frozen_with(spec, **facts)
+    await engine.start_run(LOOP, {"frozen": frozen.as_json()}, run_id="call_1", session="s")
+    await engine.settled("call_1")
+    (listed,) = await made.suspended("s")
+    return listed

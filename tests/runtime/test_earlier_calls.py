@@ -1,0 +1,183 @@
+"""Answers to calls that were frozen by an earlier process: of tools that changed, went away or came back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gen.assistant.toolsets import devices
+from tests.runtime.earlier import earlier
+from tests.runtime.tools import EMPTY, Listing, nothing, runtime, spec, waiting
+from toolgen.contract.names import Hint
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import BoundTool, ConfirmSpec, LongRunningSpec, Runtime, ToolOutcome
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.events.records import AwaitConfirmation
+from toolgen.runtime.waiting.errors import LateAnswerError, MissingToolError
+
+TOOL = "assistant.devices.list_devices"
+CONFIRMED = spec(confirm=ConfirmSpec())
+DESTRUCTIVE: dict[Hint, bool] = {"destructive": True, "read_only": False}
+READS = replace(CONFIRMED, annotations={"read_only": True})
+YES: dict[str, Any] = {"approved": True}
+CHANGED = "the tool is not what it was when this was asked"
+
+
+async def test_an_approval_of_a_tool_that_is_the_same_runs_it(engine: InProcessEngine) -> None:
+    executor = Listing()
+    made = runtime(executor, CONFIRMED, engine=engine)
+    asked = await earlier(made, engine, CONFIRMED)
+    assert (await made.deliver(asked.token, YES)).status == "ok"
+    assert [payload.site_id for payload in executor.calls] == ["s1"]
+
+
+async def test_a_tool_that_became_destructive_is_asked_about_again(engine: InProcessEngine) -> None:
+    """Whoever approved it, or the policy that asked, took it for another one."""
+    executor, events = Listing(), Events()
+    made = runtime(executor, replace(READS, annotations=DESTRUCTIVE), engine=engine, events=events)
+    asked = await earlier(made, engine, READS)
+    told = events.subscribe(types=["await_confirmation"])
+    again = await made.deliver(asked.token, YES)
+    assert (again.status, executor.calls) == ("suspended", [])
+    renewed = waiting(again)
+    assert (renewed.reason, renewed.question, renewed.arguments) == (CHANGED, "Sure?", asked.arguments)
+    assert renewed.token != asked.token
+    assert await made.suspended("s") == (renewed,)
+    assert (await made.deliver(renewed.token, YES)).status == "ok"
+    events.close()
+    (event,) = [event async for event in told]
+    assert isinstance(event, AwaitConfirmation)
+    assert (event.reason, event.suspension_id) == (CHANGED, renewed.id)
+
+
+async def test_the_same_answer_again_gives_the_question_that_is_open_now(engine: InProcessEngine) -> None:
+    executor = Listing()
+    made = runtime(executor, replace(READS, annotations=DESTRUCTIVE), engine=engine)
+    asked = await earlier(made, engine, READS)
+    first, again = [waiting(await made.deliver(asked.token, YES)) for _ in range(2)]
+    assert (first, executor.calls) == (again, [])
+
+
+async def test_a_tool_with_other_arguments_is_asked_about_again(engine: InProcessEngine) -> None:
+    executor = Listing()
+    made = runtime(executor, replace(CONFIRMED, payload=devices.GET_TIME_SERIES.payload), engine=engine)
+    asked = await earlier(made, engine, CONFIRMED)
+    again = waiting(await made.deliver(asked.token, YES))
+    assert (again.reason, executor.calls) == (CHANGED, [])
+    result = await made.deliver(again.token, YES)  # now the arguments do not fit, and the model hears of it
+    assert (result.status, executor.calls) == ("error", [])
+
+
+async def test_an_approval_is_asked_for_in_the_form_of_now(engine: InProcessEngine) -> None:
+    """One that has to add something adds it for the tool as it is now."""
+    adds = spec(confirm=ConfirmSpec(payload=devices.LIST_DEVICES.payload))
+    made = runtime(Listing(), adds, engine=engine)
+    asked = await earlier(made, engine, CONFIRMED)
+    again = waiting(await made.deliver(asked.token, YES))
+    assert "payload" not in asked.answer_schema["properties"]
+    assert "payload" in again.answer_schema["properties"]
+
+
+async def test_a_question_of_a_tool_that_became_destructive_is_asked_again(engine: InProcessEngine) -> None:
+    async def asks(payload: Any, ctx: Any) -> Any:
+        return nothing() if ctx.answer else ToolOutcome.ask("Why?")
+
+    executor = Listing(asks)
+    made = runtime(executor, spec(annotations=DESTRUCTIVE), engine=engine)
+    asked = await earlier(made, engine, spec(), kind="input", answer_schema={"type": "string"})
+    again = waiting(await made.deliver(asked.token, "because"))
+    assert (again.kind, again.reason, again.answer_schema) == ("input", CHANGED, {"type": "string"})
+    assert executor.calls == []
+    assert (await made.deliver(again.token, "because")).status == "ok"
+
+
+async def test_a_call_of_a_tool_that_changed_can_be_taken_back(engine: InProcessEngine) -> None:
+    executor = Listing()
+    made = runtime(executor, replace(READS, annotations=DESTRUCTIVE), engine=engine)
+    asked = await earlier(made, engine, READS)
+    assert (await made.cancel(asked.token)).status == "denied"
+    assert (executor.calls, await made.suspended()) == ([], ())
+
+
+async def test_work_that_goes_on_is_delivered_whatever_its_tool_has_become(engine: InProcessEngine) -> None:
+    before = spec(long_running=LongRunningSpec())
+    made = runtime(Listing(), replace(before, annotations=DESTRUCTIVE), engine=engine)
+    asked = await earlier(made, engine, before, kind="pending", handle="job-7")
+    assert (await made.deliver(asked.token, EMPTY)).status == "ok"
+
+
+async def test_another_wording_changes_no_approval(engine: InProcessEngine) -> None:
+    reworded = replace(CONFIRMED, description="List them.", confirm=ConfirmSpec(hint="All of {site_id}?"))
+    made = runtime(Listing(), reworded, engine=engine)
+    asked = await earlier(made, engine, CONFIRMED)
+    assert (await made.deliver(asked.token, YES)).status == "ok"
+
+
+class Coming:
+    """A dynamic toolset of one tool, which is there or not."""
+
+    name = "other"
+
+    def __init__(self, executor: Listing, *, is_there: bool) -> None:
+        self.is_there = is_there
+        self._tool = BoundTool(spec=CONFIRMED, execute=executor.list_devices)
+
+    async def tools(self, context: Any) -> Any:
+        return [self._tool] if self.is_there else []
+
+
+async def test_a_call_of_a_tool_that_is_not_here_waits_on(engine: InProcessEngine) -> None:
+    executor = Listing()
+    coming = Coming(executor, is_there=False)
+    made = Runtime(engine=engine)
+    made.add_toolset(coming)
+    asked = await earlier(made, engine, CONFIRMED)
+    with pytest.raises(MissingToolError, match="the call still waits"):
+        await made.deliver(asked.token, YES)
+    assert await made.suspended("s") == (asked,)
+    coming.is_there = True
+    assert (await made.deliver(asked.token, YES)).status == "ok"
+    assert len(executor.calls) == 1
+
+
+async def test_a_call_of_a_tool_that_is_not_here_is_answered_with_a_snapshot(engine: InProcessEngine) -> None:
+    """Which the request of who answers has listed, for itself alone."""
+    executor = Listing()
+    coming = Coming(executor, is_there=True)
+    made = Runtime(engine=engine)
+    made.add_toolset(coming)
+    snapshot = await made.snapshot()
+    coming.is_there = False
+    asked = await earlier(made, engine, CONFIRMED)
+    with pytest.raises(MissingToolError):
+        await made.deliver(asked.token, YES)
+    assert (await made.deliver(asked.token, YES, within=snapshot)).status == "ok"
+
+
+async def test_a_call_of_a_tool_that_is_not_here_can_be_taken_back(engine: InProcessEngine) -> None:
+    made = runtime(Listing(), replace(CONFIRMED, id="assistant.devices.other", name="other"), engine=engine)
+    asked = await earlier(made, engine, CONFIRMED)
+    result = await made.cancel(asked.token, "it is gone")
+    assert (result.status, result.error is not None and result.error.message) == ("denied", "it is gone")
+    assert await made.suspended() == ()
+
+
+async def test_where_there_are_no_tools_at_all_the_tool_is_missed_when_it_is_executed(
+    engine: InProcessEngine,
+) -> None:
+    """As in a process that only answers; there it is asked again, for whoever has the tool."""
+    made = Runtime(engine=engine)
+    asked = await earlier(made, engine, CONFIRMED)
+    again = waiting(await made.deliver(asked.token, YES))
+    assert again.reason == "the tool was not there when this was answered"
+    assert await made.suspended() == (again,)
+
+
+async def test_a_call_whose_time_was_over_while_nobody_executed_is_late(engine: InProcessEngine) -> None:
+    made = runtime(Listing(), CONFIRMED, engine=engine)
+    asked = await earlier(made, engine, CONFIRMED)
+    await engine.cancel("call_1", reason="too old")
+    with pytest.raises(LateAnswerError):
+        await made.deliver(asked.token, YES)

@@ -1,0 +1,161 @@
+"""Who can write to the journal can approve nothing: what has no seal of the host runs nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.runtime.earlier import frozen_with, started
+from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec, waiting
+from toolgen.contract.json_value import Json
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, Suspended, ToolOutcome
+from toolgen.runtime.engine import answer_name
+from toolgen.runtime.waiting.answers import answer_key, cancellation
+from toolgen.runtime.waiting.errors import SuspensionError, TamperedSuspensionError
+from toolgen.runtime.waiting.loop import LOOP
+from toolgen.runtime.waiting.tokens import Sealer, Ticket
+from toolgen.runtime.waiting.waits import ticket_of
+
+TOOL = "assistant.devices.list_devices"
+CONFIRMED = spec(confirm=ConfirmSpec())
+SECRET, FOREIGN = b"the secret of this host, 32 bytes", b"the secret of some other host, 32"
+YES: dict[str, Any] = {"approved": True}
+UNSEALED = "what stood for an answer was not given through this host"
+
+
+async def asked(made: Runtime, site: str = "s1") -> Suspended:
+    return waiting(await made.call(TOOL, {"site_id": site}, META))
+
+
+FORGED = [
+    pytest.param(YES, id="the answer alone"),
+    pytest.param({"answer": YES, "by": "eve"}, id="without a seal"),
+    pytest.param({"answer": YES, "by": "eve", "key": "00000000", "seal": "x"}, id="with some seal"),
+    pytest.param(Sealer(FOREIGN).seal(Ticket("r", "o", "s", 1.0, "d"), YES, "eve"), id="of another host"),
+    pytest.param(None, id="null"),
+    pytest.param({"answer": cancellation("no"), "by": "eve"}, id="a cancellation"),
+]
+
+
+@pytest.mark.parametrize("given", FORGED)
+async def test_a_forged_answer_runs_nothing_and_the_person_is_asked_again(
+    engine: InProcessEngine, given: Json
+) -> None:
+    executor = Listing()
+    made = runtime(executor, CONFIRMED, engine=engine, secret=SECRET)
+    first = await asked(made)
+    await engine.answer(first.run_id, "wait:1", given, key="forged")
+    await engine.settled(first.run_id)
+    (again,) = await made.suspended("s")
+    assert (again.reason, again.arguments, executor.calls) == (UNSEALED, first.arguments, [])
+    assert again.id != first.id
+    with pytest.raises(SuspensionError):  # what the forger wrote stands there
+        await made.deliver(first.token, YES)
+    assert (await made.deliver(again.token, YES)).status == "ok"
+    assert len(executor.calls) == 1
+
+
+async def test_a_forged_answer_under_the_key_of_the_right_one_is_asked_again_too(
+    engine: InProcessEngine,
+) -> None:
+    executor = Listing()
+    made = runtime(executor, CONFIRMED, engine=engine)
+    first = await asked(made)
+    await engine.answer(first.run_id, "wait:1", {"answer": YES, "by": ""}, key=answer_key(YES))
+    again = await made.deliver(first.token, YES)
+    assert (again.status, waiting(again).reason, executor.calls) == ("suspended", UNSEALED, [])
+
+
+async def test_a_signal_is_no_answer(engine: InProcessEngine) -> None:
+    executor = Listing()
+    made = runtime(executor, CONFIRMED, engine=engine)
+    first = await asked(made)
+    await engine.signal(first.run_id, answer_name("wait:1"), {"answer": YES, "by": ""}, signal_id="x")
+    await engine.settled(first.run_id)
+    (again,) = await made.suspended("s")
+    assert (again.reason, executor.calls) == (UNSEALED, [])
+
+
+async def test_the_answer_to_one_call_is_none_to_another(engine: InProcessEngine) -> None:
+    """Though it has the seal of the host, and both calls ask the same."""
+    executor = Listing()
+    made = runtime(executor, CONFIRMED, engine=engine)
+    good, bad = await asked(made), await asked(made, "s2")
+    await made.deliver(good.token, YES, by="ann")
+    kept = await engine.wait_status(good.run_id, "wait:1")
+    assert kept is not None
+    await engine.answer(bad.run_id, "wait:1", kept.answer, key="replayed")
+    await engine.settled(bad.run_id)
+    (again,) = await made.suspended("s")
+    assert (again.reason, again.arguments["site_id"], len(executor.calls)) == (UNSEALED, "s2", 1)
+
+
+async def test_an_answer_for_other_arguments_runs_nothing(engine: InProcessEngine) -> None:
+    """As when somebody exchanged the arguments in the journal after a person had seen them."""
+    executor = Listing()
+    made = runtime(executor, CONFIRMED, engine=engine, secret=SECRET)
+    await started(made)
+    seen, put = frozen_with(CONFIRMED), frozen_with(CONFIRMED, payload_json=b'{"site_id":"s2","limit":20}')
+    ticket = ticket_of("call_1", "wait:1", seen)
+    await engine.start_run(LOOP, {"frozen": put.as_json()}, run_id="call_1", session="s")
+    await engine.settled("call_1")
+    token = Sealer(SECRET).issue(ticket)
+    with pytest.raises(TamperedSuspensionError):
+        await made.deliver(token, YES)
+    with pytest.raises(TamperedSuspensionError):
+        await made.suspension(token)
+    await engine.answer("call_1", "wait:1", Sealer(SECRET).seal(ticket, YES, "ann"), key="k")
+    await engine.settled("call_1")
+    (again,) = await made.suspended("s")
+    assert (again.reason, executor.calls) == (UNSEALED, [])
+
+
+@pytest.mark.parametrize("frozen", [None, {}, {"id": "f1"}, "x", {"payload_json": 5}], ids=repr)
+async def test_what_is_no_frozen_call_runs_nothing(engine: InProcessEngine, frozen: Any) -> None:
+    executor = Listing()
+    made = runtime(executor, CONFIRMED, engine=engine, secret=SECRET)
+    await started(made)
+    await engine.start_run(LOOP, {"frozen": frozen}, run_id="call_1", session="s")
+    await engine.settled("call_1")
+    token = Sealer(SECRET).issue(ticket_of("call_1", "wait:1", frozen_with(CONFIRMED)))
+    with pytest.raises(TamperedSuspensionError):
+        await made.deliver(token, YES)
+    assert executor.calls == []
+
+
+async def test_one_row_that_is_no_call_does_not_hide_the_others(engine: InProcessEngine) -> None:
+    made = runtime(Listing(), CONFIRMED, engine=engine)
+    first = await asked(made)
+    broken: Json = {"id": "f1", "expires_at": 4e9}
+    await engine.start_run(LOOP, {"frozen": broken}, run_id="call_1", session="s")
+    await engine.settled("call_1")
+    assert await made.suspended("s") == (first,)
+
+
+async def test_a_forged_answer_to_a_question_is_not_heard(engine: InProcessEngine) -> None:
+    async def asks(payload: Any, ctx: Any) -> Any:
+        heard.append(ctx.answer)
+        return nothing() if ctx.answer else ToolOutcome.ask("Why?")
+
+    heard: list[Any] = []
+    made = runtime(Listing(asks), engine=engine)
+    first = await asked(made)
+    await engine.answer(first.run_id, "wait:1", {"answer": "because", "by": ""}, key="forged")
+    await engine.settled(first.run_id)
+    (again,) = await made.suspended("s")
+    assert (again.kind, again.question, again.reason, heard) == ("input", "Why?", UNSEALED, [None])
+
+
+async def test_a_forged_result_of_work_is_not_delivered(engine: InProcessEngine) -> None:
+    async def starts(payload: Any, ctx: Any) -> Any:
+        return ToolOutcome.pending("job-7")
+
+    made = runtime(Listing(starts), spec(long_running=LongRunningSpec()), engine=engine)
+    first = waiting(await made.call(TOOL, SITE, META))
+    await engine.answer(first.run_id, "wait:1", {"answer": EMPTY, "by": ""}, key="forged")
+    await engine.settled(first.run_id)
+    (again,) = await made.suspended("s")
+    assert (again.kind, again.handle, again.reason) == ("pending", "job-7", UNSEALED)
+    assert (await made.deliver(again.token, EMPTY)).status == "ok"

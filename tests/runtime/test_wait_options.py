@@ -1,0 +1,364 @@
+"""What a host says of calls that wait: for how long, how many, who may answer, and who asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from tests.agents.tools import agent, answers, calling, running
+from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec, waiting
+from tests.virtual_time import now
+from toolgen.agents import ScriptedPlanner, agents_of
+from toolgen.contract.json_value import Json
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import (
+    CallMeta,
+    ConfirmSpec,
+    LongRunningSpec,
+    Runtime,
+    Suspended,
+    ToolContext,
+    ToolOutcome,
+    ToolResult,
+    Unfinished,
+)
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.events.records import AwaitConfirmation, AwaitInput, ToolAuthorization, ToolEnd
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.errors import (
+    BadAnswerError,
+    LateAnswerError,
+    NoEngineError,
+    NotAllowedAnswerError,
+)
+from toolgen.runtime.waiting.options import WaitOptions, requester_may_not_approve
+
+TOOL = "assistant.devices.list_devices"
+CONFIRMED = spec(confirm=ConfirmSpec())
+YES: dict[str, Any] = {"approved": True}
+FOR_ANN = CallMeta(session_id="s", tool_call_id="c1", requested_by="ann")
+in_virtual_time = pytest.mark.asyncio(loop_factories=["virtual"])
+
+
+def options(**given: Any) -> WaitOptions:
+    return WaitOptions(clock=now, **given)
+
+
+# For how long.
+
+
+@in_virtual_time
+async def test_an_answer_is_taken_until_its_time_is_over(engine: InProcessEngine) -> None:
+    executor = Listing()
+    made = runtime(executor, CONFIRMED, engine=engine, waiting=options(expires_s=60))
+    early, late = [waiting(await made.call(TOOL, SITE, META)) for _ in range(2)]
+    assert early.expires_at == now() + 60
+    await asyncio.sleep(59)
+    assert (await made.deliver(early.token, YES)).status == "ok"
+    await asyncio.sleep(2)
+    with pytest.raises(LateAnswerError):
+        await made.deliver(late.token, YES)
+    assert (await made.suspended(), len(executor.calls)) == ((), 1)
+    assert (await engine.result(late.run_id)).output == {"status": "expired", "json": "", "events": []}
+
+
+@in_virtual_time
+async def test_the_outcome_is_known_after_the_time_to_answer(engine: InProcessEngine) -> None:
+    made = runtime(Listing(), CONFIRMED, engine=engine, waiting=options(expires_s=60))
+    asked = waiting(await made.call(TOOL, SITE, META))
+    first = await made.deliver(asked.token, YES)
+    await asyncio.sleep(1000)
+    assert (await made.deliver(asked.token, YES)).json == first.json
+
+
+@in_virtual_time
+async def test_each_question_has_its_own_time(engine: InProcessEngine) -> None:
+    async def asks(payload: Any, ctx: Any) -> Any:
+        return nothing() if isinstance(ctx.answer, str) else ToolOutcome.ask("Why?")
+
+    made = runtime(Listing(asks), CONFIRMED, engine=engine, waiting=options(expires_s=60))
+    first = waiting(await made.call(TOOL, SITE, META))
+    await asyncio.sleep(50)
+    second = waiting(await made.deliver(first.token, YES))
+    await asyncio.sleep(50)
+    assert (await made.deliver(second.token, "because")).status == "ok"
+
+
+@in_virtual_time
+async def test_a_run_of_an_agent_goes_on_without_the_answer() -> None:
+    async def add(a: int) -> int:
+        """Add."""
+        raise AssertionError(a)
+
+    tool = func_tool(add, toolset="x.sums", confirm=ConfirmSpec())
+    planner = ScriptedPlanner([calling(("add", {"a": 2})), lambda given: answers(given)[0]])
+    registration = agent("x.agent", planner, function_toolset("x.sums", [tool]))
+    async with running(registration, waiting=options(expires_s=60)) as (made, _):
+        handle = await agents_of(made).client("x.agent").start("Go.", session_id="s")
+        (awaiting,) = (await handle.settled()).awaiting
+        began = now()
+        assert (await handle.result()).text == '{"error":"nobody answered in time"}'
+        assert now() - began == 60
+        with pytest.raises(LateAnswerError):
+            await made.deliver(awaiting.token, YES)
+
+
+# How many.
+
+
+async def test_a_session_has_a_number_of_calls_that_wait(engine: InProcessEngine) -> None:
+    executor = Listing()
+    made = runtime(executor, CONFIRMED, engine=engine, waiting=options(max_per_session=2))
+    first, second, third = [await made.call(TOOL, SITE, META) for _ in range(3)]
+    assert [first.status, second.status, third.status] == ["suspended", "suspended", "denied"]
+    assert json.loads(third.json) == {
+        "error": "list_devices has to be approved, and too many calls wait for an answer already; "
+        "answer one of them first",
+        "code": "approval_unavailable",
+    }
+    assert (await made.call(TOOL, SITE, CallMeta(session_id="other"))).status == "suspended"
+    await made.deliver(waiting(first).token, YES)
+    assert (await made.call(TOOL, SITE, META)).status == "suspended"
+
+
+async def test_questions_of_tools_count_too_and_work_that_goes_on_is_let_in(engine: InProcessEngine) -> None:
+    async def asks(payload: Any, ctx: Any) -> Any:
+        if payload.site_id == "works":
+            return ToolOutcome.pending("job-7")
+        return ToolOutcome.ask("Why?")
+
+    long = spec(long_running=LongRunningSpec())
+    made = runtime(Listing(asks), long, engine=engine, waiting=options(max_per_session=1))
+    assert (await made.call(TOOL, SITE, META)).status == "suspended"
+    refused = await made.call(TOOL, SITE, META)
+    assert (refused.status, json.loads(refused.json)["code"]) == ("denied", "approval_unavailable")
+    assert (await made.call(TOOL, {"site_id": "works"}, META)).status == "suspended", "its work has begun"
+
+
+@in_virtual_time
+async def test_a_run_has_a_number_of_calls_that_wait() -> None:
+    """Those that ask first; and the loop does the same when it runs again from its journal."""
+
+    async def ask(name: str, seconds: float) -> str | Unfinished:
+        """Ask."""
+        await asyncio.sleep(seconds)
+        return ToolOutcome.ask(f"{name}?")
+
+    def asking(name: str, seconds: float) -> tuple[str, dict[str, Json]]:
+        return "ask", {"name": name, "seconds": seconds}
+
+    batch = calling(asking("a", 3), asking("b", 2), asking("c", 1))
+    planner = ScriptedPlanner([batch, lambda given: " ".join(answers(given))])
+    registration = agent("x.agent", planner, function_toolset("x.tools", [ask]))
+    async with running(registration, waiting=options(max_per_run=2)) as (made, engine):
+        handle = await agents_of(made).client("x.agent").start("Go.", session_id="s")
+        awaiting = (await handle.settled()).awaiting
+        assert [one.question for one in awaiting] == ["c?", "b?"]
+        for one in awaiting:
+            await made.cancel(one.token, "no")
+        text = (await handle.result()).text
+        assert text.startswith('{"error":"too many calls of this run wait for an answer already"}')
+        assert await engine.replay(handle.run_id) == (await engine.status(handle.run_id)).output
+
+
+async def test_a_call_that_is_over_makes_room_for_another_one_of_its_run() -> None:
+    async def ask(ctx: ToolContext) -> str | Unfinished:
+        """Ask twice."""
+        if ctx.answered(str, "First?") is None:
+            return ToolOutcome.ask("First?")
+        return ctx.answered(str, "Second?") or ToolOutcome.ask("Second?")
+
+    planner = ScriptedPlanner([calling("ask"), calling("ask"), lambda given: answers(given)[0]])
+    registration = agent("x.agent", planner, function_toolset("x.tools", [ask]))
+    async with running(registration, waiting=options(max_per_run=1)) as (made, _):
+        handle = await agents_of(made).client("x.agent").start("Go.", session_id="s")
+        for answer in "abcd":
+            (awaiting,) = (await handle.settled()).awaiting
+            await handle.answer(awaiting, answer)
+        assert (await handle.result()).text == '"d"'
+
+
+# Who.
+
+
+async def test_who_asked_may_not_approve(engine: InProcessEngine) -> None:
+    executor = Listing()
+    made = runtime(executor, CONFIRMED, engine=engine, waiting=options(rule=requester_may_not_approve))
+    asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
+    assert asked.requested_by == "ann"
+    with pytest.raises(NotAllowedAnswerError, match="who asked for the call may not approve it"):
+        await made.deliver(asked.token, YES, by="ann")
+    with pytest.raises(NotAllowedAnswerError, match="nobody says who approves"):
+        await made.deliver(asked.token, YES)
+    assert (executor.calls, await made.suspended()) == ([], (asked,))
+    assert (await made.deliver(asked.token, YES, by="bob")).status == "ok"
+
+
+@pytest.mark.parametrize("by", ["ann", ""])
+async def test_who_asked_may_say_no_and_take_it_back(engine: InProcessEngine, by: str) -> None:
+    made = runtime(Listing(), CONFIRMED, engine=engine, waiting=options(rule=requester_may_not_approve))
+    first, second = [waiting(await made.call(TOOL, SITE, FOR_ANN)) for _ in range(2)]
+    assert (await made.deliver(first.token, {"approved": False}, by=by)).status == "denied"
+    assert (await made.cancel(second.token, by=by)).status == "denied"
+
+
+async def test_who_asked_may_answer_what_is_no_approval(engine: InProcessEngine) -> None:
+    async def asks(payload: Any, ctx: Any) -> Any:
+        return nothing() if ctx.answer else ToolOutcome.ask("Why?")
+
+    made = runtime(Listing(asks), engine=engine, waiting=options(rule=requester_may_not_approve))
+    asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
+    assert (await made.deliver(asked.token, "because", by="ann")).status == "ok"
+
+
+async def test_a_rule_may_ask_a_directory_and_sees_everything(engine: InProcessEngine) -> None:
+    seen: list[tuple[Suspended, Json, str]] = []
+
+    async def managers(asked: Suspended, answer: Json, by: str) -> str:
+        await asyncio.sleep(0)
+        seen.append((asked, answer, by))
+        return "" if by == "boss" else f"{by} is no manager"
+
+    made = runtime(Listing(), CONFIRMED, engine=engine, waiting=options(rule=managers))
+    asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
+    with pytest.raises(NotAllowedAnswerError, match="bob is no manager"):
+        await made.deliver(asked.token, YES, by="bob")
+    assert (await made.deliver(asked.token, YES, by="boss")).status == "ok"
+    assert seen == [(asked, YES, "bob"), (asked, YES, "boss")]
+
+
+async def test_a_rule_is_not_asked_about_what_does_not_fit(engine: InProcessEngine) -> None:
+    def never(asked: Suspended, answer: Json, by: str) -> str:
+        raise AssertionError(answer)
+
+    made = runtime(Listing(), CONFIRMED, engine=engine, waiting=options(rule=never))
+    asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
+    with pytest.raises(BadAnswerError):
+        await made.deliver(asked.token, {"approved": "yes"})
+
+
+async def told(made: Runtime, events: Events, answer: Json, by: str) -> list[Any]:
+    """Return the events of a call that Ann asked for and somebody answered."""
+    async with events.subscribe() as subscription:
+        asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
+        await made.deliver(asked.token, answer, by=by)
+        events.close()
+        return [event async for event in subscription]
+
+
+@pytest.mark.parametrize(("answer", "decision"), [(YES, "approved"), ({"approved": False}, "denied")])
+async def test_events_say_who_asked_and_who_decided(
+    engine: InProcessEngine, answer: Json, decision: str
+) -> None:
+    events = Events()
+    seen = await told(runtime(Listing(), CONFIRMED, engine=engine, events=events), events, answer, "bob")
+    (asked,) = [event for event in seen if isinstance(event, AwaitConfirmation)]
+    (decided,) = [event for event in seen if isinstance(event, ToolAuthorization)]
+    assert (asked.requested_by, asked.reason) == ("ann", "")
+    assert (decided.decision, decided.by, decided.person) == (decision, "person", "bob")
+    first, last = [event for event in seen if isinstance(event, ToolEnd)]
+    assert (first.suspension_id, first.answered_id) == (asked.suspension_id, "")
+    assert (last.suspension_id, last.answered_id) == ("", asked.suspension_id)
+    assert {event.session_id for event in seen} == {"s"}
+
+
+async def test_a_question_says_who_asked(engine: InProcessEngine) -> None:
+    async def asks(payload: Any, ctx: Any) -> Any:
+        return nothing() if ctx.answer else ToolOutcome.ask("Why?")
+
+    events = Events()
+    seen = await told(runtime(Listing(asks), engine=engine, events=events), events, "because", "bob")
+    (asked,) = [event for event in seen if isinstance(event, AwaitInput)]
+    assert asked.requested_by == "ann"
+
+
+async def test_a_run_asks_for_whom_it_was_started() -> None:
+    async def add(a: int) -> int:
+        """Add."""
+        return a + 1
+
+    tool = func_tool(add, toolset="x.sums", confirm=ConfirmSpec())
+    planner = ScriptedPlanner([calling(("add", {"a": 2})), lambda given: answers(given)[0]])
+    registration = agent("x.agent", planner, function_toolset("x.sums", [tool]))
+    async with running(registration, waiting=options(rule=requester_may_not_approve)) as (made, _):
+        handle = await agents_of(made).client("x.agent").start("Go.", session_id="s", requested_by="ann")
+        (awaiting,) = (await handle.settled()).awaiting
+        with pytest.raises(NotAllowedAnswerError):
+            await handle.answer(awaiting, YES, by="ann")
+        await handle.answer(awaiting, YES, by="bob")
+        assert (await handle.result()).text == "3"
+        log = await agents_of(made).events(handle.run_id)
+    (asked,) = [event for event in log if isinstance(event, AwaitConfirmation)]
+    (decided,) = [event for event in log if isinstance(event, ToolAuthorization)]
+    assert (asked.requested_by, decided.person) == ("ann", "bob")
+
+
+# Nobody.
+
+
+async def failed(tool: Any, executor: Listing) -> ToolResult:
+    made = runtime(executor, tool)
+    return await made.call(TOOL, SITE, META)
+
+
+async def test_without_an_engine_nobody_can_be_asked() -> None:
+    async def asks(payload: Any, ctx: Any) -> Any:
+        return ToolOutcome.ask("Why?")
+
+    for tool, executor in ((CONFIRMED, Listing()), (spec(), Listing(asks))):
+        result = await failed(tool, executor)
+        assert (result.status, json.loads(result.json)["code"]) == ("denied", "approval_unavailable")
+    for call in (Runtime().deliver("s_x", YES), Runtime().suspended(), Runtime().suspension("s_x")):
+        with pytest.raises(NoEngineError, match=r"Runtime\(engine=InProcessEngine\(\)\)"):
+            await call
+
+
+async def test_without_an_engine_work_that_goes_on_is_an_error_that_names_the_fix(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def starts(payload: Any, ctx: Any) -> Any:
+        return ToolOutcome.pending("job-7")
+
+    result = await failed(spec(long_running=LongRunningSpec()), Listing(starts))
+    assert (result.status, result.suspension) == ("error", None)
+    assert b"Runtime" not in result.json
+    assert "Runtime(engine=InProcessEngine())" in caplog.text
+
+
+# For how long who answers waits.
+
+
+@in_virtual_time
+async def test_who_answers_does_not_wait_for_ever(engine: InProcessEngine) -> None:
+    async def hangs(payload: Any, ctx: Any) -> Any:
+        await asyncio.sleep(10)
+        return nothing()
+
+    executor = Listing(hangs)
+    made = runtime(executor, CONFIRMED, engine=engine, waiting=options())
+    asked = waiting(await made.call(TOOL, SITE, META))
+    began = now()
+    result = await made.deliver(asked.token, YES, wait_s=0.1)
+    assert now() - began == pytest.approx(0.1)
+    assert (result.status, result.json, result.tool_call_id) == ("pending", b"", "c1")
+    assert result.suspension is None
+    assert await made.suspended() == (), "it is answered"
+    done = await made.deliver(asked.token, YES)
+    assert now() - began == pytest.approx(10)
+    assert (done.status, json.loads(done.json), len(executor.calls)) == ("ok", EMPTY, 1)
+    later = await made.deliver(asked.token, YES, wait_s=0)
+    assert (later.status, later.json) == (done.status, done.json)
+
+
+@in_virtual_time
+async def test_who_answers_may_wait_as_long_as_it_takes(engine: InProcessEngine) -> None:
+    async def hangs(payload: Any, ctx: Any) -> Any:
+        await asyncio.sleep(100_000)
+        return nothing()
+
+    made = runtime(Listing(hangs), CONFIRMED, engine=engine, waiting=options())
+    asked = waiting(await made.call(TOOL, SITE, META))
+    assert (await made.deliver(asked.token, YES, wait_s=None)).status == "ok"

@@ -1,0 +1,43 @@
+"""The events of one call within a run: kept for its loop, which publishes each once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from toolgen.contract.json_value import Json
+
+from ..calls import NO_META, CallMeta
+from ..engine import ActivityInfo
+from .records import Event, as_json
+
+_PROGRESS: Final = frozenset({"tool_update", "tool_output_delta"})
+"""Events that are worth nothing later; they go to the log at once, best effort."""
+_OF_THE_LOOP: Final = frozenset({"tool_start"})
+"""Events that the loop tells itself."""
+
+
+class CallEvents:
+    """Takes the events of one call of an activity."""
+
+    is_idle = False
+
+    def __init__(self, info: ActivityInfo, clock: Callable[[], float]) -> None:
+        self._emit = info.emit
+        self._clock = clock
+        self.kept: list[dict[str, Json]] = []
+
+    def emit(self, event: Event, meta: CallMeta = NO_META) -> None:
+        """Take an event of the call."""
+        document = as_json(event)
+        document |= {
+            "time": self._clock(),
+            "run_id": meta.run_id,
+            "session_id": meta.session_id,
+            "turn_id": meta.turn_id,
+            "tool_call_id": meta.tool_call_id,
+        }
+        if event.type in _PROGRESS:
+            self._emit(document)
+        elif event.type not in _OF_THE_LOOP:
+            self.kept.append(document)

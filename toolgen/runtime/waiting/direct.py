@@ -1,0 +1,133 @@
+"""Calls that wait and that no agent made: each is a run of the loop `waiting_call`."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import to_jsonable_python
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.logs import logger
+
+from ..call.batch import Batch
+from ..call.ending import unanswered
+from ..call.entry import Entry
+from ..call.host import Host
+from ..calls import CallMeta
+from ..engine import ActivityInfo
+from ..events.call_events import CallEvents
+from ..events.records import from_json
+from ..events.told import EventReports
+from ..results import Delegated, ToolResult
+from .frozen import FrozenCall
+from .loop import LOOP, RESUME, Outcome, waiting_call
+from .resuming import resumed
+from .tools import WaitingTools
+from .waits import Waits, next_wait, ticket_of
+
+if TYPE_CHECKING:
+    from ..events.hub import Events
+
+Delegate = Callable[[Entry, bytes, Delegated, CallMeta, Host, str], Awaitable[ToolResult]]
+"""Returns the result of a call of an agent's tool: that of a run, whose id is given."""
+
+log = logger("toolgen.runtime")
+
+
+class DirectWaits:
+    """Begins the runs of such calls, and executes them after their answers."""
+
+    def __init__(
+        self, host: Host, waits: Waits, tools: WaitingTools, delegate: Delegate, hub: Events | None
+    ) -> None:
+        self._host = host
+        self._waits = waits
+        self._tools = tools
+        self._delegate = delegate
+        self._hub = hub
+        waits.execute({LOOP: waiting_call}, {RESUME: self.resume}, self._on_event)
+
+    async def begin(self, result: ToolResult, entry: Entry) -> ToolResult:
+        """Return the result of a call that waits, with what its client holds; an error if it cannot."""
+        frozen, run_id = result.frozen, f"call_{uuid.uuid4().hex}"
+        assert frozen is not None, "only a call that waits begins to"
+        self._tools.entries[run_id] = entry
+        try:
+            suspension = self._waits.shown(run_id, "wait:1", frozen)
+            await self._start(run_id, frozen)
+        except Exception as error:  # such as a call that is larger than the engine keeps
+            self._tools.entries.pop(run_id, None)
+            return unanswered(entry.spec, error, frozen.meta, self._host)
+        return replace(result, frozen=None, suspension=suspension)
+
+    async def _start(self, run_id: str, frozen: FrozenCall) -> None:
+        """Start the run of a call, which is listed from now on where this process executes it."""
+        engine = self._waits.engine
+        given: Json = {"frozen": frozen.as_json()}
+        await self._waits.start(run_id)
+        await engine.start_run(LOOP, given, run_id=run_id, session=frozen.meta.session_id)
+        if engine.is_worker:
+            await engine.settled(run_id)
+
+    async def resume(self, info: ActivityInfo, argument: Any) -> Outcome:
+        """Return what came of a call after its answer."""
+        waits, frozen, op = self._waits, FrozenCall.from_json(argument["frozen"]), argument["op"]
+        events = CallEvents(info, waits.options.clock)
+        host = replace(self._host, reports=EventReports(events, self._host.limits.result_bytes))
+        entry = await self._tools.find(frozen, info.run_id)
+        batch = Batch(host.capabilities)
+
+        ticket = ticket_of(info.run_id, op, frozen)
+        result = await resumed(host, entry, frozen, ticket, argument["given"], batch)
+        if result.delegated is not None and entry is not None:
+            run_id = f"{info.run_id}/child:{op}"
+            result = await self._delegate(
+                entry, frozen.payload_json, result.delegated, frozen.meta, host, run_id
+            )
+        if result.frozen is not None:
+            result = replace(result, suspension=waits.shown(info.run_id, next_wait(op), result.frozen))
+        waits.arrived(frozen.id, replace(result, frozen=None))
+        return _outcome(result, events)
+
+    def _on_event(self, run_id: str, offset: int, event: Mapping[str, Json]) -> None:
+        """Tell the runtime's subscribers of a call that went on, and forget the tool of one that is over."""
+        if event.get("type") == "run_stream_end":
+            self._tools.entries.pop(run_id, None)
+        hub = self._hub
+        if hub is None or hub.is_idle or not _is_direct(run_id) or "tool_call_id" not in event:
+            return
+        try:
+            told = from_json(event)
+            meta = CallMeta(
+                run_id=told.run_id,
+                session_id=told.session_id,
+                turn_id=told.turn_id,
+                tool_call_id=told.tool_call_id,
+            )
+            hub.emit(told, meta)
+        except ValueError:
+            log.exception("an event of run %s was not told", run_id)
+
+
+def _is_direct(run_id: str) -> bool:
+    """Return whether the run is one of this loop; those of an agent's pending work end with `/work:…`."""
+    return run_id.startswith("call_") or "/work:" in run_id
+
+
+def _outcome(result: ToolResult, events: CallEvents) -> Outcome:
+    outcome: Outcome = {
+        "status": result.status,
+        "json": result.json.decode(),
+        "events": events.kept,
+        "frozen": None if result.frozen is None else result.frozen.as_json(),
+    }
+    if result.display:
+        outcome["display"] = result.display
+    if result.bounds is not None:
+        outcome["bounds"] = to_jsonable_python(result.bounds)
+    if result.is_final:
+        outcome["is_final"] = True
+    return outcome

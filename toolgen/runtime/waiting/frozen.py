@@ -1,0 +1,80 @@
+"""What is frozen of a call that waits: a document in the journal of the run that waits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final, Literal
+
+from toolgen.contract.json_value import Json
+
+from ..call_meta import CallMeta
+
+SuspensionKind = Literal["confirmation", "input", "credential", "pending"]
+
+_BEGINNINGS: Final = frozenset({"is_shortened", "is_asked_by_tool", "reason", "handle", "request", "answers"})
+"""Fields that are left out where they say nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrozenCall:
+    """A call that waits. Holds no value that an interceptor filled, and no token."""
+
+    id: str
+    kind: SuspensionKind
+    tool: str
+    spec_digest: str
+    """`ToolSpec.approval_digest`: where it is another one when the answer comes, it is asked again."""
+    payload_json: bytes
+    """The arguments, byte for byte what will run."""
+    meta: CallMeta
+    question: str
+    preview: str
+    answer_schema: Mapping[str, Any]
+    created_at: float
+    expires_at: float
+    """Seconds since 1970, both."""
+    handle: str = ""
+    request: Mapping[str, Json] | None = None
+    answers: tuple[Json, ...] = ()
+    """What was answered to this call before."""
+    is_shortened: bool = False
+    """The question or the preview shows only a part of a value."""
+    is_asked_by_tool: bool = False
+    """The executor wants the approval, and neither the design nor the policy."""
+    reason: str = ""
+    """Why it is asked again, where an answer was given and not used."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the document, in hex: tokens and answers are for this very call."""
+        return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()
+
+    def as_json(self) -> dict[str, Json]:
+        """Return it as a document, the same for the same call."""
+        facts: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        meta = {field.name: getattr(self.meta, field.name) for field in fields(self.meta)}
+        facts["meta"] = {**meta, "labels": dict(self.meta.labels)}
+        facts["payload_json"] = self.payload_json.decode()
+        facts["request"] = None if self.request is None else dict(self.request)
+        facts["answer_schema"] = dict(self.answer_schema)
+        facts["answers"] = list(self.answers)
+        return {name: value for name, value in facts.items() if value or name not in _BEGINNINGS}
+
+    @classmethod
+    def from_json(cls, document: Json) -> FrozenCall:
+        """Return the call of a document by `as_json`.
+
+        Raises:
+            ValueError: it is none.
+        """
+        try:
+            facts: dict[str, Any] = dict(document)  # type: ignore[arg-type]  # checked here
+            facts["payload_json"] = facts["payload_json"].encode()
+            facts["meta"] = CallMeta(**facts["meta"])
+            facts["answers"] = tuple(facts.get("answers", ()))
+            return cls(**facts)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"this is no call that waits: {error}") from error

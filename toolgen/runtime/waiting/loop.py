@@ -1,0 +1,87 @@
+"""The loop of a call that waits and that no agent made: wait, execute, until there is a result.
+
+It is pure, like the loop of agents, which waits in the same way: `answer_to`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NotRequired, Required, TypedDict
+
+from toolgen.contract.json_value import Json
+
+from ..engine import CallOptions, RunContext, Signal, answer_name
+
+LOOP: Final = "waiting_call"
+RESUME: Final = "resume"
+"""Activity that executes a call after its answer."""
+OPEN_TURN: Final = "open_turn"
+"""Activity that starts the turn of a conversation that gets the result of pending work."""
+_FIRST_PAUSE_S: Final = 1.0
+_LONGEST_PAUSE_S: Final = 60.0
+"""Between two tries to start the turn, while the conversation is busy; it doubles."""
+_SHORTEST_S: Final = 0.1
+"""For which every call waits, however late it was asked."""
+
+Frozen = dict[str, Any]
+"""A `FrozenCall`, as JSON."""
+
+
+class WaitingInput(TypedDict):
+    """The argument of the loop."""
+
+    frozen: Frozen
+    facts: NotRequired[dict[str, Any]]
+    """Of the agent's run that made the call, where its conversation gets the result."""
+
+
+class Outcome(TypedDict, total=False):
+    """What came of a call after an answer."""
+
+    status: Required[str]
+    json: Required[str]
+    events: Required[list[dict[str, Json]]]
+    frozen: Frozen | None
+    """Where it waits again."""
+    display: str
+    bounds: Json
+    is_final: bool
+
+
+async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
+    """Return the outcome of the call, at the latest when its time to be answered is over."""
+    frozen: Frozen | None = given["frozen"]
+    number = 0
+    outcome: Any = None
+    while frozen is not None:
+        number += 1
+        signal = await answer_to(ctx, f"wait:{number}", frozen)
+        if signal is None:
+            return {"status": "expired", "json": "", "events": []}
+        argument: Json = {"frozen": frozen, "given": signal.payload, "op": f"wait:{number}"}
+        outcome = await ctx.start(f"{RESUME}:{number}", RESUME, argument, CallOptions(attempts=1))
+        for place, event in enumerate(outcome["events"]):
+            await ctx.publish(f"{number}:{place}", answered_by(event, frozen["id"]))
+        frozen = outcome.get("frozen")
+    if facts := given.get("facts"):
+        await _open_turn(ctx, facts, given["frozen"], outcome)
+    return outcome
+
+
+async def answer_to(ctx: RunContext, op: str, frozen: Frozen) -> Signal | None:
+    """Return the answer to a call that waits; None when nobody gave one in time."""
+    left = max(_SHORTEST_S, frozen["expires_at"] - ctx.now())
+    return await ctx.wait(op, answer_name(op), timeout_s=left, about={"frozen": frozen})
+
+
+def answered_by(event: dict[str, Json], id_: str) -> dict[str, Json]:
+    """Return an event of a call; its end names the frozen call that was answered before."""
+    return {**event, "answered_id": id_} if event["type"] == "tool_end" else event
+
+
+async def _open_turn(ctx: RunContext, facts: dict[str, Any], frozen: Frozen, outcome: Any) -> None:
+    """Start a turn of the conversation with the result, as soon as no other turn goes on."""
+    pause, number = _FIRST_PAUSE_S, 0
+    argument: Json = {"facts": facts, "frozen": frozen, "outcome": outcome}
+    while await ctx.start(f"{OPEN_TURN}:{number}", OPEN_TURN, argument) == "busy":
+        await ctx.wait(f"pause:{number}", timeout_s=pause)
+        pause, number = min(pause * 2, _LONGEST_PAUSE_S), number + 1

@@ -1,0 +1,50 @@
+"""What a host says of calls that wait: for how long, how many, and who may answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from toolgen.contract.json_value import Json
+
+from ..results import Suspended
+
+WEEK_S: Final = 7 * 24 * 3600.0
+
+
+class AnswerRule(Protocol):
+    """Says who may answer."""
+
+    def __call__(self, asked: Suspended, answer: Json, by: str) -> str | Awaitable[str]:
+        """Return why this person may not give this answer; "" where they may."""
+        ...
+
+
+def requester_may_not_approve(asked: Suspended, answer: Json, by: str) -> str:
+    """Refuse an approval by the person who asked for the call, or by nobody in particular."""
+    if asked.kind != "confirmation" or not isinstance(answer, dict) or answer.get("approved") is not True:
+        return ""
+    if not by:
+        return "it is to be approved by somebody else than who asked, and nobody says who approves"
+    return "who asked for the call may not approve it" if by == asked.requested_by else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitOptions:
+    """How the calls of a runtime wait."""
+
+    expires_s: float = WEEK_S
+    """Seconds in which an answer is taken."""
+    max_per_run: int = 100
+    """Calls of one run that may wait at once."""
+    max_per_session: int = 1000
+    """Calls of one session that may wait at once, counted without a lock."""
+    rule: AnswerRule | None = None
+    """Whether a person may give an answer; without it everybody with the token may."""
+    clock: Callable[[], float] = time.time
+    """Gives seconds since 1970."""
+
+
+WAIT_OPTIONS: Final = WaitOptions()
