@@ -13,6 +13,7 @@ from typing import Any, Final
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.runtime.engine import (
+    OUTCOME_UNKNOWN,
     Activity,
     ActivityInfo,
     CallOptions,
@@ -33,8 +34,6 @@ NOW: Final[ContextVar[float]] = ContextVar("toolgen.engines.now")
 A variable of the context, because the parts of a loop that go on side by side hear of their results in
 another order when the loop runs again.
 """
-
-OUTCOME_UNKNOWN: Final = "outcome_unknown"
 
 log = logger("toolgen.engines")
 

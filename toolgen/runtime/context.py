@@ -198,6 +198,7 @@ def resume(context: ToolContext, resumption: Resumption) -> None:
     """Give the call what was answered to it."""
     context.answer = resumption.answer
     context._resumption = resumption
+    context._key = resumption.key
 
 
 def actions_of(context: ToolContext) -> Actions | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
@@ -18,6 +18,10 @@ RunState = Literal["running", "waiting", "completed", "failed", "canceled"]
 Receipt = Literal["accepted", "same", "conflict", "recorded"]
 """What became of an answer. `accepted`: the run has it. `same`: this answer was given before. `conflict`:
 another one was. `recorded`: it is kept, and a worker will find it; nothing more is promised."""
+
+
+OUTCOME_UNKNOWN: Final = "outcome_unknown"
+"""Kind of the failure of an activity that began, must not begin twice, and whose end nobody knows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

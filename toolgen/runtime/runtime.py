@@ -65,6 +65,7 @@ class Runtime:
         engine: Engine | None = None,
         secret: bytes | Sequence[bytes] | None = None,
         waiting: WaitOptions = WAIT_OPTIONS,
+        suspensions: object = None,
         is_interactive: bool = True,
         tool_timeout: float | None = None,
         stage_timeout: float | None = 30.0,
@@ -88,6 +89,7 @@ class Runtime:
             secret: Seals the tokens of calls that wait, and their answers: at least 16 random bytes, the same
                 in all processes; of several the first seals. By default the engine keeps one.
             waiting: For how long calls wait, how many, and who may answer.
+            suspensions: Refused: calls wait in the runs of the engine.
             is_interactive: Whether there is somebody to ask.
             tool_timeout: Seconds for a tool whose design says nothing; None for no limit.
             stage_timeout: Seconds for one step of a hook, an interceptor, a policy or a preview.
@@ -101,6 +103,11 @@ class Runtime:
         Raises:
             RegistrationError: something is no interceptor or no hook, or two capabilities have one name.
         """
+        if suspensions is not None:
+            raise RegistrationError(
+                "calls wait in the runs of an engine now, and in no store of their own",
+                hint='write Runtime(engine=InProcessEngine("runs.db")) in the place of suspensions=',
+            )
         self._around = surroundings(
             interceptors, hooks, capabilities, has_policy=policy is not None, timeout=tool_timeout
         )

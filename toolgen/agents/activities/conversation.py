@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from pydantic_core import to_json
+
 from toolgen.contract.policy import History
 from toolgen.runtime.call.boundary import Contained, name_of
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.engine import NonRetryableError
 from toolgen.runtime.results import ToolStatus
+from toolgen.runtime.waiting.loop import UNKNOWN
 
 from ..catalogue import Agent
 from ..loop.documents import RunFacts
@@ -282,5 +285,4 @@ def _whole(message: ToolMessage, calls: AssistantMessage) -> ToolMessage:
 
 
 def _lost(call: PlannedCall) -> ToolAnswer:
-    text = '{"unknown":"its result was not kept; it may have run"}'
-    return ToolAnswer(id=call.id, name=call.name, status=_UNKNOWN, text=text)
+    return ToolAnswer(id=call.id, name=call.name, status=_UNKNOWN, text=to_json(UNKNOWN).decode())

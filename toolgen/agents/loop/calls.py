@@ -7,11 +7,11 @@ from typing import Any
 from pydantic_core import to_json, to_jsonable_python
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import ActivityFailed, CallOptions, RunContext
+from toolgen.runtime.engine import OUTCOME_UNKNOWN, ActivityFailed, CallOptions, RunContext
 from toolgen.runtime.events.records import AgentRunStarted, ToolEnd, as_json
 from toolgen.runtime.results import RetryHint
 from toolgen.runtime.waiting.loop import LOOP as WAITING_CALL
-from toolgen.runtime.waiting.loop import answer_to, answered_by
+from toolgen.runtime.waiting.loop import UNKNOWN, answer_to, answered_by
 
 from .documents import (
     LOOP,
@@ -79,12 +79,14 @@ class Calls:
         One that is not timed only writes down what is there, and may do so after the time of the run.
         """
         left = self._progress.time_left(self._ctx.now()) if is_timed else None
-        options = CallOptions(attempts=1, timeout=left)
+        options = CallOptions(attempts=1, timeout=left, once=True)
         try:
             done: Any = await self._ctx.start(op, activity, argument, options)
         except ActivityFailed as error:
             if error.kind == "timeout":
                 return refused_call(call, f"{call['name']} did not end within the time of the run", "timeout")
+            if error.kind == OUTCOME_UNKNOWN:
+                return unknown_call(call)
             return refused_call(call, f"{call['name']} gave no result: {error.message}")
         return done  # type: ignore[no-any-return]  # as the activity returns it
 
@@ -187,6 +189,22 @@ def refused_call(
         },
         "events": [ended],
         "hint": to_jsonable_python(hint),
+    }
+
+
+def unknown_call(call: StepCall) -> Done:
+    """Return what is known of a call whose process ended while it ran: neither a result nor a failure."""
+    return {
+        "status": "pending",
+        "answer": {
+            "id": call["id"],
+            "name": call["name"],
+            "status": "pending",
+            "text": to_json(UNKNOWN).decode(),
+            "reminder": "",
+            "content": [],
+        },
+        "events": [as_json(ToolEnd(tool=call["tool"], status="pending", result=UNKNOWN))],
     }
 
 

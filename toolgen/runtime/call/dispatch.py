@@ -94,6 +94,8 @@ async def _attempt(frame: Frame, is_watched: bool) -> ToolResult:
             await _intercept(entry, call, payload, host)
         if trace is not None:
             trace.mark("inject", spec.injected)
+        if frame.begun is not None:
+            await frame.begun()
         if entry.is_plain:
             try:
                 returned = await entry.execute(payload, context)

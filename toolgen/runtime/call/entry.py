@@ -64,6 +64,7 @@ class Entry:
         "on_error",
         "preview",
         "raw",
+        "runs_once",
         "spec",
         "stands_guarded",
         "takes_sync_context",
@@ -107,6 +108,8 @@ class Entry:
         """Whether anything stands between the arguments and the executor."""
         self.needs_call = raw or bool(self.interceptors or self.on_error) or self.stands_guarded
         self.may_be_retried = any(spec.annotations.get(hint) for hint in ("idempotent", "read_only"))
+        self.runs_once = not self.may_be_retried and not getattr(execute, "starts_run", False)
+        """Whether a second execution might have an effect that the first one had."""
         timeout = around.timeout if spec.timeout is None else spec.timeout
         self.is_plain = self.is_async and not raw and not spec.is_sequential and timeout is None
         """Whether the executor's method is called as it is."""

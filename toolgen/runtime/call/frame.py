@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from toolgen.contract.json_value import Json
@@ -23,7 +24,18 @@ if TYPE_CHECKING:
 class Frame:
     """One call that has begun, with a context of its own."""
 
-    __slots__ = ("arguments", "batch", "context", "entry", "host", "meta", "resumption", "spec", "trace")
+    __slots__ = (
+        "arguments",
+        "batch",
+        "begun",
+        "context",
+        "entry",
+        "host",
+        "meta",
+        "resumption",
+        "spec",
+        "trace",
+    )
 
     def __init__(
         self,
@@ -48,8 +60,15 @@ class Frame:
         """Gets the steps of the call, the one that fails excepted."""
         self.resumption = resumption
         """Of a call that was suspended, and goes on."""
+        self.begun: Callable[[], Awaitable[None]] | None = None
+        """Awaited immediately before the executor runs, where an engine keeps that it did."""
         if resumption is not None:
             resume(self.context, resumption)
+
+    def keep_beginning(self, begun: Callable[[], Awaitable[None]]) -> None:
+        """Let an engine keep that the executor begins, unless the tool may run twice."""
+        if self.entry.runs_once:
+            self.begun = begun
 
     @property
     def limit(self) -> int:

@@ -74,6 +74,7 @@ async def guard(frame: Frame, call: ToolCall) -> ToolResult | None:
         spec=spec,
         payload_json=frozen,
         meta=frame.meta,
+        idempotency_key=frame.context.idempotency_key,
         question=question or f"Run {spec.title}?",
         preview=preview,
         is_shortened=is_shortened,

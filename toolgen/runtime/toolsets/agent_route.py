@@ -33,4 +33,5 @@ class AgentRoute:
             message = text if prompt is None else filled(prompt, json.loads(document), longest=None)
             return Delegated(agent=self.agent, message=message)
 
+        delegate.starts_run = True  # type: ignore[attr-defined]  # it does nothing else; see `Entry.runs_once`
         return delegate

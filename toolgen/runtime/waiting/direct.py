@@ -81,7 +81,7 @@ class DirectWaits:
         batch = Batch(host.capabilities)
 
         ticket = ticket_of(info.run_id, op, frozen)
-        result = await resumed(host, entry, frozen, ticket, argument["given"], batch)
+        result = await resumed(host, entry, frozen, ticket, argument["given"], batch, info.begun)
         if result.delegated is not None and entry is not None:
             run_id = f"{info.run_id}/child:{op}"
             result = await self._delegate(

@@ -14,7 +14,9 @@ from ..call_meta import CallMeta
 
 SuspensionKind = Literal["confirmation", "input", "credential", "pending"]
 
-_BEGINNINGS: Final = frozenset({"is_shortened", "is_asked_by_tool", "reason", "handle", "request", "answers"})
+_OPTIONAL: Final = frozenset(
+    {"is_shortened", "is_asked_by_tool", "reason", "handle", "request", "answers", "idempotency_key"}
+)
 """Fields that are left out where they say nothing."""
 
 
@@ -36,6 +38,8 @@ class FrozenCall:
     created_at: float
     expires_at: float
     """Seconds since 1970, both."""
+    idempotency_key: str = ""
+    """Of the call, whatever process executes it."""
     handle: str = ""
     request: Mapping[str, Json] | None = None
     answers: tuple[Json, ...] = ()
@@ -61,7 +65,7 @@ class FrozenCall:
         facts["request"] = None if self.request is None else dict(self.request)
         facts["answer_schema"] = dict(self.answer_schema)
         facts["answers"] = list(self.answers)
-        return {name: value for name, value in facts.items() if value or name not in _BEGINNINGS}
+        return {name: value for name, value in facts.items() if value or name not in _OPTIONAL}
 
     @classmethod
     def from_json(cls, document: Json) -> FrozenCall:

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from typing import Any, Final, NotRequired, Required, TypedDict
 
+from pydantic_core import to_json
+
 from toolgen.contract.json_value import Json
 
-from ..engine import CallOptions, RunContext, Signal, answer_name
+from ..engine import OUTCOME_UNKNOWN, ActivityFailed, CallOptions, RunContext, Signal, answer_name
+from ..events.records import ToolEnd, as_json
 
 LOOP: Final = "waiting_call"
 RESUME: Final = "resume"
@@ -19,6 +22,9 @@ OPEN_TURN: Final = "open_turn"
 _FIRST_PAUSE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 60.0
 """Between two tries to start the turn, while the conversation is busy; it doubles."""
+_ONCE: Final = CallOptions(attempts=1, once=True)
+UNKNOWN: Final[dict[str, Json]] = {"unknown": "its result was not kept; it may have run"}
+"""What is said of a call whose process ended while it ran."""
 _SHORTEST_S: Final = 0.1
 """For which every call waits, however late it was asked."""
 
@@ -58,13 +64,27 @@ async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
         if signal is None:
             return {"status": "expired", "json": "", "events": []}
         argument: Json = {"frozen": frozen, "given": signal.payload, "op": f"wait:{number}"}
-        outcome = await ctx.start(f"{RESUME}:{number}", RESUME, argument, CallOptions(attempts=1))
+        try:
+            outcome = await ctx.start(f"{RESUME}:{number}", RESUME, argument, _ONCE)
+        except ActivityFailed as error:
+            outcome = _without_result(frozen, error, ctx.now())
         for place, event in enumerate(outcome["events"]):
             await ctx.publish(f"{number}:{place}", answered_by(event, frozen["id"]))
         frozen = outcome.get("frozen")
     if facts := given.get("facts"):
         await _open_turn(ctx, facts, given["frozen"], outcome)
     return outcome
+
+
+def _without_result(frozen: Frozen, error: ActivityFailed, now: float) -> Outcome:
+    """Return what is known of a call whose execution gave no result."""
+    is_unknown = error.kind == OUTCOME_UNKNOWN
+    status: Any = "pending" if is_unknown else "error"
+    result: dict[str, Json] = UNKNOWN if is_unknown else {"error": f"it gave no result: {error.message}"}
+    message = "" if is_unknown else str(result["error"])
+    ended = as_json(ToolEnd(tool=frozen["tool"], status=status, result=result, error=message))
+    ids = {name: frozen["meta"][name] for name in ("run_id", "session_id", "turn_id", "tool_call_id")}
+    return {"status": status, "json": to_json(result).decode(), "events": [{**ended, **ids, "time": now}]}
 
 
 async def answer_to(ctx: RunContext, op: str, frozen: Frozen) -> Signal | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -37,17 +37,24 @@ _UNSEALED = "what stood for an answer was not given through this host"
 
 
 async def resumed(
-    host: Host, entry: Entry | None, frozen: FrozenCall, ticket: Ticket, given: Json, batch: Batch
+    host: Host,
+    entry: Entry | None,
+    frozen: FrozenCall,
+    ticket: Ticket,
+    given: Json,
+    batch: Batch,
+    begun: Callable[[], Awaitable[None]],
 ) -> ToolResult:
     """Return the result of a call that waited, of what the journal holds as its answer.
 
-    Where the answer cannot be used, the result is the same question again, with the reason.
+    Where the answer cannot be used, the result is the same question again, with the reason. `begun` keeps
+    that the executor begins.
 
     Raises:
         asyncio.CancelledError: the caller's own task is being cancelled; nobody gets the result then.
     """
     try:
-        result = await released(_resumed(host, entry, frozen, ticket, given, batch))
+        result = await released(_resumed(host, entry, frozen, ticket, given, batch, begun))
         return (await batch.settle((result,), host.reports))[0]
     except Exception as error:  # whoever answered waits for a result
         failure = ToolError(str(error)) if entry is None else hidden(entry.spec, error)
@@ -58,7 +65,13 @@ async def resumed(
 
 
 async def _resumed(
-    host: Host, entry: Entry | None, frozen: FrozenCall, ticket: Ticket, given: Json, batch: Batch
+    host: Host,
+    entry: Entry | None,
+    frozen: FrozenCall,
+    ticket: Ticket,
+    given: Json,
+    batch: Batch,
+    begun: Callable[[], Awaitable[None]],
 ) -> ToolResult:
     assert host.waits is not None, "nothing waits without"
     if not host.waits.sealer.is_sealed(ticket, given):
@@ -78,8 +91,11 @@ async def _resumed(
         return _again(host, frozen, str(error), entry)
     result, resumption = _without_running(host, spec, frozen, answer, person), None
     if result is None:
-        resumption = Resumption(answers=(*frozen.answers, answer_document(frozen, answer)))
+        resumption = Resumption(
+            answers=(*frozen.answers, answer_document(frozen, answer)), key=frozen.idempotency_key
+        )
     frame = Frame(entry, frozen.payload_json, frozen.meta, batch, host, resumption=resumption)
+    frame.keep_beginning(begun)
     frame.context.report = host.reports.of(spec, frozen.meta)
     if result is None:
         return await dispatch(frame)

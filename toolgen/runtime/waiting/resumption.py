@@ -27,6 +27,8 @@ class Resumption:
 
     answers: tuple[Json, ...]
     """Documents by `answer_document`: everything that was answered to this call, the newest last."""
+    key: str = ""
+    """The idempotency key that the call had before it waited."""
 
     @property
     def answer(self) -> Json:

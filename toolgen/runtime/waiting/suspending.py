@@ -48,6 +48,7 @@ async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: b
         spec=spec,
         payload_json=frozen,
         meta=frame.meta,
+        idempotency_key=frame.context.idempotency_key,
         question="" if asked is None else _question(spec, asked.question),
         answer_schema=_schema(spec, unfinished),
         handle=unfinished.handle if isinstance(unfinished, Pending) else "",

@@ -1,0 +1,69 @@
+"""An approved call that was cut: it is executed again only where that does no harm."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import ConfirmSpec, Runtime, ToolContext, ToolOutcome
+from toolgen.runtime.errors import RegistrationError
+
+TOOL = "assistant.devices.list_devices"
+YES: dict[str, Any] = {"approved": True}
+CONFIRMED = spec(confirm=ConfirmSpec())
+
+
+@pytest.mark.parametrize("is_idempotent", [True, False])
+async def test_an_approved_call_that_was_cut(engine: InProcessEngine, is_idempotent: bool) -> None:
+    begun, gate, runs = asyncio.Event(), asyncio.Event(), 0
+
+    async def hangs(payload: Any, ctx: ToolContext) -> Any:
+        nonlocal runs
+        runs += 1
+        begun.set()
+        await gate.wait()
+        return nothing()
+
+    asked = replace(CONFIRMED, annotations={"idempotent": is_idempotent, "read_only": False})
+    made = runtime(Listing(hangs), asked, engine=engine)
+    waiting = (await made.call(TOOL, SITE, META)).suspension
+    assert waiting is not None
+    answered = asyncio.ensure_future(made.deliver(waiting.token, YES))
+    await begun.wait()
+    await engine.close()
+    answered.cancel()
+    gate.set()
+    await engine.start()
+    result = await made.deliver(waiting.token, YES)
+    if is_idempotent:
+        assert (result.status, runs) == ("ok", 2)
+    else:
+        unknown = b'{"unknown":"its result was not kept; it may have run"}'
+        assert (result.status, result.json, runs) == ("pending", unknown, 1)
+
+
+async def test_a_call_has_one_idempotency_key_before_and_after_it_waits(engine: InProcessEngine) -> None:
+    keys: list[str] = []
+
+    async def asks(payload: Any, ctx: ToolContext) -> Any:
+        keys.append(ctx.idempotency_key)
+        if ctx.answer is None:
+            return ToolOutcome.ask("Which?")
+        return nothing()
+
+    made = runtime(Listing(asks), engine=engine)
+    waiting = (await made.call(TOOL, SITE)).suspension  # without an id of the call
+    assert waiting is not None
+    assert (await made.deliver(waiting.token, "this")).status == "ok"
+    assert len(keys) == 2
+    assert len(set(keys)) == 1
+
+
+def test_a_store_of_suspensions_is_refused_with_what_replaces_it() -> None:
+    with pytest.raises(RegistrationError, match=r"engine=InProcessEngine"):
+        Runtime(suspensions=object())
