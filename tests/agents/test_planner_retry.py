@@ -32,6 +32,8 @@ from toolgen.agents import (
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
 
+from .tools import all_events
+
 LONGEST = PlannerRetry(random=lambda: 1.0)
 """Every pause is as long as it may be."""
 
@@ -111,9 +113,13 @@ async def test_it_backs_off_exponentially_and_says_so() -> None:
 async def test_what_an_attempt_streamed_is_void_when_the_next_one_begins() -> None:
     async with bench(Busy(2), LONGEST) as made:
         handle = await made.start()
+        following = asyncio.ensure_future(all_events(handle))
         await made.result(handle)
         seen, drawn = "", []
-        for event in await made.events(handle, "assistant_reply", "plan_retry"):
+        events: list[Any] = list(await following)
+        for event in events:
+            if event.type not in ("assistant_reply", "plan_retry"):
+                continue
             match event.type, getattr(event, "is_partial", False):
                 case "plan_retry", _:
                     seen = ""

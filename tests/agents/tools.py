@@ -216,15 +216,25 @@ async def ran(
     registration = agent("x.agent", planner, *toolsets, policy=policy, dynamic=dynamic)
     async with running(registration, **(options or {})) as (runtime, engine):
         handle = await agents_of(runtime).client("x.agent").start("Go.", **{"session_id": "s", **start})
+        following = asyncio.ensure_future(all_events(handle))
         if drive is not None:
             await drive(runtime, handle)
         output = await asyncio.wait_for(handle.settled(), 3600)
         events = await agents_of(runtime).events(handle.run_id)
         check_log(output, events)
+        if output.status not in ("running", "waiting"):
+            events = await following
+            check_log(output, tuple(event for event in events if event.seq))
+        following.cancel()
         status = await engine.status(handle.run_id)
         if status.state == "completed":
             assert await engine.replay(handle.run_id) == status.output
         return Ran(output=output, events=events)
+
+
+async def all_events(handle: RunHandle) -> tuple[Event, ...]:
+    """Return the events of a run, with what was reported on its way, when it is over."""
+    return tuple([event async for event in handle.events()])
 
 
 def check_log(output: RunOutput, events: tuple[Event, ...]) -> None:

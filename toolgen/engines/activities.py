@@ -97,8 +97,8 @@ class _Progress:
         if not self.is_open:
             return
         try:
-            text, copy = encode(dict(event), f"an event of the operation {self._op}")
-            self._tasks.call(self._events.append, self._run, None, text, copy)
+            _, copy = encode(dict(event), f"an event of the operation {self._op}")
+            self._tasks.call(self._events.report, self._run, copy)
         except Exception:
             log.exception("run %s: an event of %s was lost", self._run.record.run_id, self._op)
 

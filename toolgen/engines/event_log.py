@@ -10,6 +10,7 @@ from toolgen.contract.logs import logger
 from toolgen.runtime.engine import OnEvent
 
 from .journal import Journal
+from .reports import Followers
 from .run import Run
 
 _ONCE: Final = frozenset(("run_completed", "run_stream_end"))
@@ -24,6 +25,7 @@ class EventLog:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self.on_event: OnEvent | None = None
+        self.followers = Followers()
 
     def append(self, run: Run, key: str | None, text: bytes, event: Mapping[str, Json]) -> None:
         """Append an event to the log of a run, unless the key is there or the log has ended."""
@@ -34,13 +36,24 @@ class EventLog:
             return
         offset = self._journal.add_event(record, key, text)
         run.appended.ring()
+        self._tell(record.run_id, offset, event)
+
+    def report(self, run: Run, event: Mapping[str, Json]) -> None:
+        """Pass on what an activity reports; the log has none of it, and its offset is 0."""
+        if "run_stream_end" in run.record.keys:
+            return
+        self.followers.tell(run.record.run_id, len(run.record.events), event)
+        run.appended.ring()
+        self._tell(run.record.run_id, 0, event)
+
+    def _tell(self, run_id: str, offset: int, event: Mapping[str, Json]) -> None:
         if self.on_event is not None:
             try:
-                self.on_event(record.run_id, offset, event)
+                self.on_event(run_id, offset, event)
             except KeyboardInterrupt:
                 raise
             except BaseException:
-                log.exception("run %s: whoever hears of its events failed", record.run_id)
+                log.exception("run %s: whoever hears of its events failed", run_id)
 
     def has(self, run: Run, key: str, event: Mapping[str, Json]) -> bool:
         """Return whether the log of a run holds the event that has this key."""

@@ -61,6 +61,7 @@ class FileClient:
         self._version = 0
         self._is_closed = False
         batches.on_commit = self._committed
+        runs.followers.on_report = self._ring
 
     async def start(self, *, worker: bool, only: Collection[str] | None) -> None:
         """Watch the file, as its worker or as one of its clients.
@@ -177,19 +178,24 @@ class FileClient:
     async def _follow(
         self, run_id: str, offset: int, follow: bool
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
-        while True:
-            found = self._batches.read(partial(read_events, run_id=run_id, after=offset))
-            if found is None:
-                return
-            is_over, events = found
-            for number_, event in events:
-                offset = number_
-                yield offset, event
-            if events:
-                continue
-            if is_over or not follow:
-                return
-            await self._news(run_id)
+        with self._runs.followers.following(run_id) as reports:
+            while True:
+                found = self._batches.read(partial(read_events, run_id=run_id, after=offset))
+                if found is None:
+                    return
+                is_over, events = found
+                for number_, event in events:
+                    for report in reports.due(offset):
+                        yield 0, report
+                    offset = number_
+                    yield offset, event
+                for report in reports.due(offset):
+                    yield 0, report
+                if events:
+                    continue
+                if is_over or not follow:
+                    return
+                await self._news(run_id)
 
     async def _delivered(self) -> None:
         """Have the worker take what was written; the one of this process has taken it on return."""

@@ -134,13 +134,17 @@ class MemoryClient:
     async def _follow(
         self, record: RunRecord, offset: int, follow: bool
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
-        while True:
-            while offset < len(record.events):
-                offset += 1
-                yield offset, decode(record.events[offset - 1])
-            if record.ending is not None or not follow:
-                return
-            await self._live(record).appended.wait()
+        with self._runs.followers.following(record.run_id) as reports:
+            while True:
+                for report in reports.due(offset):
+                    yield 0, report
+                if offset < len(record.events):
+                    offset += 1
+                    yield offset, decode(record.events[offset - 1])
+                elif record.ending is not None or not follow:
+                    return
+                else:
+                    await self._live(record).appended.wait()
 
     def _live(self, record: RunRecord) -> Run:
         if self._is_closed:

@@ -23,6 +23,7 @@ from .context import JournaledContext
 from .event_log import EventLog
 from .journal import Ending, Journal, OpRecord, RunRecord, SignalRecord, WaitRecord, digest
 from .payloads import NULL, decode, encode
+from .reports import Followers
 from .run import Run
 from .tasks import Tasks
 from .timers import CallLater
@@ -54,6 +55,11 @@ class Runs:
         self._last_events: LastEvents | None = None
         self._live: dict[str, Run] = {}
         self._is_working = False
+
+    @property
+    def followers(self) -> Followers:
+        """Who follows runs in this process."""
+        return self._events.followers
 
     def register(
         self,

@@ -174,7 +174,8 @@ class ActivityInfo:
     attempt: int
     """From 1."""
     emit: Emit = field(repr=False)
-    """Takes an event of progress, best effort; may be called in any thread."""
+    """Takes a report of progress, best effort; may be called in any thread. It goes to those who listen in
+    this process, and into no journal."""
     begun: Callable[[], Awaitable[None]] = field(default=_begun, repr=False)
     """Awaited immediately before an effect that must not happen twice, with `CallOptions.once`: it returns
     once the engine has kept that the activity begins now."""
@@ -245,7 +246,8 @@ Loop: TypeAlias = Callable[[RunContext, Any], Awaitable[Any]]
 Activity: TypeAlias = Callable[[ActivityInfo, Any], Awaitable[Any]]
 """Takes and gives JSON."""
 OnEvent: TypeAlias = Callable[[str, int, Mapping[str, Json]], None]
-"""Gets the id of the run, the offset and the event, once it is in the log; must not block or raise."""
+"""Gets the id of the run, the offset and the event, once it is in the log; of a report, which is in none, the
+offset 0. Must not block or raise."""
 
 LastEvents: TypeAlias = Callable[[Any, float, Sequence[Mapping[str, Json]]], Sequence[Mapping[str, Json]]]
 """Gets the input of a run that was canceled, or whose loop failed, the seconds since 1970 and the log of the
@@ -377,7 +379,8 @@ class Engine(Protocol):
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
         """Yield the events of a run with their offsets, from 1 without gaps, to its `run_stream_end`.
 
-        Without `follow` only those that are there now.
+        Between them comes what its activities report in this process meanwhile, with the offset 0. Without
+        `follow` only the events that are there now.
 
         Raises:
             UnknownRunError: no run has the id.

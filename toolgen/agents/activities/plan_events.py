@@ -1,4 +1,4 @@
-"""What a planner tells while it works: pieces of text go to the log at once, the costs to the loop."""
+"""What a planner tells while it works: pieces of text at once, best effort; costs and more to the loop."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from toolgen.runtime.events.records import (
     PlannerThought,
     PlanRetry,
     ToolArgsDelta,
-    ToolsetDropped,
     as_json,
 )
 from toolgen.runtime.toolsets.snapshot import Snapshot
 
-from ..loop.documents import Spent
+from ..loop.documents import Dropped, Spent
 from ..planner.portable import portable_text
 from .call_ids import CallIds
 
@@ -44,6 +43,8 @@ class PlanEvents:
         self.ids = ids
         self.spent: list[Spent] = []
         """What was told to `usage`; the loop tells it once."""
+        self.without: list[Dropped] = []
+        """What was told to `dropped`; the loop tells it once."""
 
     def text(self, delta: str) -> None:
         self._tell(AssistantReply(text=self._shown(delta), is_partial=True))
@@ -62,8 +63,7 @@ class PlanEvents:
 
     def dropped(self, snapshot: Snapshot) -> None:
         """Take which toolsets the planner does without."""
-        for name in snapshot.dropped:
-            self._tell(ToolsetDropped(toolset=name, reason=snapshot.told[name]))
+        self.without = [{"toolset": name, "reason": snapshot.told[name]} for name in snapshot.dropped]
 
     def _shown(self, text: str) -> str:
         return text_within(portable_text(text), self._limit)

@@ -87,6 +87,7 @@ class Planning:
                 "reason": _reason(error, info, attempt),
                 "retry": self._host.planner_retry.after(error, attempt),
                 "usage": events.spent,
+                "dropped": events.without,
             }
 
     def _events(self, info: ActivityInfo, argument: PlanArgument) -> PlanEvents:
@@ -131,6 +132,8 @@ class Planning:
         result = await released(self._asked(agent, given))
         step = self._step(result, given, snapshot, facts, events.ids)
         step["usage"] = events.spent
+        if events.without:
+            step["dropped"] = events.without
         kept = _portable(said(_as_taken(result, step)))
         await self._keep(info.run_id, place, new, kept)
         talk.say(kept)

@@ -87,6 +87,13 @@ class Spent(TypedDict):
     output_tokens: int
 
 
+class Dropped(TypedDict):
+    """A toolset that the planner did without."""
+
+    toolset: str
+    reason: str
+
+
 class StepCall(TypedDict):
     """A call that the planner wants, with what the loop has to know of its tool."""
 
@@ -128,6 +135,7 @@ class CallsStep(TypedDict):
     text: str
     calls: list[StepCall]
     usage: list[Spent]
+    dropped: NotRequired[list[Dropped]]
 
 
 class FinalStep(TypedDict):
@@ -140,6 +148,7 @@ class FinalStep(TypedDict):
     is_truncated: NotRequired[bool]
     """The text is not complete; it is where this is missing."""
     usage: list[Spent]
+    dropped: NotRequired[list[Dropped]]
 
 
 class ProblemStep(TypedDict):
@@ -150,6 +159,7 @@ class ProblemStep(TypedDict):
     is_malformed: bool
     """It is a result of another shape than the one asked for."""
     usage: list[Spent]
+    dropped: NotRequired[list[Dropped]]
 
 
 class AwaitStep(TypedDict):
@@ -162,6 +172,7 @@ class AwaitStep(TypedDict):
     missing_fields: list[str]
     restrict_to_tool: str
     usage: list[Spent]
+    dropped: NotRequired[list[Dropped]]
 
 
 class HandOverStep(TypedDict):
@@ -171,6 +182,7 @@ class HandOverStep(TypedDict):
     agent: str
     input: RunInput
     usage: list[Spent]
+    dropped: NotRequired[list[Dropped]]
 
 
 Step: TypeAlias = CallsStep | FinalStep | ProblemStep | AwaitStep | HandOverStep
@@ -195,6 +207,7 @@ class RetryStep(TypedDict):
     reason: str
     retry: Retry
     usage: list[Spent]
+    dropped: NotRequired[list[Dropped]]
 
 
 class Child(TypedDict):

@@ -7,7 +7,7 @@ from typing import Any, Final
 from toolgen.contract.json_value import Json
 from toolgen.contract.tasks import GRACE_S
 from toolgen.runtime.engine import ActivityFailed, CallOptions, RunContext
-from toolgen.runtime.events.records import PlanRetry, Usage
+from toolgen.runtime.events.records import PlanRetry, ToolsetDropped, Usage
 
 from .attempts import Attempts
 from .documents import PlanArgument, RetryStep, RunFacts, Spent, Step
@@ -50,6 +50,8 @@ class Plannings:
             op = f"plan:{argument['step']}" + (f":{attempts.made}" if attempts.made > 1 else "")
             step = await self._attempt(op, argument, attempts.made, deadline)
             await self._spend(op, step["usage"])
+            for number, dropped in enumerate(step.get("dropped", ())):
+                await self._events.publish(f"dropped:{op}:{number}", ToolsetDropped(**dropped))
             if step["kind"] != "retry":
                 return step
             self._go_on(op, step, attempts, deadline)

@@ -1,0 +1,59 @@
+"""What activities report on their way, such as pieces of text: for those who follow a run in this process.
+
+It stands in no journal, and a follower that is slow loses the oldest of it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+from toolgen.contract.json_value import Json
+
+_MOST: Final = 1_000
+"""Reports that wait for one follower."""
+
+
+class Reports:
+    """The reports that one follower has not read, in their order."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[int, Mapping[str, Json]]] = deque(maxlen=_MOST)
+
+    def add(self, after: int, event: Mapping[str, Json]) -> None:
+        """Take a report that was made when the log of the run had so many events."""
+        self._waiting.append((after, event))
+
+    def due(self, offset: int) -> Iterator[Mapping[str, Json]]:
+        """Yield what was reported before the event after this offset."""
+        while self._waiting and self._waiting[0][0] <= offset:
+            yield self._waiting.popleft()[1]
+
+
+class Followers:
+    """Who follows which run in this process."""
+
+    def __init__(self) -> None:
+        self._reports: dict[str, list[Reports]] = {}
+        self.on_report: Callable[[str], None] = lambda run_id: None
+        """Wakes those who follow a run."""
+
+    @contextmanager
+    def following(self, run_id: str) -> Iterator[Reports]:
+        """Give what is reported of a run from now on."""
+        reports = Reports()
+        self._reports.setdefault(run_id, []).append(reports)
+        try:
+            yield reports
+        finally:
+            self._reports[run_id].remove(reports)
+            if not self._reports[run_id]:
+                del self._reports[run_id]
+
+    def tell(self, run_id: str, after: int, event: Mapping[str, Json]) -> None:
+        """Hand a report to those who follow the run."""
+        for reports in self._reports.get(run_id, ()):
+            reports.add(after, event)
+        self.on_report(run_id)
