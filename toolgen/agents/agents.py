@@ -33,7 +33,7 @@ from .conversations import Sessions
 from .host import AgentHost
 from .output import RunOutput, without_tokens
 from .planner.retrying import PlannerRetry
-from .registration import AgentRegistration
+from .registration import AgentRegistration, AgentSpec
 from .runs import Runs
 from .sessions.memory import MemorySessionStore
 from .sessions.sessions import SessionStore
@@ -130,12 +130,18 @@ class Agents:
         self._registry.take(new)
         self._host.agents[agent.spec.id] = agent
 
-    def client(self, agent: str) -> AgentClient:
-        """Return what starts runs of an agent.
+    def client(self, agent: str | AgentSpec) -> AgentClient:
+        """Return what starts runs of an agent, by the id of one that is registered or by its constant.
+
+        By its constant, such as `AGENT`, an agent need not be registered here: the process that executes the
+        runs of the engine has its planner and its executors.
 
         Raises:
-            RegistrationError: it is not registered.
+            RegistrationError: no agent of the id is registered.
         """
+        if isinstance(agent, AgentSpec):
+            self._host.elsewhere[agent.id] = agent
+            return AgentClient(self._runs, agent.id)
         self._known(agent)
         return AgentClient(self._runs, agent)
 

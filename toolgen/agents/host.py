@@ -34,7 +34,7 @@ from .loop.documents import LOOP, LOOP_VERSION, Child, Parent, RunFacts, RunInpu
 from .loop.events import last_events
 from .loop.loop import agent_loop
 from .planner.retrying import PlannerRetry
-from .registration import AgentRegistration
+from .registration import AgentRegistration, AgentSpec
 from .run_spans import RunSpans
 from .sessions.sessions import SessionStore
 from .turns import Turns
@@ -72,6 +72,8 @@ class AgentHost:
         self.hook_tools = around.hook_tools
         self.clock: Callable[[], float] = time.time
         self.agents: dict[str, Agent] = {}
+        self.elsewhere: dict[str, AgentSpec] = {}
+        """Agents that other processes execute."""
         self.caller = caller
         self.listed = listed
         """Finds the tool of a call that waits, as it is listed now."""
@@ -274,7 +276,7 @@ class AgentHost:
 
         `timeout` are the seconds that the design gives to the tool that the run answers.
         """
-        found = self.agents.get(agent)
+        found = self.agents.get(agent) or self.elsewhere.get(agent)
         chosen = policy or (found.policy if found is not None else RunPolicy())
         budget = chosen.time_budget
         if timeout is not None and (budget is None or timeout < budget):

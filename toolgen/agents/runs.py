@@ -42,7 +42,7 @@ from .owner import Owner, is_of_agent, is_within
 from .planner.messages import ToolAnswer, UserMessage
 from .planner.portable import portable_text
 from .run_artifacts import artifacts_so_far
-from .sessions.sessions import EndedSessionError, Turn
+from .sessions.sessions import EndedSessionError, SessionError, Turn
 from .turns import SessionBusyError
 
 _ELSEWHERE_S: Final = 1.0
@@ -131,7 +131,7 @@ class Runs:
         owner.require(await self._engine.status(run_id))
 
     def _check(self, agent: str) -> None:
-        """Raise when the agent, or one whose tools it calls, is not registered.
+        """Raise when the agent, or one whose tools it calls, is registered neither here nor elsewhere.
 
         Raises:
             RegistrationError: as said.
@@ -140,6 +140,8 @@ class Runs:
         while waiting:
             id_ = waiting.pop()
             found = self._host.agents.get(id_)
+            if found is None and id_ in self._host.elsewhere:
+                continue
             if found is None:
                 by = "" if id_ == agent else f", whose tools {agent!r} reaches,"
                 raise RegistrationError(
@@ -166,9 +168,14 @@ class Runs:
         """
         host = self._host
         session = await host.sessions.create(session_id, agent, labels)
-        if session.agent in host.agents:
+        if session.agent in host.agents or session.agent in host.elsewhere:
             agent = session.agent
             self._check(agent)
+        elif agent not in host.agents:
+            raise SessionError(
+                f"the agent {session.agent!r} has the session {session_id!r}, and is not known here",
+                hint="start the turn by its generated constant: agents_of(runtime).client(AGENT)",
+            )
         turn = Turn(id=turn_id, session_id=session_id, run_id=run_id, agent=agent, started_at=host.clock())
         await host.turns.take(turn, message)
         return agent

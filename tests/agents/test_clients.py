@@ -1,0 +1,75 @@
+"""Clients of agents that another process executes: they have the generated constant, and the files."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from toolgen.agents import (
+    Agents,
+    AgentSpec,
+    RunPolicy,
+    ScriptedPlanner,
+    SessionError,
+    agents_of,
+)
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import Runtime
+
+from .tools import TOOLS, agent, calling, first_answer
+
+pytestmark = pytest.mark.asyncio(loop_factories=["real"])  # they speak through a file and a socket
+
+SPEC = AgentSpec(id="x.agent", description="Asks.", policy=RunPolicy(max_tool_calls=3))
+
+
+@asynccontextmanager
+async def both(folder: Path) -> AsyncIterator[tuple[Runtime, Runtime]]:
+    """Give a runtime that executes, and one without agents and tools, over the same files."""
+    planner = ScriptedPlanner([calling("ask"), first_answer])
+    worker = Runtime(engine=InProcessEngine(folder / "runs.db"))
+    Agents(worker, sessions=SqliteSessionStore(folder / "s.db")).register(agent("x.agent", planner, TOOLS))
+    client = Runtime(engine=InProcessEngine(folder / "runs.db", worker=False))
+    Agents(client, sessions=SqliteSessionStore(folder / "s.db"))
+    async with worker, client:
+        yield worker, client
+
+
+async def test_a_client_starts_follows_and_answers_a_run(tmp_path: Path) -> None:
+    async with both(tmp_path) as (worker, client):
+        handle = await agents_of(client).client(SPEC).start("Go.", session_id="s")
+        (asked,) = (await handle.settled()).awaiting
+        assert asked.token
+        assert [one.id for one in await client.suspended("s")] == [asked.id]
+        result = await client.deliver(asked.token, "Bo")
+        assert result.status == "ok"
+        output = await handle.result()
+        assert output.status == "completed"
+        assert [event.type async for event in handle.events()][-1] == "run_stream_end"
+        there = await agents_of(worker).client("x.agent").handle(handle.run_id, session_id="s").output()
+        assert there.text == output.text
+
+
+async def test_a_client_cancels_a_run(tmp_path: Path) -> None:
+    async with both(tmp_path) as (_, client):
+        handle = await agents_of(client).client(SPEC).start("Go.", session_id="s")
+        await handle.settled()
+        await handle.cancel("enough")
+        output = await handle.result()
+        assert (output.status, output.error) == ("canceled", "enough")
+
+
+async def test_a_session_of_an_agent_that_is_not_known_here_is_refused(tmp_path: Path) -> None:
+    async with both(tmp_path) as (_, client):
+        handle = await agents_of(client).client(SPEC).start("Go.", session_id="s")
+        await handle.cancel()
+        other = Runtime(engine=InProcessEngine(tmp_path / "runs.db", worker=False))
+        Agents(other, sessions=SqliteSessionStore(tmp_path / "s.db"))
+        async with other:
+            unknown = AgentSpec(id="x.other", description="Other.")
+            with pytest.raises(SessionError, match=r"x\.agent"):
+                await agents_of(other).client(unknown).start("Go.", session_id="s")
