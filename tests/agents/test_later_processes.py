@@ -1,0 +1,92 @@
+"""Runs in a file, and the next process that has it: work that is done later, approvals while nobody works."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolgen.agents import Agents, Await, ScriptedPlanner, agents_of
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import LongRunningSpec, Runtime, StaticToolset, ToolOutcome
+from toolgen.runtime.results import Pending
+from toolgen.runtime.toolsets.functions import func_tool
+
+from .tools import Resetting, Users, agent, calling, engine_of, first_answer, resetting, texts
+
+pytestmark = pytest.mark.asyncio(loop_factories=["real"])  # files, and a client beside a worker
+
+
+async def update() -> str | Pending[str]:
+    """Update."""
+    return ToolOutcome.pending("job-1", "begun")
+
+
+LATE = LongRunningSpec(ack=func_tool(update, toolset="x.jobs").spec.result)
+JOBS = StaticToolset(name="x.jobs", bound=(func_tool(update, toolset="x.jobs", long_running=LATE),))
+
+
+@asynccontextmanager
+async def process(
+    folder: Path, planner: ScriptedPlanner, *toolsets: Any, worker: bool = True
+) -> AsyncIterator[Runtime]:
+    """Give a runtime over the files of the folder, as each process has one; it is closed as if it ended."""
+    engine = InProcessEngine(folder / "runs.db", worker=worker)
+    runtime = Runtime(engine=engine, interceptors=[Users()])
+    sessions = SqliteSessionStore(folder / "sessions.db")
+    Agents(runtime, sessions=sessions).register(agent("x.agent", planner, *toolsets))
+    async with runtime:
+        yield runtime
+    sessions.close()
+
+
+async def test_work_that_is_done_after_a_restart_opens_its_turn(tmp_path: Path) -> None:
+    async with process(tmp_path, ScriptedPlanner([calling("update"), first_answer]), JOBS) as runtime:
+        output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
+        (work,) = output.pending
+    async with process(tmp_path, ScriptedPlanner([texts]), JOBS) as runtime:
+        assert (await runtime.deliver(work.token, "2.4.0")).json == b'"2.4.0"'
+        await engine_of(runtime).result(work.run_id)
+        after = agents_of(runtime).client("x.agent").handle(f"{output.run_id}/done:call_0_0", session_id="s")
+        assert (await after.result()).text.endswith('[The work of update (call_0_0) is done: "2.4.0"]')
+
+
+async def test_work_that_is_done_while_the_session_is_busy_waits_over_a_restart(tmp_path: Path) -> None:
+    asks: list[Any] = [Await(kind="clarification", question="When?"), "soon"]
+    async with process(tmp_path, ScriptedPlanner([calling("update"), first_answer], asks), JOBS) as runtime:
+        client = agents_of(runtime).client("x.agent")
+        first = await client.run("Go.", session_id="s")
+        second = await client.start("More.", session_id="s")
+        await second.settled()
+        await runtime.deliver(first.pending[0].token, "2.4.0")
+    async with process(tmp_path, ScriptedPlanner(asks, [texts]), JOBS) as runtime:
+        client = agents_of(runtime).client("x.agent")
+        again = client.handle(second.run_id, session_id="s")
+        (asked,) = (await again.settled()).awaiting
+        await again.answer(asked, "now")
+        assert (await again.result()).status == "completed"
+        await engine_of(runtime).result(first.pending[0].run_id)
+        turns = await agents_of(runtime).sessions.transcript("s")
+        assert turns[-1].turn.run_id == f"{first.run_id}/done:call_0_0"
+
+
+async def test_an_approval_while_nobody_works_is_executed_once_by_the_next_worker(tmp_path: Path) -> None:
+    executor = Resetting()
+    reset = calling(("factory_reset", {"device_id": "d1"}))
+    async with process(tmp_path, ScriptedPlanner([reset]), resetting(executor)) as runtime:
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
+        (asked,) = (await handle.settled()).awaiting
+    async with process(tmp_path, ScriptedPlanner(), resetting(executor), worker=False) as client:
+        waiting = await client.deliver(asked.token, {"approved": True}, by="eve", wait_s=0.01)
+        assert (waiting.status, executor.asked) == ("pending", [])
+    async with process(tmp_path, ScriptedPlanner([reset, first_answer]), resetting(executor)) as runtime:
+        again = agents_of(runtime).client("x.agent").handle(handle.run_id, session_id="s")
+        assert (await again.result()).text == '{"name":"d1","lost":{}}'
+        assert (await runtime.deliver(asked.token, {"approved": True})).status == "ok"
+        log = await agents_of(runtime).events(handle.run_id)
+    assert executor.asked == ["d1 for u-secret"]
+    assert [event.person for event in log if event.type == "tool_authorization"] == ["eve"]
