@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import Engine, EngineError
+from toolgen.runtime.engine import Engine, EngineError, NondeterminismError
 
 from .conftest import StartEngine
 from .toys import Toys, abouts, call, play
@@ -240,7 +240,11 @@ async def test_a_loop_that_does_something_else_stands_still(
     toys.is_changed = True
     await engine.start()
     await engine.signal("r", "go", None, signal_id="1")
-    await asyncio.sleep(0.05)
+    for told in (engine.settled("r"), engine.result("r")):
+        with pytest.raises(
+            NondeterminismError, match="run r stands still: run r does 'tool:1' with something"
+        ):
+            await told
     assert (await engine.status("r")).state == "running"
     assert "NondeterminismError" in caplog.text
     assert "run r does 'tool:1' with something else" in caplog.text
@@ -249,6 +253,17 @@ async def test_a_loop_that_does_something_else_stands_still(
     await engine.start()
     assert (await engine.result("r")).output == {"id": "same", "ok": True}
     assert toys.counts("start") == {"same": 1}
+
+
+async def test_a_run_whose_child_stands_still_says_so(engine: Engine, toys: Toys) -> None:
+    await play(engine, [{"child": {"timeout_s": None}, "loop": "changed"}], run_id="r")
+    await engine.settled("r")
+    await engine.close()
+    toys.is_changed = True
+    await engine.start()
+    await engine.signal("r/child:0", "go", None, signal_id="1")
+    with pytest.raises(NondeterminismError, match="run r/child:0 stands still"):
+        await engine.settled("r")
 
 
 async def _read(engine: Engine, run_id: str) -> list[Mapping[str, Json]]:

@@ -165,7 +165,8 @@ async def script(ctx: RunContext, steps: list[dict[str, Any]]) -> list[Any]:
                 given.append(_plain(signal))
             case {"child": steps_below}:
                 try:
-                    given.append(await ctx.child(f"child:{number}", "script", steps_below))
+                    loop = step.get("loop", "script")
+                    given.append(await ctx.child(f"child:{number}", loop, steps_below))
                 except ActivityFailed as failure:
                     if step.get("is_needed"):
                         raise

@@ -62,6 +62,7 @@ class FileClient:
         self._is_closed = False
         batches.on_commit = self._committed
         runs.followers.on_report = self._ring
+        runs.on_fault = self._ring
 
     async def start(self, *, worker: bool, only: Collection[str] | None) -> None:
         """Watch the file, as its worker or as one of its clients.
@@ -145,10 +146,10 @@ class FileClient:
         return self._batches.read(partial(read_status, run_id=run_id))
 
     async def settled(self, run_id: str) -> RunStatus:
-        return await self._status_when(run_id, lambda status: status.is_over or status.state == "waiting")
+        return await self._status_when(run_id, may_wait=True)
 
     async def result(self, run_id: str) -> RunStatus:
-        return await self._status_when(run_id, lambda status: status.is_over)
+        return await self._status_when(run_id, may_wait=False)
 
     def events(
         self, run_id: str, *, after: int, follow: bool
@@ -168,10 +169,17 @@ class FileClient:
             raise unknown_run(run_id)
         return record
 
-    async def _status_when(self, run_id: str, is_so: Callable[[RunStatus], bool]) -> RunStatus:
+    async def _status_when(self, run_id: str, *, may_wait: bool) -> RunStatus:
+        """Return the status when the run is over, or where it may wait for something, when it does.
+
+        What this process has begun with moves, though the file may say for a moment that it waits.
+        """
         while True:
             status = self._batches.read(partial(read_status, run_id=run_id))
-            if is_so(status):
+            if status.is_over:
+                return status
+            is_moving = self._runs.is_moving(run_id)
+            if may_wait and status.state == "waiting" and not is_moving:
                 return status
             await self._news(run_id)
 

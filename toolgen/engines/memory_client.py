@@ -98,6 +98,7 @@ class MemoryClient:
         record = self.record(run_id)
         while record.ending is None:
             run = self._live(record)
+            run.require_no_fault()
             if run.is_parked:
                 break
             await run.turned.wait()
@@ -106,7 +107,9 @@ class MemoryClient:
     async def result(self, run_id: str) -> RunStatus:
         record = self.record(run_id)
         while record.ending is None:
-            await self._live(record).turned.wait()
+            run = self._live(record)
+            run.require_no_fault()
+            await run.turned.wait()
         return self._status(record)
 
     def events(

@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+from toolgen.runtime.engine import NondeterminismError
+
 from .journal import OpRecord, RunRecord, SignalRecord
 from .timers import Timer
 
@@ -58,11 +60,13 @@ class Wait:
 
 
 class Parking(Protocol):
-    """Hears when a run is parked, and when it goes on."""
+    """Hears when a run is parked, when it goes on, and when it cannot."""
 
     def parked(self, run: Run) -> None: ...
 
     def unparked(self, run: Run) -> None: ...
+
+    def stood_still(self, run: Run) -> None: ...
 
 
 class Run:
@@ -74,6 +78,7 @@ class Run:
         "_parking",
         "appended",
         "children",
+        "fault",
         "in_flight",
         "inbox",
         "is_parked",
@@ -104,10 +109,12 @@ class Run:
         """It is over, or its engine was closed: nothing of it counts any more."""
         self.is_parked = False
         """Nothing goes on in it before a signal comes."""
+        self.fault = ""
+        """Why it stands still in this process; "" where it does not."""
         self.appended = Bell()
         """Rings for every event, and at the end."""
         self.turned = Bell()
-        """Rings when the run is parked, and at the end."""
+        """Rings when the run is parked or stands still, and at the end."""
         self._moves = 0
         self._is_looking = False
 
@@ -129,6 +136,29 @@ class Run:
         self._moves += 1
         self.unpark()
         self.consider()
+
+    def require_no_fault(self) -> None:
+        """Raise where the run, or a child that it waits for, stands still.
+
+        Raises:
+            NondeterminismError: as said.
+        """
+        if self.fault:
+            raise NondeterminismError(
+                f"run {self.record.run_id} stands still: {self.fault}",
+                hint="cancel it, or go back to the version that began it",
+            )
+        for child in self.children.values():
+            child.require_no_fault()
+
+    def stand_still(self, fault: str) -> None:
+        """Keep why the run cannot go on here, and tell those who wait for it or for a run above it."""
+        self.fault = fault
+        run: Run | None = self
+        while run is not None:
+            run.turned.ring()
+            self._parking.stood_still(run)
+            run = run.parent
 
     def unpark(self) -> None:
         run: Run | None = self

@@ -55,6 +55,8 @@ class Runs:
         self._last_events: LastEvents | None = None
         self._live: dict[str, Run] = {}
         self._is_working = False
+        self.on_fault: Callable[[str], None] = lambda _: None
+        """Hears the ids of runs that stand still, and of those above them."""
 
     @property
     def followers(self) -> Followers:
@@ -222,6 +224,22 @@ class Runs:
         if not run.is_stopped:
             self._journal.unpark(run.record)
 
+    def stood_still(self, run: Run) -> None:
+        """Tell whoever reads the runs in another way than by their bells."""
+        self.on_fault(run.record.run_id)
+
+    def is_moving(self, run_id: str) -> bool:
+        """Return whether this process executes the run, and it does not wait.
+
+        Raises:
+            NondeterminismError: the run, or a child that it waits for, stands still.
+        """
+        run = self._live.get(run_id)
+        if run is None or run.task is None:
+            return False
+        run.require_no_fault()
+        return not run.is_parked
+
     def _evict(self, run: Run, is_kept: bool) -> None:
         """Let a run that is parked leave the memory, with its children, as soon as its parent does."""
         if not run.is_parked or run.is_stopped:
@@ -307,6 +325,7 @@ class Runs:
         problem = context.fault or problem
         if isinstance(problem, NondeterminismError):
             log.error("run %s stands still: %s", record.run_id, problem, exc_info=problem)
+            run.stand_still(problem.message)
         elif problem is None:
             self._end(run, "completed", output)
         else:

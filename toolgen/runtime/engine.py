@@ -363,6 +363,7 @@ class Engine(Protocol):
 
         Raises:
             UnknownRunError: no run has the id.
+            NondeterminismError: it stands still in this process, or a child does.
         """
         ...
 
@@ -371,6 +372,7 @@ class Engine(Protocol):
 
         Raises:
             UnknownRunError: no run has the id.
+            NondeterminismError: as `settled`.
         """
         ...
 
