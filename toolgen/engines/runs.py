@@ -55,6 +55,8 @@ class Runs:
         self._last_events: LastEvents | None = None
         self._live: dict[str, Run] = {}
         self._is_working = False
+        self._keeps_parked = False
+        """Runs that are parked stay in memory: nothing else would go on with these when something comes."""
         self.on_fault: Callable[[str], None] = lambda _: None
         """Hears the ids of runs that stand still, and of those above them."""
 
@@ -90,6 +92,7 @@ class Runs:
         if not worker:
             return
         was_working, self._is_working = self._is_working, True
+        self._keeps_parked = only is not None
         if only is not None:
             found = (self._journal.find_open(run_id) for run_id in only)
             self.resume([record for record in found if record is not None])
@@ -247,7 +250,7 @@ class Runs:
         if not is_kept:
             run.is_parked = False
             run.consider()
-        elif run.parent is None or run.parent.is_stopped:
+        elif not self._keeps_parked and (run.parent is None or run.parent.is_stopped):
             self._stop(run)
 
     def _stop(self, run: Run) -> None:
