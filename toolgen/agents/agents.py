@@ -19,6 +19,7 @@ from toolgen.runtime.calls import CallMeta
 from toolgen.runtime.engine import ActivityInfo, Engine, RunState
 from toolgen.runtime.errors import FormatError, RegistrationError
 from toolgen.runtime.events.records import Event
+from toolgen.runtime.resolution import Resolution
 from toolgen.runtime.results import Delegated, ToolResult
 from toolgen.runtime.runtime import Runtime
 from toolgen.runtime.specs import ToolSpec
@@ -32,8 +33,10 @@ from .client import AgentClient
 from .conversations import Sessions
 from .host import AgentHost
 from .output import RunOutput, without_tokens
+from .owner import is_of_agent
 from .planner.retrying import PlannerRetry
 from .registration import AgentRegistration, AgentSpec
+from .resolving import resolve
 from .runs import Runs
 from .sessions.memory import MemorySessionStore
 from .sessions.sessions import SessionStore
@@ -223,6 +226,17 @@ class Agents:
     def entry_of(self, tool: str, run_id: str) -> Entry | None:
         """Return a tool by id, as the run saw it last."""
         return self._host.seen_entry(tool, run_id)
+
+    async def cancel_run(self, run_id: str, reason: str) -> None:
+        """Cancel a run; of an agent's the conversation hears of the calls that waited in it."""
+        if is_of_agent(await self._host.engine.status(run_id)):
+            await self._runs.cancel(run_id, reason)
+        else:
+            await self._host.engine.cancel(run_id, reason=reason)
+
+    async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
+        """Return what became of a call whose outcome was unknown, once its conversation has it."""
+        return await resolve(self._host, run_id, tool_call_id, resolution, by)
 
     async def open(self) -> None:
         """Open the dynamic toolsets of the agents, and begin to execute runs."""

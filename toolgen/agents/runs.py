@@ -21,7 +21,12 @@ from toolgen.runtime.waiting.answers import (
     refuse_excess,
     without_optional_nulls,
 )
-from toolgen.runtime.waiting.errors import BadAnswerError, ConflictingAnswerError, LateAnswerError
+from toolgen.runtime.waiting.errors import (
+    BadAnswerError,
+    ConflictingAnswerError,
+    LateAnswerError,
+    TamperedSuspensionError,
+)
 from toolgen.runtime.waiting.frozen import FrozenCall
 from toolgen.runtime.waiting.waits import frozen_about
 
@@ -325,7 +330,11 @@ class Runs:
     async def cancel(self, run_id: str, reason: str) -> None:
         """Cancel a run and its children, with all that they wait for; the next turn hears of these calls."""
         status = await self._engine.status(run_id)
-        waiting = () if status.is_over else await self._awaiting(status)
+        waiting: Sequence[Awaiting] = ()
+        try:
+            waiting = () if status.is_over else await self._awaiting(status)
+        except TamperedSuspensionError:  # the run can still be canceled
+            log.exception("what waits in run %s is not known to its conversation", run_id)
         await self._engine.cancel(run_id, reason=reason)
         for call in waiting:
             if call.token:

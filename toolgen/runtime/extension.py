@@ -11,8 +11,10 @@ from .call.failures import Arguments
 from .call.host import Host
 from .calls import CallMeta
 from .errors import RegistrationError
+from .resolution import Resolution, ResolveError
 from .results import Delegated, ToolResult
 from .toolsets.registry import Registry
+from .waiting.errors import NoEngineError
 
 if TYPE_CHECKING:
     from .events.hub import Events
@@ -61,6 +63,14 @@ class Extension(Protocol):
         """Return a tool by id as a run saw it last; None where no run of this extension did."""
         ...
 
+    async def cancel_run(self, run_id: str, reason: str) -> None:
+        """Cancel a run, with what else has to know of it; as `Runtime.cancel_run`."""
+        ...
+
+    async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
+        """Keep what became of a call whose outcome was unknown; as `Runtime.resolve`."""
+        ...
+
 
 class NoExtension:
     """Nothing stands on the runtime: no agent answers, and no run waits."""
@@ -93,3 +103,11 @@ class NoExtension:
 
     def entry_of(self, tool: str, run_id: str) -> Entry | None:
         return None
+
+    async def cancel_run(self, run_id: str, reason: str) -> None:
+        if self._host.waits is None:
+            raise NoEngineError
+        await self._host.waits.engine.cancel(run_id, reason=reason)
+
+    async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
+        raise ResolveError("this runtime has no agents, and so no conversation that could have the outcome")

@@ -27,6 +27,7 @@ from .calls import NO_META, CallMeta, ToolCall
 from .errors import RegistrationError, UnknownToolError
 from .events.reports import Reports
 from .extension import Extension, Interior, NoExtension
+from .resolution import Resolution, ResolveError
 from .results import Delegated, Suspended, ToolResult
 from .specs import ToolSpec
 from .toolsets.directory import Directory
@@ -331,6 +332,36 @@ class Runtime:
         """
         if self._host.waits is not None:
             self._host.waits.be_client()
+
+    async def cancel_run(self, run_id: str, reason: str = "") -> None:
+        """Cancel a run, with all that it has started and waits for; one that is over is left alone.
+
+        Raises:
+            UnknownRunError: no run has the id.
+            NoEngineError: this runtime has no runs.
+        """
+        await self._extension.cancel_run(run_id, reason)
+
+    async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
+        """Return what became of a call whose outcome was unknown, once its conversation has it.
+
+        The turns after it see it in the place of the words that the call may have run, and who says so is
+        kept beside it. Nothing is executed.
+
+        Args:
+            run_id: Of the agent that made the call.
+            tool_call_id: Of the call.
+            resolution: What became of it; a result has to fit the tool.
+            by: Who has found out.
+
+        Raises:
+            UnknownRunError: no run of an agent has the id.
+            ResolveError: the outcome is known or may still come, there is no such call, the result does not
+                fit, or nobody is named.
+        """
+        if not by:
+            raise ResolveError("nobody says so", hint="name who has found out what became of the call")
+        return await self._extension.resolve(run_id, tool_call_id, resolution, by=by)
 
     async def start_runs(self, run_id: str = "") -> None:
         """Begin to execute runs; a client executes the one of this id."""

@@ -15,8 +15,6 @@ from toolgen.contract.policy import History
 from toolgen.runtime.call.boundary import Contained, name_of
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.engine import NonRetryableError
-from toolgen.runtime.results import ToolStatus
-from toolgen.runtime.waiting.loop import UNKNOWN
 
 from ..catalogue import Agent
 from ..loop.documents import RunFacts
@@ -31,11 +29,10 @@ from ..planner.messages import (
 )
 from ..planner.planner import PlanInput
 from ..sessions.sessions import Said, SessionStore, Summary, Turn
+from ..unknown_calls import lost_answer
 
 MOST_RUNS: Final = 1_000
 """Runs whose conversation is kept in the process; that of another one is read anew."""
-_UNKNOWN: Final[ToolStatus] = "pending"
-"""Of a call whose end nobody knows; a provider would be told of an error that the call has failed."""
 
 
 def place_of(step: int) -> int:
@@ -281,8 +278,4 @@ def _whole(message: ToolMessage, calls: AssistantMessage) -> ToolMessage:
     if len(message.answers) >= len(calls.calls):
         return message
     answers = {answer.id: answer for answer in message.answers}
-    return ToolMessage(answers=tuple(answers.get(call.id) or _lost(call) for call in calls.calls))
-
-
-def _lost(call: PlannedCall) -> ToolAnswer:
-    return ToolAnswer(id=call.id, name=call.name, status=_UNKNOWN, text=to_json(UNKNOWN).decode())
+    return ToolMessage(answers=tuple(answers.get(call.id) or lost_answer(call) for call in calls.calls))

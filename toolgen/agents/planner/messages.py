@@ -71,6 +71,8 @@ class ToolAnswer:
     """Of a bounded result: how much of the data it shows."""
     artifacts: tuple[ArtifactRef, ...] = ()
     """For who shows the conversation to people; no planner gets them."""
+    resolved_by: str = ""
+    """Who found out what became of a call whose outcome was unknown; "" for what its tool returned."""
 
 
 @record

@@ -42,10 +42,13 @@ def messages_from_text(text: str) -> tuple[Message, ...]:
 def with_answers(messages: Iterable[Message], answers: Mapping[str, ToolAnswer]) -> tuple[Message, ...]:
     """Return what was said in a run, with the results of calls that no step has, by the id of the call.
 
-    The results of a batch are in the order of its calls; those of calls without one are left out.
+    The results of a batch are in the order of its calls; those of calls without one are left out. What a
+    person has resolved is in the place of what a step has.
     """
     found: list[Message] = []
     for message in [*messages, None]:
+        if isinstance(message, ToolMessage):
+            message = _with_resolved(message, answers)
         last = found[-1] if found else None
         if isinstance(last, AssistantMessage) and not isinstance(message, ToolMessage):
             kept = tuple(answers[call.id] for call in last.calls if call.id in answers)
@@ -54,6 +57,13 @@ def with_answers(messages: Iterable[Message], answers: Mapping[str, ToolAnswer])
         if message is not None:
             found.append(message)
     return tuple(found)
+
+
+def _with_resolved(message: ToolMessage, answers: Mapping[str, ToolAnswer]) -> ToolMessage:
+    resolved = {id_: answer for id_, answer in answers.items() if answer.resolved_by}
+    if resolved.keys().isdisjoint(answer.id for answer in message.answers):
+        return message
+    return ToolMessage(answers=tuple(resolved.get(answer.id, answer) for answer in message.answers))
 
 
 def answers_of(messages: Iterable[Message]) -> dict[str, ToolAnswer]:

@@ -196,7 +196,8 @@ class SessionStore(Protocol):
     async def answer(self, run_id: str, answer: ToolAnswer) -> None:
         """Keep the result of a call of a run, in the place of what was kept of the call before.
 
-        It is among what was said for as long as no step has the results of the call's batch.
+        It is among what was said for as long as no step has the results of the call's batch; a result that
+        a person has resolved (`ToolAnswer.resolved_by`) also then, in the place of the one in the step.
         """
         ...
 

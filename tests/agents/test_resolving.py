@@ -1,0 +1,61 @@
+"""`Runtime.resolve`: what a person has found out stands in the conversation from then on."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolgen.agents import PlannedCall, ScriptedPlanner, ToolMessage, agents_of
+from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.agents.unknown_calls import is_unknown, lost_answer
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import Runtime
+from toolgen.runtime.engine import UnknownRunError
+from toolgen.runtime.resolution import Resolution, ResolveError
+
+from .tools import TOOLS, agent, calling, running
+
+WELL = Resolution(outcome="result", result="late")
+
+
+async def test_it_takes_the_place_of_what_a_step_has() -> None:
+    """A run that goes on after a call with an unknown outcome has it in a step."""
+    sessions = MemorySessionStore()
+    planner = ScriptedPlanner([calling("hang")], [lambda given: str(given.messages)])
+    async with running(agent("x.agent", planner), sessions=sessions) as (runtime, _):
+        client = agents_of(runtime).client("x.agent")
+        handle = await client.start("Go.", session_id="s")
+        async for event in handle.events():
+            if event.type == "tool_start":
+                break
+        await handle.cancel()
+        (message,) = [m for m in await sessions.run_messages(handle.run_id) if m.type == "assistant"]
+        (call,) = message.calls
+        await sessions.write(handle.run_id, 3, [ToolMessage(answers=(lost_answer(call),))])
+        result = await runtime.resolve(handle.run_id, call.id, WELL, by="jo")
+        assert (result.status, result.json) == ("ok", b'"late"')
+        last = (await sessions.run_messages(handle.run_id))[-1]
+        assert isinstance(last, ToolMessage)
+        assert [(one.text, one.resolved_by) for one in last.answers] == [('"late"', "jo")]
+        with pytest.raises(ResolveError, match="is known: ok, says jo"):
+            await runtime.resolve(handle.run_id, call.id, WELL, by="mira")
+        with pytest.raises(ResolveError, match="nobody says so"):
+            await runtime.resolve(handle.run_id, call.id, WELL, by="")
+
+
+async def test_only_agents_have_conversations() -> None:
+    async with Runtime(engine=InProcessEngine()) as runtime:
+        runtime.register(TOOLS)
+        with pytest.raises(ResolveError, match="has no agents"):
+            await runtime.resolve("run", "call", WELL, by="jo")
+    async with running(agent("x.agent", ScriptedPlanner(["Hello."]))) as (runtime, _):
+        with pytest.raises(UnknownRunError):
+            await runtime.resolve("run", "call", WELL, by="jo")
+        output = await agents_of(runtime).client("x.agent").one_shot("Go.")
+        with pytest.raises(ResolveError, match="belongs to no conversation"):
+            await runtime.resolve(output.run_id, "call", WELL, by="jo")
+
+
+def test_what_is_unknown() -> None:
+    lost = lost_answer(PlannedCall(name="work", id="c-1"))
+    assert is_unknown(lost)
+    assert '"unknown"' in lost.text

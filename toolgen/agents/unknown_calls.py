@@ -1,0 +1,27 @@
+"""Calls whose end nobody knows: what a conversation has in the place of their results."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from toolgen.runtime.results import ToolStatus
+
+from .planner.messages import PlannedCall, ToolAnswer
+
+_UNKNOWN: Final[ToolStatus] = "pending"
+"""Of a call whose end nobody knows; a provider would be told of an error that the call has failed."""
+
+
+def lost_answer(call: PlannedCall) -> ToolAnswer:
+    """Return what planners see of a call whose result was not kept."""
+    text = '{"unknown":"its result was not kept; it may have run"}'
+    return ToolAnswer(id=call.id, name=call.name, status=_UNKNOWN, text=text)
+
+
+def is_unknown(answer: ToolAnswer) -> bool:
+    """Return whether an answer says that the end of its call is not known."""
+    if answer.status != _UNKNOWN:
+        return False
+    document = json.loads(answer.text)
+    return isinstance(document, dict) and list(document) == ["unknown"]

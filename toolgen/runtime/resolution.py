@@ -1,0 +1,24 @@
+"""What a person has found out of a call that may have run, and whose result was lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.json_value import Json
+
+
+class ResolveError(ToolgenError):
+    """The outcome of the call is not taken; the message says why, and nothing has changed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """What became of a call."""
+
+    outcome: Literal["result", "failed", "not_run"]
+    result: Json = None
+    """Of a call that ended well, as the result schema of its tool says."""
+    message: str = ""
+    """Why a call has failed, for the model."""
