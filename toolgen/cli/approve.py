@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import sys
 from contextlib import redirect_stdout
@@ -14,7 +13,8 @@ from toolgen.runtime import Runtime, Suspended
 
 from .call import waiting
 from .config import Project
-from .runtime import load_runtime, unimplemented_methods
+from .person import user_name
+from .runtime import durable_engine, load_runtime, unimplemented_methods
 from .terminal import show_document
 from .waiting import described, line_of
 
@@ -44,6 +44,7 @@ async def answer_call(project: Project, name: str, answer: Answer, session: str 
         ToolgenError: the name or the answer is not good; nothing ran.
     """
     runtime = await load_runtime(project)
+    durable_engine(runtime)
     runtime.be_client()
     async with runtime:
         suspended = await _named(runtime, name, session)
@@ -113,6 +114,7 @@ def _agrees() -> bool:
 async def show_waiting(project: Project, session: str | None) -> int:
     """Print what waits for an answer, oldest first, each with its id."""
     runtime = await load_runtime(project)
+    durable_engine(runtime)
     runtime.be_client()
     async with runtime:
         found = await runtime.suspended(session)
@@ -138,7 +140,7 @@ def answer_of(
     Raises:
         ToolgenError: a text is not JSON, or the options contradict one another.
     """
-    by = by or _user()
+    by = by or user_name()
     if cancel:
         if deny or payload or answer:
             raise ToolgenError(
@@ -157,14 +159,6 @@ def answer_of(
     if payload:
         given["payload"] = _json("--payload", payload)
     return Answer(value=given, is_sure=deny or is_sure, by=by)
-
-
-def _user() -> str:
-    """Return the name of the user of this machine; "" where there is none."""
-    try:
-        return getpass.getuser()
-    except (ImportError, KeyError, OSError):
-        return ""
 
 
 def _json(option: str, text: str) -> Json:

@@ -21,7 +21,7 @@ from toolgen.runtime import (
 )
 
 from .config import Project
-from .runtime import load_runtime, require_facts, specs_of, unimplemented_methods
+from .runtime import DURABLE_HINT, load_runtime, require_facts, specs_of, unimplemented_methods
 from .terminal import show_document
 from .waiting import described
 
@@ -48,7 +48,7 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
     for line in unimplemented:
         print(line, file=sys.stderr)
     if result.suspension is not None:
-        print(waiting(result.suspension), file=sys.stderr)
+        print(_waiting(runtime, result.suspension), file=sys.stderr)
     if result.json:
         show_document(result.json)
     return 0 if result.status in ("ok", "pending", "suspended") else 1
@@ -58,6 +58,14 @@ def waiting(suspended: Suspended) -> str:
     """Return what a call waits for, and the command that answers it."""
     option = " --answer JSON" if suspended.kind != "confirmation" else ""
     return f"{described(suspended)}\nanswer it with: toolgen approve {suspended.token}{option}"
+
+
+def _waiting(runtime: Runtime, suspended: Suspended) -> str:
+    """Return what a call waits for, and how it is answered, if it can be once this process has ended."""
+    if runtime.engine is not None and runtime.engine.caps.is_durable:
+        return waiting(suspended)
+    gone = "nobody can answer it: the configured runtime keeps no runs beyond its process"
+    return f"{described(suspended)}\n{gone}\n  hint: {DURABLE_HINT}"
 
 
 def _build_codecs(runtime: Runtime, tool: str) -> None:

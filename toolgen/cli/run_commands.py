@@ -57,6 +57,28 @@ def resume(run: RunId, config: Config = None) -> None:
 
 
 @runs_app.command()
+def resolve(
+    run: RunId,
+    call: Annotated[str, typer.Argument(help="Id of the call in the run.", metavar="CALL")],
+    result: Annotated[str, typer.Option(help="What the tool has returned, as JSON.", metavar="JSON")] = "",
+    failed: Annotated[str, typer.Option(help="It failed; what the model is told.", metavar="TEXT")] = "",
+    not_run: Annotated[bool, typer.Option("--not-run", help="It was not run at all.")] = False,
+    by: Annotated[
+        str, typer.Option(help="Who has found out; by default the user of this machine.", metavar="NAME")
+    ] = "",
+    config: Config = None,
+) -> None:
+    """Say what became of a call whose outcome is unknown; its conversation has it then. Nothing is run."""
+    from .person import user_name
+    from .resolving import resolution_of
+    from .runs import resolve_call
+
+    resolution = resolution_of(result=result, failed=failed, not_run=not_run)
+    project = find_project(config)
+    raise typer.Exit(asyncio.run(resolve_call(project, run, call, resolution, by or user_name())))
+
+
+@runs_app.command()
 def cancel(
     run: RunId,
     reason: Annotated[str, typer.Option(help="Why, for its log.", metavar="TEXT")] = "",

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, redirect_stdout
+from typing import Any, Final
 
-from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable
 from toolgen.runtime import Runtime
 from toolgen.runtime.engine import Engine, RunState, RunStatus
+from toolgen.runtime.resolution import Resolution
+from toolgen.runtime.waiting.errors import TamperedSuspensionError
 from toolgen.runtime.waiting.waits import frozen_about
 
 from .config import Project
-from .runtime import load_runtime
+from .runtime import durable_engine, load_runtime, unimplemented_methods
 from .terminal import show_document
+
+_ELSEWHERE_S: Final = 30.0
+"""How long a command waits for the process that executes the runs of the file."""
 
 
 async def list_runs(project: Project, *, state: RunState | None, session: str | None, limit: int) -> int:
-    """Print one line a run, the newest first."""
+    """Print one line a run, the newest first, and below it what it waits for."""
     async with _opened(project) as (_, engine):
-        for status in await engine.list_runs(state=state, session=session, limit=limit):
-            print(printable(_line(status)))
+        found = await engine.list_runs(state=state, session=session, limit=limit)
+    for status in found:
+        _show_line(status)
+    if not found:
+        print("no run is kept" if state is None and session is None else "no such run", file=sys.stderr)
+    elif any(_asked(wait.about)[0] for status in found for wait in status.awaiting):
+        print("answer what waits by its id: toolgen approve ID", file=sys.stderr)
     return 0
 
 
@@ -54,16 +65,20 @@ async def show_run(project: Project, run_id: str) -> int:
 async def resume_run(project: Project, run_id: str) -> int:
     """Execute one run in this process until it is over or waits; return 1 when it failed.
 
-    Where another process executes the runs of the file, it is waited for.
+    Where another process executes the runs of the file, it is waited for, 30 seconds.
 
     Raises:
         UnknownRunError: no run has the id.
+        NondeterminismError: it stands still.
     """
     async with _opened(project) as (runtime, engine):
         await engine.status(run_id)
-        await runtime.start_runs(run_id)
-        status = await engine.settled(run_id)
-    print(printable(_line(status)))
+        with unimplemented_methods() as unimplemented, redirect_stdout(sys.stderr):
+            await runtime.start_runs(run_id)
+            status = await _there(engine, run_id, engine.settled)
+    for line in unimplemented:
+        print(line, file=sys.stderr)
+    _show_line(status)
     return 1 if status.state == "failed" else 0
 
 
@@ -74,12 +89,39 @@ async def cancel_run(project: Project, run_id: str, reason: str) -> int:
         UnknownRunError: no run has the id.
     """
     async with _opened(project) as (runtime, engine):
-        await engine.status(run_id)
-        await runtime.start_runs(run_id)
-        await engine.cancel(run_id, reason=reason)
+        await runtime.cancel_run(run_id, reason)
+        await runtime.start_runs(run_id)  # after it, so that nothing of the run is executed here
         status = await engine.status(run_id)
-    print(printable(_line(status)))
+        if not status.is_over:
+            status = await _there(engine, run_id, engine.result)
+    _show_line(status)
     return 0
+
+
+async def resolve_call(project: Project, run_id: str, call: str, resolution: Resolution, by: str) -> int:
+    """Have a conversation keep what became of a call, and print the JSON that the model gets.
+
+    Raises:
+        UnknownRunError: no run of an agent has the id.
+        ResolveError: the outcome is not taken.
+    """
+    async with _opened(project) as (runtime, _):
+        result = await runtime.resolve(run_id, call, resolution, by=by)
+    show_document(result.json)
+    return 0
+
+
+async def _there(engine: Engine, run_id: str, when: Callable[[str], Awaitable[RunStatus]]) -> RunStatus:
+    """Return the status that `when` waits for; that of now, where another process takes too long."""
+    if engine.is_worker:
+        return await when(run_id)
+    print("another process executes the runs of this file, and is waited for", file=sys.stderr)
+    try:
+        async with asyncio.timeout(_ELSEWHERE_S):
+            return await when(run_id)
+    except TimeoutError:
+        print("it still goes on there", file=sys.stderr)
+        return await engine.status(run_id)
 
 
 @asynccontextmanager
@@ -90,28 +132,36 @@ async def _opened(project: Project) -> AsyncIterator[tuple[Runtime, Engine]]:
         ToolgenError: its runs end with its process, so another process never sees any.
     """
     runtime = await load_runtime(project)
-    engine = runtime.engine
-    if engine is None or not engine.caps.is_durable:
-        raise ToolgenError(
-            "the configured runtime keeps no runs beyond its process",
-            hint='give it a file: Runtime(engine=InProcessEngine("runs.db"))',
-        )
+    engine = durable_engine(runtime)
     runtime.be_client()
     async with runtime:
         yield runtime, engine
 
 
-def _line(status: RunStatus) -> str:
+def _show_line(status: RunStatus) -> None:
+    """Print where a run stands, and on lines of their own what it waits for."""
     given: Any = status.input
-    what = given["facts"]["agent"] if "facts" in given else given["frozen"]["tool"]
-    waits = "; ".join(filter(None, (_asked(wait.about) for wait in status.awaiting)))
-    parts = (status.run_id, status.state, what, status.session, waits or status.error)
-    return "  ".join(part for part in parts if part)
+    match given:
+        case {"frozen": {"tool": str(what)}} | {"facts": {"agent": str(what)}}:
+            pass
+        case _:  # of a loop that the host has
+            what = ""
+    session = f"session {status.session}" if status.session else ""
+    parts = (status.run_id, status.state, what, session, status.error)
+    print(printable("  ".join(part for part in parts if part)))
+    for wait in status.awaiting:
+        _, text = _asked(wait.about)
+        print(f"  {printable(text)}")
 
 
-def _asked(about: Json) -> str:
-    """Return what a wait asks, in short."""
-    frozen = frozen_about(about)
+def _asked(about: Json) -> tuple[str, str]:
+    """Return the id by which `toolgen approve` answers a wait, "" without one, and its question, in short."""
+    try:
+        frozen = frozen_about(about)
+    except TamperedSuspensionError as error:
+        return "", f"waits, but {error.message}: cancel the run"
     if frozen is not None:
-        return f"{frozen.kind} {frozen.id}: {frozen.question or frozen.handle}"
-    return str(about.get("question") or about.get("kind", "")) if isinstance(about, dict) else ""
+        text = frozen.question or frozen.preview or frozen.handle
+        return frozen.id, f"waits for {frozen.kind}: {frozen.id}  {frozen.tool}  {text}"
+    facts: Any = about if isinstance(about, dict) else {}
+    return "", f"waits for {facts.get('kind', 'its client')}: {facts.get('question', '')}".removesuffix(": ")

@@ -14,17 +14,20 @@ from contextlib import (
     contextmanager,
 )
 from functools import reduce
-from typing import Any
+from typing import Any, Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.expr.rendering import shown
 from toolgen.runtime import CallMeta, Runtime, ToolSpec, UnknownToolError
 from toolgen.runtime.call.unimplemented import Unimplemented
+from toolgen.runtime.engine import Engine
 
 from .config import Project
 from .load import load_module
 from .python_errors import authors_code, cause_of
+
+DURABLE_HINT: Final = 'give it a file: Runtime(engine=InProcessEngine("runs.db"))'
 
 
 async def load_runtime(project: Project) -> Runtime:
@@ -43,6 +46,18 @@ async def load_runtime(project: Project) -> Runtime:
         made = make()
         made = await made if inspect.isawaitable(made) else made
     return _checked(project.runtime, made)
+
+
+def durable_engine(runtime: Runtime) -> Engine:
+    """Return the engine of a runtime, whose runs another process sees too.
+
+    Raises:
+        ToolgenError: its runs end with its process.
+    """
+    engine = runtime.engine
+    if engine is None or not engine.caps.is_durable:
+        raise ToolgenError("the configured runtime keeps no runs beyond its process", hint=DURABLE_HINT)
+    return engine
 
 
 @asynccontextmanager

@@ -1,0 +1,174 @@
+"""A project whose agent keeps its runs in a file, for tests of commands, and the other processes of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .conftest import ProjectFolder, in_a_process, surroundings
+
+PATIENCE_S = 30.0
+MAIN = '''\
+"""An agent that calls the tools which it is told to."""
+
+import asyncio
+from pathlib import Path
+
+from toolgen.agents import (
+    AgentRegistration, Agents, AgentSpec, AgentTool, CallTools, FinalResponse, PlannedCall, agents_of,
+)
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import ConfirmSpec, Runtime, ToolContext, ToolOutcome, Unfinished
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+
+
+def tell(line: str) -> None:
+    with open("did", "a") as log:
+        log.write(f"{line}\\n")
+
+
+async def work(name: str) -> str:
+    """Work until the gate of the name is open."""
+    tell(f"begin {name}")
+    while not Path(f"{name}.gate").exists():
+        await asyncio.sleep(0.005)
+    tell(f"end {name}")
+    return f"{name} is done"
+
+
+async def ask(name: str, ctx: ToolContext) -> str | Unfinished:
+    """Ask who it is."""
+    if not ctx.answer:
+        return ToolOutcome.ask(f"Who is {name}?")
+    tell(f"heard {ctx.answer} of {name}")
+    return f"{name} is {ctx.answer}"
+
+
+async def wipe(name: str) -> str:
+    """Wipe a disk."""
+    tell(f"wiped {name}")
+    return f"{name} is empty"
+
+
+class Obeying:
+    """Calls `work a`, and answers when it has the result."""
+
+    async def plan_start(self, given):
+        tool, name = given.messages[-1].text.split(" ", 1)
+        return CallTools(calls=(PlannedCall.of(tool, {"name": name}, id=f"call_{tool}"),))
+
+    async def plan_resume(self, given):
+        return FinalResponse(text=given.messages[-1].answers[0].text)
+
+
+def engine():
+    return InProcessEngine("runs.db")
+
+
+def runtime() -> Runtime:
+    made = Runtime(engine=engine())
+    bound = [
+        func_tool(work, toolset="x.tools"),
+        func_tool(ask, toolset="x.tools"),
+        func_tool(wipe, toolset="x.tools", confirm=ConfirmSpec(hint="Wipe {name}?")),
+    ]
+    tools = function_toolset("x.tools", bound)
+    spec = AgentSpec(
+        id="x.agent",
+        description="The agent.",
+        tools=tuple(AgentTool(id=one.spec.id, name=one.spec.name) for one in bound),
+    )
+    agents = Agents(made, sessions=SqliteSessionStore("sessions.db"))
+    agents.register(AgentRegistration(spec=spec, planner=Obeying(), toolsets=(tools,), format=1))
+    return made
+'''
+START = """\
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from app.main import agents_of, runtime
+
+
+async def start(*runs: str) -> None:
+    made = runtime()
+    await made.__aenter__()
+    for run in runs:
+        run_id, session, message = run.split(":")
+        client = agents_of(made).client("x.agent")
+        await client.start(message, run_id=run_id, session_id=session)
+        while (await made.engine.status(run_id)).state == "running":
+            if f"begin {message[5:]}" in Path("did").read_text().splitlines():
+                break
+            await asyncio.sleep(0.005)
+    os._exit(0)
+
+
+asyncio.run(start(*sys.argv[1:]))
+"""
+SERVE = """\
+import asyncio
+from pathlib import Path
+
+from app.main import runtime
+
+
+async def serve() -> None:
+    async with runtime():
+        Path("ready").touch()
+        await asyncio.Event().wait()
+
+
+asyncio.run(serve())
+"""
+
+
+def write_runs(project: ProjectFolder) -> None:
+    """Write an agent, what starts its runs and what serves them into the project."""
+    project.write("app/main.py", MAIN)
+    project.write("start.py", START)
+    project.write("serve.py", SERVE)
+    project.write("did", "")
+
+
+def start(project: ProjectFolder, *runs: str) -> None:
+    """Start runs, `run:session:message` each, in a process that is killed once they wait or work."""
+    done = in_a_process(project.path, "start.py", *runs)
+    assert done.returncode == 0, done.stderr
+
+
+def did(project: ProjectFolder) -> list[str]:
+    """Return what the tools have done, in whatever process."""
+    return (project.path / "did").read_text("utf-8").splitlines()
+
+
+@contextmanager
+def serving(project: ProjectFolder) -> Iterator[subprocess.Popen[str]]:
+    """Have a process that executes the runs of the project, and kill it at last."""
+    (project.path / "ready").unlink(missing_ok=True)
+    with subprocess.Popen(
+        [sys.executable, "serve.py"],
+        cwd=project.path,
+        env=surroundings(),
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        try:
+            until_there(project.path / "ready")
+            yield server
+        finally:
+            server.kill()
+
+
+def until_there(file: Path) -> None:
+    """Return once another process has made the file."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not file.exists():
+        assert time.monotonic() < deadline, f"no process has made {file}"
+        time.sleep(0.01)

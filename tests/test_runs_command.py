@@ -1,0 +1,159 @@
+"""`toolgen runs`: what an operator sees and does of runs that are kept in a file."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import pytest
+
+from .conftest import Done, ProjectFolder, in_a_process
+from .runs_project import MAIN, did, serving, start, write_runs
+
+
+@pytest.fixture
+def runs(project: ProjectFolder) -> ProjectFolder:
+    write_runs(project)
+    return project
+
+
+def waiting_ids(runs: ProjectFolder) -> list[str]:
+    """Return the ids of what waits, as `toolgen runs list` has them, the newest first."""
+    lines = runs.run("runs", "list").out.splitlines()
+    return [line.split()[3] for line in lines if line.startswith("  waits for ")]
+
+
+def test_runs_are_listed_with_what_they_wait_for(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:work a", "run_2:s-2:ask Mira", "run_3:s-3:wipe disk")
+    done = runs.run("runs", "list")
+    wipe, ask = waiting_ids(runs)
+    assert done == Done(
+        0,
+        "run_3  waiting  x.agent  session s-3\n"
+        f"  waits for confirmation: {wipe}  x.tools.wipe  Wipe disk?\n"
+        "run_2  waiting  x.agent  session s-2\n"
+        f"  waits for input: {ask}  x.tools.ask  Who is Mira?\n"
+        "run_1  running  x.agent  session s-1\n",
+        "answer what waits by its id: toolgen approve ID\n",
+    )
+    assert runs.run("runs", "list", "--state", "running").out == "run_1  running  x.agent  session s-1\n"
+    assert runs.run("runs", "list", "--session", "s-2").out.startswith("run_2  waiting")
+    assert runs.run("runs", "list", "--limit", "1").out.startswith("run_3  waiting")
+    assert runs.run("runs", "list", "--session", "s-9") == Done(0, "", "no such run\n")
+    assert did(runs) == ["begin a"], "nothing was executed"
+
+
+def test_a_call_that_no_agent_made_is_a_run_too(
+    runs: ProjectFolder, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert runs.run("call", "wipe", '{"name": "disk"}').code == 0
+    line, waits = runs.run("runs", "list").out.splitlines()
+    assert line.startswith("call_")
+    assert line.endswith("  waiting  x.tools.wipe")
+    assert waits.endswith("x.tools.wipe  Wipe disk?")
+    run_id = line.split()[0]
+    assert runs.run("runs", "cancel", run_id, "--reason", "no need").out == (
+        f"{run_id}  canceled  x.tools.wipe  no need\n"
+    )
+    assert runs.run("approve").err == "nothing waits for an answer\n"
+    assert not caplog.records
+
+
+def test_a_run_is_shown_with_its_events(runs: ProjectFolder) -> None:
+    start(runs, "run_2:s-2:ask Mira")
+    shown = json.loads(runs.run("runs", "show", "run_2").out)
+    assert (shown["run_id"], shown["state"], shown["session"]) == ("run_2", "waiting", "s-2")
+    assert shown["input"]["message"] == "ask Mira"
+    assert [event["type"] for event in shown["events"]][-2:] == ["tool_end", "run_phase"]
+    (wait,) = shown["awaiting"]
+    assert [wait["about"]["frozen"]["id"]] == waiting_ids(runs)
+
+
+def test_what_models_have_written_cannot_move_the_cursor(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1\x1b[2J:ask Mira\x1b[H\n\u202e")
+    for done in (runs.run("runs", "list"), runs.run("runs", "resume", "run_1")):
+        assert done.code == 0
+        assert all(line.isprintable() for line in done.out.splitlines())
+        assert r"Mira\u001b[H" in done.out
+
+
+def test_a_run_is_resumed_here_and_no_other_is(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:work a", "run_2:s-2:work b", "run_3:s-3:ask Mira")
+    runs.write("a.gate", "")
+    runs.write("b.gate", "")
+    assert runs.run("runs", "resume", "run_1") == Done(0, "run_1  completed  x.agent  session s-1\n", "")
+    assert did(runs) == ["begin a", "begin b", "begin a", "end a"]
+    assert runs.run("runs", "resume", "run_1").out.startswith("run_1  completed"), "it is over"
+    assert runs.run("runs", "resume", "run_3").out.startswith("run_3  waiting")
+    assert runs.run("runs", "list", "--state", "running").out == "run_2  running  x.agent  session s-2\n"
+
+
+def test_a_worker_elsewhere_is_waited_for(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:work a")
+    runs.write("a.gate", "")
+    with serving(runs):
+        done = runs.run("runs", "resume", "run_1")
+        assert done.out == "run_1  completed  x.agent  session s-1\n"
+        assert done.err == "another process executes the runs of this file, and is waited for\n"
+    assert did(runs) == ["begin a", "begin a", "end a"]
+
+
+def test_a_run_that_is_canceled_is_not_executed_before(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:work a", "run_2:s-2:ask Mira")
+    done = runs.run("runs", "cancel", "run_1", "--reason", "enough\x1b[2J")
+    assert (done.code, done.out) == (0, "run_1  canceled  x.agent  session s-1  enough\\u001b[2J\n")
+    assert runs.run("runs", "cancel", "run_2").out == "run_2  canceled  x.agent  session s-2\n"
+    assert runs.run("runs", "cancel", "run_2").code == 0, "again"
+    assert did(runs) == ["begin a"]
+    start(runs, "run_3:s-1:ask Mira", "run_4:s-2:ask Mira")  # the turns of the sessions are free
+
+
+def test_a_worker_elsewhere_cancels(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:work a")
+    with serving(runs):
+        assert runs.run("runs", "cancel", "run_1").out == "run_1  canceled  x.agent  session s-1\n"
+
+
+def test_a_run_that_stands_still_says_why(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:work a")
+    with sqlite3.connect(runs.path / "runs.db") as database:  # as if another version had begun it
+        database.execute("UPDATE op SET digest = x'00'")
+    done = runs.run("runs", "resume", "run_1")
+    assert (done.code, done.out) == (2, "")
+    assert "error: run run_1 stands still: " in done.err
+    assert done.err.endswith("  hint: cancel it, or go back to the version that began it\n")
+    assert runs.run("runs", "cancel", "run_1").out == "run_1  canceled  x.agent  session s-1\n"
+
+
+@pytest.mark.parametrize("command", ["show", "resume", "cancel"])
+def test_a_run_that_nobody_knows(runs: ProjectFolder, command: str) -> None:
+    done = runs.run("runs", command, "run_9")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: no run has the id 'run_9'\n")
+    assert runs.run("runs", "list").err == "no run is kept\n"
+
+
+@pytest.mark.parametrize("engine", ["None", "InProcessEngine()"])
+def test_runs_that_end_with_their_process(runs: ProjectFolder, engine: str) -> None:
+    runs.write("app/main.py", MAIN.replace('InProcessEngine("runs.db")', engine))
+    for command in (["runs", "list"], ["runs", "cancel", "run_1"], ["approve"], ["approve", "0a"]):
+        assert runs.run(*command) == Done(
+            2,
+            "",
+            "error: the configured runtime keeps no runs beyond its process\n"
+            '  hint: give it a file: Runtime(engine=InProcessEngine("runs.db"))\n',
+        )
+
+
+def test_a_call_that_nobody_can_answer_says_so(runs: ProjectFolder) -> None:
+    runs.write("app/main.py", MAIN.replace('InProcessEngine("runs.db")', "InProcessEngine()"))
+    done = runs.run("call", "wipe", '{"name": "disk"}')
+    assert done.code == 0
+    assert "toolgen approve" not in done.err
+    assert "nobody can answer it: the configured runtime keeps no runs beyond its process\n" in done.err
+
+
+def test_it_is_a_command_of_its_own_process(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:work a")
+    done = in_a_process(runs.path, "-m", "toolgen", "runs", "list")
+    assert (done.returncode, done.stdout) == (0, "run_1  running  x.agent  session s-1\n")

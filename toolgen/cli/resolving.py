@@ -1,0 +1,26 @@
+"""The options of `toolgen runs resolve`: one of them says what became of the call."""
+
+from __future__ import annotations
+
+import json
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.runtime.resolution import Resolution
+
+
+def resolution_of(*, result: str, failed: str, not_run: bool) -> Resolution:
+    """Return what the options say.
+
+    Raises:
+        ToolgenError: not just one of them is given, or the result is not JSON.
+    """
+    if (result != "") + (failed != "") + not_run != 1:
+        raise ToolgenError(
+            "what became of the call?", hint="add --result JSON, --failed TEXT or --not-run, one of them"
+        )
+    if not result:
+        return Resolution(outcome="not_run" if not_run else "failed", message=failed)
+    try:
+        return Resolution(outcome="result", result=json.loads(result))
+    except ValueError as error:
+        raise ToolgenError(f"--result is not JSON: {error}", hint="quote it for the shell") from error
