@@ -16,6 +16,7 @@ MAIN = '''\
 """An agent that calls the tools which it is told to."""
 
 import asyncio
+import os
 from pathlib import Path
 
 from toolgen.agents import (
@@ -50,7 +51,10 @@ async def ask(name: str, ctx: ToolContext) -> str | Unfinished:
 
 
 async def wipe(name: str) -> str:
-    """Wipe a disk."""
+    """Wipe a disk, once the gate of the name is open."""
+    Path("wiper").write_text(str(os.getpid()))
+    while not Path(f"{name}.gate").exists():
+        await asyncio.sleep(0.005)
     tell(f"wiped {name}")
     return f"{name} is empty"
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
-from toolgen.runtime import Runtime, Suspended
+from toolgen.runtime import Runtime, Suspended, ToolResult
+from toolgen.runtime.engine import Engine
+from toolgen.runtime.waiting.answers import cancellation
 
 from .call import waiting
 from .config import Project
 from .person import user_name
-from .runtime import durable_engine, load_runtime, unimplemented_methods
+from .runtime import ELSEWHERE_S, durable_engine, load_runtime, unimplemented_methods
 from .terminal import show_document
 from .waiting import described, line_of
 
@@ -38,13 +41,14 @@ async def answer_call(project: Project, name: str, answer: Answer, session: str 
     """Show what waits, take the answer, print the JSON that the model gets; return 1 when the call failed.
 
     The call is named by its token or by its id. A person at a terminal, who has seen all that will run, is
-    asked once more before it does. Where another process executes the runs, the call is executed there.
+    asked once more before it does. Where another process executes the runs, the call is executed there;
+    otherwise here, with the rest of its run until that is over or waits.
 
     Raises:
         ToolgenError: the name or the answer is not good; nothing ran.
     """
     runtime = await load_runtime(project)
-    durable_engine(runtime)
+    engine = durable_engine(runtime)
     runtime.be_client()
     async with runtime:
         suspended = await _named(runtime, name, session)
@@ -55,23 +59,46 @@ async def answer_call(project: Project, name: str, answer: Answer, session: str 
             print("nothing was answered; --deny denies the call", file=sys.stderr)
             return 1
         with unimplemented_methods() as unimplemented, redirect_stdout(sys.stderr):
-            if answer.taken_back is not None:
-                result = await runtime.cancel(
-                    suspended.token, answer.taken_back, session_id=session, by=answer.by
-                )
-            else:
-                result = await runtime.deliver(
-                    suspended.token, answer.value, session_id=session, by=answer.by
-                )
+            await runtime.start_runs(suspended.run_id)
+            if engine.is_worker:
+                await engine.settled(suspended.run_id)  # one that stands still gets no answer
+            result = await _delivered(runtime, suspended, answer, session, is_here=engine.is_worker)
+        _show(result, unimplemented)
+        if engine.is_worker:
+            await _go_on(engine, suspended.run_id)
+    return 0 if result.status in ("ok", "denied", "pending", "suspended") else 1
+
+
+async def _delivered(
+    runtime: Runtime, suspended: Suspended, answer: Answer, session: str | None, *, is_here: bool
+) -> ToolResult:
+    """Return the result of the call; a call that is executed in this process may take its time."""
+    value = answer.value if answer.taken_back is None else cancellation(answer.taken_back)
+    wait_s = None if is_here else ELSEWHERE_S
+    return await runtime.deliver(suspended.token, value, session_id=session, by=answer.by, wait_s=wait_s)
+
+
+def _show(result: ToolResult, unimplemented: Sequence[str]) -> None:
+    """Print the JSON that the model gets to stdout, and what else there is to know to stderr."""
     for line in unimplemented:
         print(line, file=sys.stderr)
     if result.suspension is not None:
         print(waiting(result.suspension), file=sys.stderr)
     if result.json:
         show_document(result.json)
+        sys.stdout.flush()
     elif result.status == "pending":
         print(result.display, file=sys.stderr)
-    return 0 if result.status in ("ok", "denied", "pending", "suspended") else 1
+
+
+async def _go_on(engine: Engine, run_id: str) -> None:
+    """Execute the run of a call, and the one that it belongs to, until they are over or wait.
+
+    When the command ended before, it would stop the run in the middle of its next call.
+    """
+    with redirect_stdout(sys.stderr):
+        for one in dict.fromkeys([run_id, run_id.partition("/")[0]]):
+            await engine.settled(one)
 
 
 async def _named(runtime: Runtime, name: str, session: str | None) -> Suspended:

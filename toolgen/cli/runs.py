@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, redirect_stdout
-from typing import Any, Final
+from typing import Any
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable
@@ -18,11 +18,8 @@ from toolgen.runtime.waiting.errors import TamperedSuspensionError
 from toolgen.runtime.waiting.waits import frozen_about
 
 from .config import Project
-from .runtime import durable_engine, load_runtime, unimplemented_methods
+from .runtime import ELSEWHERE_S, durable_engine, load_runtime, unimplemented_methods
 from .terminal import show_document
-
-_ELSEWHERE_S: Final = 30.0
-"""How long a command waits for the process that executes the runs of the file."""
 
 
 async def list_runs(project: Project, *, state: RunState | None, session: str | None, limit: int) -> int:
@@ -117,7 +114,7 @@ async def _there(engine: Engine, run_id: str, when: Callable[[str], Awaitable[Ru
         return await when(run_id)
     print("another process executes the runs of this file, and is waited for", file=sys.stderr)
     try:
-        async with asyncio.timeout(_ELSEWHERE_S):
+        async with asyncio.timeout(ELSEWHERE_S):
             return await when(run_id)
     except TimeoutError:
         print("it still goes on there", file=sys.stderr)

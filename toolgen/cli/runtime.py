@@ -28,6 +28,8 @@ from .load import load_module
 from .python_errors import authors_code, cause_of
 
 DURABLE_HINT: Final = 'give it a file: Runtime(engine=InProcessEngine("runs.db"))'
+ELSEWHERE_S: Final = 30.0
+"""How long a command waits for the process that executes the runs of the file."""
 
 
 async def load_runtime(project: Project) -> Runtime:

@@ -1,0 +1,106 @@
+"""`toolgen approve` of calls in runs that other processes have begun, or execute."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from .conftest import Done, ProjectFolder
+from .runs_project import did, serving, start, until_there, write_runs
+
+LISTED = "answer one by its id, the first word of its line: toolgen approve ID\n"
+
+
+@pytest.fixture
+def runs(project: ProjectFolder) -> ProjectFolder:
+    write_runs(project)
+    project.write("disk.gate", "")
+    return project
+
+
+def waiting_id(runs: ProjectFolder, tool: str) -> str:
+    """Return the id of the one call of a tool that waits, as it is listed."""
+    lines = runs.run("approve").out.splitlines()
+    (found,) = [line.split()[0] for line in lines if f"  x.tools.{tool}  " in line]
+    return found
+
+
+def events(runs: ProjectFolder, run_id: str, type_: str) -> list[dict[str, object]]:
+    shown = json.loads(runs.run("runs", "show", run_id).out)
+    return [event for event in shown["events"] if event["type"] == type_]
+
+
+def wiper(runs: ProjectFolder) -> int:
+    """Return the id of the process that has executed `wipe`."""
+    return int((runs.path / "wiper").read_text("utf-8"))
+
+
+def test_it_is_executed_here_with_its_run_and_no_other_is(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:work a", "run_2:s-2:ask Mira", "run_3:s-3:wipe disk")
+    runs.write("a.gate", "")
+    done = runs.run("approve", waiting_id(runs, "wipe"), "--yes", "--by", "jo")
+    assert (done.code, done.out) == (0, '"disk is empty"\n')
+    assert wiper(runs) == os.getpid()
+    assert did(runs) == ["begin a", "wiped disk"], "the call that another run was in is left alone"
+    assert runs.run("runs", "list").out.splitlines()[0] == "run_3  completed  x.agent  session s-3"
+    assert runs.run("runs", "list", "--state", "running").out == "run_1  running  x.agent  session s-1\n"
+    assert [event["person"] for event in events(runs, "run_3", "tool_authorization")] == ["jo"]
+    assert runs.run("approve").err == LISTED, "another call waits still"
+    done = runs.run("approve", waiting_id(runs, "ask"), "--answer", '"a friend"')
+    assert (done.code, done.out) == (0, '"Mira is a friend"\n')
+
+
+def test_the_worker_executes_it_where_there_is_one(runs: ProjectFolder) -> None:
+    start(runs, "run_3:s-3:wipe disk")
+    with serving(runs) as server:
+        listed = runs.run("approve")
+        assert listed.err == LISTED
+        assert "  x.tools.wipe  " in listed.out
+        done = runs.run("approve", waiting_id(runs, "wipe"), "--yes")
+        assert (done.code, done.out) == (0, '"disk is empty"\n')
+        assert wiper(runs) == server.pid
+        assert runs.run("approve").err == "nothing waits for an answer\n"
+
+
+def test_a_call_that_takes_its_time_elsewhere(runs: ProjectFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolgen.cli.approve.ELSEWHERE_S", 0.1)
+    start(runs, "run_3:s-3:wipe disk")
+    (runs.path / "disk.gate").unlink()
+    token = json.loads(runs.run("runs", "show", "run_3").out)["awaiting"][0]["about"]["frozen"]["id"]
+    with serving(runs):
+        done = runs.run("approve", token, "--yes")
+        assert (done.code, done.out) == (0, "")
+        assert done.err.endswith("the answer is kept; what came of it is not known yet\n")
+        until_there(runs.path / "wiper")
+        runs.write("disk.gate", "")
+        assert runs.run("runs", "resume", "run_3").out == "run_3  completed  x.agent  session s-3\n"
+    assert did(runs) == ["wiped disk"]
+
+
+def test_a_question_is_taken_back(runs: ProjectFolder) -> None:
+    start(runs, "run_2:s-2:ask Mira", "run_3:s-3:wipe disk")
+    done = runs.run("approve", waiting_id(runs, "wipe"), "--cancel", "--message", "not today", "--by", "jo")
+    assert (done.code, done.out) == (0, '{"error":"not today","code":"canceled"}\n')
+    done = runs.run("approve", waiting_id(runs, "ask"), "--cancel")
+    assert (done.code, json.loads(done.out)["code"]) == (0, "canceled")
+    assert did(runs) == []
+    assert runs.run("approve").err == "nothing waits for an answer\n"
+    done = runs.run("approve", "0a", "--cancel", "--deny")
+    assert (
+        done.err == "error: --cancel takes the question back\n  hint: leave out --deny, --payload, --answer\n"
+    )
+
+
+def test_a_session_and_an_id_that_nothing_has(runs: ProjectFolder) -> None:
+    start(runs, "run_3:s-3:wipe disk")
+    id_ = waiting_id(runs, "wipe")
+    unknown = "  hint: list what waits with `toolgen approve`, or give the whole token\n"
+    done = runs.run("approve", id_, "--yes", "--session", "s-1")
+    assert done == Done(2, "", f"error: no call waits under {id_!r}\n{unknown}")
+    assert runs.run("approve", "--session", "s-1").err == "nothing waits for an answer\n"
+    assert not Path(runs.path / "wiper").exists()
+    assert runs.run("approve", id_, "--deny", "--session", "s-3").code == 0
+    assert not Path(runs.path / "wiper").exists()
