@@ -326,9 +326,10 @@ class Runtime:
         return await stored(self._host, uri, session_id)
 
     def be_client(self) -> None:
-        """Execute no runs but those of calls that this runtime makes or answers, as a command does.
+        """Execute only the runs of calls that this runtime makes or answers, and those of `start_runs`.
 
-        Before it is opened. Where another process executes the runs of a file, it executes these too.
+        It is called before the runtime is opened. Where another process executes the runs of a file, that one
+        executes these too. Without an engine it does nothing.
         """
         if self._host.waits is not None:
             self._host.waits.be_client()
@@ -364,13 +365,17 @@ class Runtime:
         return await self._extension.resolve(run_id, tool_call_id, resolution, by=by)
 
     async def start_runs(self, run_id: str = "") -> None:
-        """Begin to execute runs; a client executes the one of this id."""
+        """Begin to execute the runs of the engine; after `be_client` only the one of this id, if it is there.
+
+        Raises:
+            EngineError: another process executes the runs of the file, and this runtime is no client.
+        """
         if self._host.waits is not None:
             await self._host.waits.start(run_id)
 
     @property
     def engine(self) -> Engine | None:
-        """What executes runs; None where no call can wait."""
+        """The engine that executes the runs; None where this runtime was given none, and no call can wait."""
         return self._engine
 
     async def aclose(self) -> None:
