@@ -114,6 +114,17 @@ def test_a_worker_elsewhere_cancels(runs: ProjectFolder) -> None:
         assert runs.run("runs", "cancel", "run_1").out == "run_1  canceled  x.agent  session s-1\n"
 
 
+def test_a_run_whose_question_was_tampered_with_can_be_canceled(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:wipe disk")
+    with sqlite3.connect(runs.path / "runs.db") as database:
+        database.execute("""UPDATE wait SET about = CAST('{"frozen":{"id":"x"}}' AS BLOB)""")
+    assert runs.run("runs", "list").out == (
+        "run_1  waiting  x.agent  session s-1\n"
+        "  waits, but the journal does not hold what was frozen: cancel the run\n"
+    )
+    assert runs.run("runs", "cancel", "run_1").out == "run_1  canceled  x.agent  session s-1\n"
+
+
 def test_a_run_that_stands_still_says_why(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:work a")
     with sqlite3.connect(runs.path / "runs.db") as database:  # as if another version had begun it

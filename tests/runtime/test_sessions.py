@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -324,6 +325,17 @@ async def test_the_transcript_is_in_the_order_of_the_runs(store: SessionStore) -
 
 def result(id_: str, text: str = "2") -> ToolAnswer:
     return ToolAnswer(id=id_, name="add", status="ok", text=text)
+
+
+async def test_what_a_person_has_resolved_is_in_the_place_of_what_a_step_has(store: SessionStore) -> None:
+    batch = AssistantMessage(calls=(PlannedCall(name="add", id="c1"), PlannedCall(name="add", id="c2")))
+    await store.write("r", 1, [HELLO, batch])
+    await store.write("r", 3, [ToolMessage(answers=(result("c1"), result("c2"))), AssistantMessage(text="3")])
+    await store.answer("r", result("c1", "7"))
+    found = replace(result("c2", "8"), resolved_by="jo")
+    await store.answer("r", found)
+    whole = ToolMessage(answers=(result("c1"), found))
+    assert await store.run_messages("r") == (HELLO, batch, whole, AssistantMessage(text="3"))
 
 
 async def test_the_results_of_a_batch_that_was_cut_are_kept(store: SessionStore) -> None:
