@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from typing import Final
 
+from pydantic_core import to_json
+
 from toolgen.runtime.results import ToolStatus
+from toolgen.runtime.waiting.loop import UNKNOWN
 
 from .planner.messages import PlannedCall, ToolAnswer
 
@@ -15,8 +18,7 @@ _UNKNOWN: Final[ToolStatus] = "pending"
 
 def lost_answer(call: PlannedCall) -> ToolAnswer:
     """Return what planners see of a call whose result was not kept."""
-    text = '{"unknown":"its result was not kept; it may have run"}'
-    return ToolAnswer(id=call.id, name=call.name, status=_UNKNOWN, text=text)
+    return ToolAnswer(id=call.id, name=call.name, status=_UNKNOWN, text=to_json(UNKNOWN).decode())
 
 
 def is_unknown(answer: ToolAnswer) -> bool:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from pydantic_core import to_json
-
 from toolgen.contract.policy import History
 from toolgen.runtime.call.boundary import Contained, name_of
 from toolgen.runtime.call.failures import log
