@@ -148,10 +148,11 @@ async def running(
     """Yield an open runtime with these agents, and its engine; it hardly pauses before it asks again."""
     engine = engine or InProcessEngine(clock=now)
     waiting = WaitOptions(clock=now)
-    async with Runtime(**{"engine": engine, "waiting": waiting, **options}) as runtime:
-        made = Agents(runtime, sessions=sessions, planner_retry=planner_retry)
-        for one in agents:
-            made.register(one)
+    runtime = Runtime(**{"engine": engine, "waiting": waiting, **options})
+    made = Agents(runtime, sessions=sessions, planner_retry=planner_retry)
+    for one in agents:
+        made.register(one)
+    async with runtime:
         yield runtime, engine
 
 

@@ -14,7 +14,8 @@ from toolgen.runtime import Runtime
 from toolgen.runtime.toolsets.functions import function_toolset
 
 ENGINES: Final[dict[str, Callable[[Path], InProcessEngine]]] = {
-    "memory": lambda path: InProcessEngine(clock=now)
+    "memory": lambda path: InProcessEngine(clock=now),
+    "sqlite": lambda path: InProcessEngine(path / "runs.db", clock=now),
 }
 """By name, what makes an engine that may keep its runs in a folder."""
 
