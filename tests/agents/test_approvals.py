@@ -111,6 +111,7 @@ class Rename(Hook):
 
 async def test_what_was_approved_is_what_runs_and_siblings_run_once() -> None:
     bench = Bench()
+    SUMS.clear()
 
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         asked = await waiting(handle)

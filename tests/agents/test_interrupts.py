@@ -41,19 +41,24 @@ from toolgen.runtime.waiting.errors import (
 
 
 async def test_clients_speak_into_a_run_and_pause_it() -> None:
+    planning, go_on = asyncio.Event(), asyncio.Event()
+
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        await planning.wait()
         await handle.pause()
+        go_on.set()
         assert (await waiting(handle)).kind == "pause"
         await handle.interrupt("Be quick.")
         await handle.resume("Now.")
 
     async def later(given: PlanInput) -> Any:
-        await asyncio.sleep(0.05)
+        planning.set()
+        await go_on.wait()
         return calling(("add", {"a": 1, "b": 1}))
 
     planner = ScriptedPlanner([later, texts])
     found = await ran(planner, RunPolicy(interrupts_allowed=True), drive=drive)
-    assert found.output.text == "[Go.] [Be quick.] [Now.] [] [results]"
+    assert found.output.text == "[Go.] [] [results] [Be quick.] [Now.]"
 
     async def refused(runtime: Runtime, handle: RunHandle) -> None:
         for interrupt in (handle.interrupt("Hey."), handle.pause(), handle.resume()):

@@ -56,11 +56,8 @@ async def test_a_run_elsewhere_keeps_its_turn_until_it_is_over() -> None:
 
 
 async def test_the_turn_of_an_engine_that_was_closed_is_free() -> None:
-    sessions = MemorySessionStore(clock=now)
-    async with running(agent("x.agent", asking()), sessions=sessions, **keeping()) as (
-        runtime,
-        _,
-    ):
+    sessions, engine = MemorySessionStore(clock=now), InProcessEngine(clock=now)
+    async with running(agent("x.agent", asking()), sessions=sessions, engine=engine) as (runtime, _):
         await waiting(await agents_of(runtime).client("x.agent").start("Go.", session_id="s"))
     async with running(agent("x.agent", ScriptedPlanner(["hi"])), sessions=sessions) as (runtime, _):
         assert (await agents_of(runtime).client("x.agent").run("Go.", session_id="s")).text == "hi"

@@ -137,6 +137,11 @@ def agent(
     return AgentRegistration(spec=spec, planner=planner, toolsets=given, dynamic=dynamic, format=1)
 
 
+def new_engine() -> InProcessEngine:
+    """Return the engine of a test that has none of its own; conftest.py gives one in a file too."""
+    return InProcessEngine(clock=now)
+
+
 @asynccontextmanager
 async def running(
     *agents: AgentRegistration,
@@ -146,7 +151,7 @@ async def running(
     **options: Any,
 ) -> AsyncIterator[tuple[Runtime, InProcessEngine]]:
     """Yield an open runtime with these agents, and its engine; it hardly pauses before it asks again."""
-    engine = engine or InProcessEngine(clock=now)
+    engine = engine or new_engine()
     waiting = WaitOptions(clock=now)
     runtime = Runtime(**{"engine": engine, "waiting": waiting, **options})
     made = Agents(runtime, sessions=sessions, planner_retry=planner_retry)
