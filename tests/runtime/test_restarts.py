@@ -1,0 +1,395 @@
+"""Calls that one runtime asked about, answered in another over the same file of runs."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gen.assistant.toolsets import devices
+from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec, waiting
+from tests.virtual_time import now
+from toolgen.contract.names import Hint
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import (
+    BoundTool,
+    ConfirmSpec,
+    LongRunningSpec,
+    Runtime,
+    Suspended,
+    ToolContext,
+    ToolOutcome,
+    ToolSpec,
+)
+from toolgen.runtime.waiting.errors import (
+    ConflictingAnswerError,
+    ForeignAnswerError,
+    LateAnswerError,
+    MissingToolError,
+    SuspensionError,
+    TamperedSuspensionError,
+    UnknownSuspensionError,
+)
+from toolgen.runtime.waiting.options import WaitOptions
+
+TOOL = "assistant.devices.list_devices"
+CONFIRMED = spec(confirm=ConfirmSpec(hint="List {site_id}?"))
+DESTRUCTIVE: dict[Hint, bool] = {"destructive": True, "read_only": False}
+READS = replace(CONFIRMED, annotations={"read_only": True})
+LONG = spec(long_running=LongRunningSpec())
+YES: dict[str, Any] = {"approved": True}
+CHANGED = "the tool is not what it was when this was asked"
+
+
+class File:
+    """A file of runs, on which one runtime after the other works."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @asynccontextmanager
+    async def serving(
+        self, executor: object, *specs: ToolSpec[Any, Any], **host: Any
+    ) -> AsyncIterator[Runtime]:
+        """Open a runtime with one toolset over the file, and close it after."""
+        async with runtime(executor, *specs, engine=self.engine(), **host) as made:
+            yield made
+
+    @asynccontextmanager
+    async def bare(self, *dynamic: Any, **host: Any) -> AsyncIterator[Runtime]:
+        """Open a runtime without tools but those that come and go."""
+        made = Runtime(engine=self.engine(), **host)
+        for one in dynamic:
+            made.add_toolset(one)
+        async with made:
+            yield made
+
+    def engine(self, **how: Any) -> InProcessEngine:
+        return InProcessEngine(self.path, clock=now, **how)
+
+    async def asked(self, *specs: ToolSpec[Any, Any], does: Any = None, **host: Any) -> Suspended:
+        """Return what a runtime asked that is closed now."""
+        async with self.serving(Listing(does), *specs, **host) as made:
+            return waiting(await made.call(TOOL, SITE, META))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> File:
+    return File(tmp_path / "runs.db")
+
+
+async def asks(payload: Any, ctx: ToolContext) -> Any:
+    return nothing() if ctx.answer else ToolOutcome.ask("Why?")
+
+
+async def starts(payload: Any, ctx: ToolContext) -> Any:
+    return ToolOutcome.pending("job-7")
+
+
+async def test_what_was_approved_is_what_runs(file: File) -> None:
+    asked = await file.asked(CONFIRMED)
+    executor = Listing()
+    async with file.serving(executor, CONFIRMED) as made:
+        assert await made.suspended("s") == (asked,)
+        result = await made.deliver(asked.token, YES)
+        assert await made.suspended("s") == ()
+    assert (result.status, result.tool_call_id, result.result) == ("ok", "c1", nothing())
+    assert [payload.site_id for payload in executor.calls] == ["s1"]
+
+
+async def test_the_same_answer_gives_the_same_in_a_later_process_and_runs_nothing(file: File) -> None:
+    asked = await file.asked(CONFIRMED)
+    async with file.serving(Listing(), CONFIRMED) as made:
+        first = await made.deliver(asked.token, YES)
+    executor = Listing()
+    async with file.serving(executor, CONFIRMED) as made:
+        again = await made.deliver(asked.token, YES)
+        with pytest.raises(ConflictingAnswerError):
+            await made.deliver(asked.token, {"approved": False})
+    assert (again.status, again.json, again.display) == (first.status, first.json, first.display)
+    assert (first.result, again.result, executor.calls) == (nothing(), None, [])
+
+
+@pytest.mark.parametrize(
+    ("before", "does", "after", "answer"),
+    [
+        pytest.param(READS, None, replace(READS, annotations=DESTRUCTIVE), YES, id="became destructive"),
+        pytest.param(
+            CONFIRMED, None, replace(CONFIRMED, payload=devices.GET_TIME_SERIES.payload), YES, id="arguments"
+        ),
+        pytest.param(
+            CONFIRMED, None, spec(confirm=ConfirmSpec(payload=devices.LIST_DEVICES.payload)), YES, id="form"
+        ),
+        pytest.param(spec(), asks, spec(annotations=DESTRUCTIVE), "because", id="a question"),
+    ],
+)
+async def test_of_a_tool_that_changed_the_person_is_asked_again(
+    file: File, before: Any, does: Any, after: Any, answer: Any
+) -> None:
+    asked = await file.asked(before, does=does)
+    executor = Listing(does)
+    async with file.serving(executor, after) as made:
+        again = waiting(await made.deliver(asked.token, answer))
+        same = waiting(await made.deliver(asked.token, answer))
+    assert (again.reason, again.kind, executor.calls) == (CHANGED, asked.kind, [])
+    async with file.serving(executor, after) as made:
+        assert await made.suspended("s") == (again,)
+        assert (same, again.token != asked.token) == (again, True)
+        assert (await made.deliver(again.token, answer)).status in ("ok", "error")
+
+
+@pytest.mark.parametrize(
+    ("before", "does", "after", "answer", "runs"),
+    [
+        pytest.param(LONG, starts, replace(LONG, annotations=DESTRUCTIVE), EMPTY, 0, id="work"),
+        pytest.param(
+            CONFIRMED, None, replace(CONFIRMED, description="List.", confirm=ConfirmSpec(hint="?")), YES, 1
+        ),
+    ],
+)
+async def test_what_no_answer_hangs_on_may_change(
+    file: File, before: Any, does: Any, after: Any, answer: Any, runs: int
+) -> None:
+    asked = await file.asked(before, does=does)
+    executor = Listing()
+    async with file.serving(executor, after) as made:
+        assert (await made.deliver(asked.token, answer)).status == "ok"
+    assert len(executor.calls) == runs
+
+
+async def test_a_tool_that_asked_runs_from_its_first_line(file: File) -> None:
+    ran: list[str] = []
+
+    def which(name: str) -> Callable[..., Any]:
+        async def does(payload: Any, ctx: ToolContext) -> Any:
+            ran.append(f"{name} {ctx.answer}")
+            return nothing() if ctx.answer else ToolOutcome.ask("Which floor?")
+
+        return does
+
+    asked = await file.asked(does=which("first"))
+    async with file.serving(Listing(which("second"))) as made:
+        assert (await made.deliver(asked.token, "ground")).status == "ok"
+    assert ran == ["first None", "second ground"]
+
+
+async def test_a_tool_that_asked_for_an_approval_has_it_after_a_restart(file: File) -> None:
+    async def does(payload: Any, ctx: ToolContext) -> Any:
+        return nothing() if ctx.approved("Really?") else ToolOutcome.approval("Really?")
+
+    asked = await file.asked(CONFIRMED, does=does)
+    async with file.serving(Listing(does), CONFIRMED) as made:
+        own = waiting(await made.deliver(asked.token, YES))
+    assert own.question == "Really?"
+    async with file.serving(Listing(does), CONFIRMED) as made:
+        assert (await made.deliver(own.token, YES)).status == "ok"
+
+
+async def test_progress_of_work_is_reported_after_a_restart(file: File) -> None:
+    asked = await file.asked(LONG, does=starts)
+    async with file.serving(Listing(), LONG) as made:
+        await made.progress(asked.token, 0.5, "half")
+        assert (await made.deliver(asked.token, EMPTY)).status == "ok"
+        with pytest.raises(LateAnswerError):
+            await made.progress(asked.token, 0.9)
+
+
+# What is taken back, refused, late.
+
+
+async def test_a_call_is_taken_back_by_a_process_without_its_tool(file: File) -> None:
+    asked = await file.asked(CONFIRMED)
+    async with file.bare() as made:
+        with pytest.raises(UnknownSuspensionError):
+            await made.cancel(f"{asked.token}x")
+        with pytest.raises(ForeignAnswerError):
+            await made.cancel(asked.token, session_id="another")
+        result = await made.cancel(asked.token, "the guest left")
+        assert await made.suspended() == ()
+    assert (result.status, result.json) == ("denied", b'{"error":"the guest left"}')
+    executor = Listing()
+    async with file.serving(executor, CONFIRMED) as made:
+        with pytest.raises(ConflictingAnswerError):
+            await made.deliver(asked.token, YES)
+    assert executor.calls == []
+
+
+async def test_a_call_of_a_tool_that_changed_is_taken_back(file: File) -> None:
+    asked = await file.asked(READS)
+    executor = Listing()
+    async with file.serving(executor, replace(READS, annotations=DESTRUCTIVE)) as made:
+        assert (await made.cancel(asked.token)).status == "denied"
+        assert await made.suspended() == ()
+    assert executor.calls == []
+
+
+@pytest.mark.asyncio(loop_factories=["virtual"])
+async def test_a_wait_that_was_over_while_nobody_worked_is_late(file: File) -> None:
+    options = WaitOptions(clock=now, expires_s=60)
+    asked = await file.asked(CONFIRMED, waiting=options)
+    await asyncio.sleep(61)
+    executor = Listing()
+    async with file.serving(executor, CONFIRMED, waiting=options) as made:
+        assert await made.suspended() == ()
+        with pytest.raises(LateAnswerError):
+            await made.deliver(asked.token, YES)
+    assert executor.calls == []
+
+
+@pytest.mark.asyncio(loop_factories=["virtual"])
+async def test_a_wait_that_expired_is_forgotten_with_its_time(file: File) -> None:
+    options = WaitOptions(clock=now, expires_s=60)
+    asked = await file.asked(CONFIRMED, waiting=options)
+    await asyncio.sleep(61)
+    for _ in range(2):
+        engine = file.engine(keep_s=600)
+        async with runtime(Listing(), CONFIRMED, engine=engine, waiting=options) as made:
+            await made.suspended()
+            await asyncio.sleep(601)
+            await made.call(TOOL, SITE, META)  # the worker looks at the file again
+            await asyncio.sleep(1)
+    async with file.serving(Listing(), CONFIRMED, waiting=options) as made:
+        with pytest.raises(UnknownSuspensionError):
+            await made.deliver(asked.token, YES)
+
+
+# Tools that come and go.
+
+
+class Coming:
+    """A dynamic toolset of one tool, or of none."""
+
+    name = "other"
+
+    def __init__(self, executor: Listing, given: ToolSpec[Any, Any] | None) -> None:
+        self.given = given
+        self._executor = executor
+
+    async def tools(self, context: Any) -> Any:
+        return [BoundTool(spec=self.given, execute=self._executor.list_devices)] if self.given else []
+
+
+async def asked_by(file: File, given: ToolSpec[Any, Any]) -> Suspended:
+    """Return what a tool that comes and goes asked before the restart."""
+    async with file.bare(Coming(Listing(), given)) as made:
+        within = await made.snapshot()
+        return waiting(await made.call(given.name, SITE, META, within=within))
+
+
+async def test_a_tool_that_is_listed_again_runs(file: File) -> None:
+    asked = await asked_by(file, CONFIRMED)
+    executor = Listing()
+    async with file.bare(Coming(executor, CONFIRMED)) as made:
+        assert (await made.deliver(asked.token, YES)).status == "ok"
+    assert len(executor.calls) == 1
+
+
+async def test_a_tool_that_is_listed_otherwise_is_asked_about_again(file: File) -> None:
+    asked = await asked_by(file, READS)
+    executor = Listing()
+    async with file.bare(Coming(executor, replace(READS, annotations=DESTRUCTIVE))) as made:
+        again = waiting(await made.deliver(asked.token, YES))
+        assert (again.reason, executor.calls) == (CHANGED, [])
+        assert (await made.deliver(again.token, YES)).status == "ok"
+    assert len(executor.calls) == 1
+
+
+async def test_a_tool_that_is_not_listed_waits_on(file: File) -> None:
+    asked = await asked_by(file, CONFIRMED)
+    executor = Listing()
+    coming = Coming(executor, None)
+    async with file.bare(coming) as made:
+        with pytest.raises(MissingToolError):
+            await made.deliver(asked.token, YES)
+        assert await made.suspended("s") == (asked,)
+        coming.given = CONFIRMED
+        assert (await made.deliver(asked.token, YES)).status == "ok"
+    assert len(executor.calls) == 1
+
+
+# Tokens, the secret, the file.
+
+OLD, NEW = b"the secret of this host, 32 bytes", b"the next secret of this host, 32 "
+
+
+async def test_a_secret_is_replaced_while_calls_wait(file: File) -> None:
+    asked = await file.asked(CONFIRMED, secret=OLD)
+    async with file.serving(Listing(), CONFIRMED, secret=(NEW, OLD)) as made:
+        (listed,) = await made.suspended("s")
+        assert (listed.token != asked.token, listed.id) == (True, asked.id)
+        assert await made.suspension(asked.token) == listed
+    async with file.serving(Listing(), CONFIRMED, secret=NEW) as made:
+        with pytest.raises(UnknownSuspensionError):
+            await made.deliver(asked.token, YES)
+        assert (await made.deliver(listed.token, YES)).status == "ok"
+
+
+async def test_the_files_hold_no_token_and_no_secret_but_in_the_key(file: File) -> None:
+    asked = await file.asked(CONFIRMED)
+    mac = asked.token.rpartition(".")[2].encode()
+    kept = {one.name: one.read_bytes() for one in file.path.parent.iterdir() if one.is_file()}
+    secret = kept.pop("runs.db.key")
+    assert (file.path.parent / "runs.db.key").stat().st_mode & 0o777 == 0o600
+    for name, content in kept.items():
+        assert asked.token.encode() not in content, name
+        assert mac not in content, name
+        assert secret.strip() not in content, name
+    assert any(asked.id.encode() in content for content in kept.values())
+
+
+TAMPERING: dict[str, Callable[[bytes, bytes], bytes]] = {
+    "other arguments": lambda kept, other: kept.replace(b"s1", b"s2"),
+    "nothing": lambda kept, other: b"{}",
+    "another call": lambda kept, other: other,
+}
+"""By name, what somebody writes in the place of a frozen call."""
+
+
+@pytest.mark.parametrize("change", TAMPERING)
+async def test_what_somebody_changed_in_the_file_never_runs(file: File, change: str) -> None:
+    asked, other = await file.asked(CONFIRMED), await file.asked(CONFIRMED)
+    with closing(sqlite3.connect(file.path)) as database, database:
+        others = dict(holding(database, other.id))
+        for place, kept in holding(database, asked.id):
+            table, column = place
+            changed = TAMPERING[change](kept, others[place])
+            database.execute(f'UPDATE {table} SET "{column}" = ? WHERE "{column}" = ?', (changed, kept))
+    executor = Listing()
+    async with file.serving(executor, CONFIRMED) as made:
+        with pytest.raises(TamperedSuspensionError):
+            await made.deliver(asked.token, YES)
+    assert executor.calls == []
+
+
+def holding(database: sqlite3.Connection, text: str) -> list[tuple[tuple[str, str], bytes]]:
+    """Return the bytes in the file that hold a text, with table and column."""
+    found: list[tuple[tuple[str, str], bytes]] = []
+    tables = [name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    for table in tables:
+        for _, column, *_ in database.execute(f"PRAGMA table_info({table})").fetchall():
+            rows = database.execute(f'SELECT "{column}" FROM {table} WHERE instr("{column}", ?) > 0', (text,))
+            found += [((table, column), kept) for (kept,) in rows if isinstance(kept, bytes)]
+    assert found
+    return found
+
+
+# A process that does not execute.
+
+
+async def test_an_answer_without_a_worker_is_pending_until_one_comes(file: File) -> None:
+    asked = await file.asked(CONFIRMED)
+    async with Runtime(engine=file.engine(worker=False)) as desk:
+        kept = await desk.deliver(asked.token, YES, by="jo", wait_s=0)
+        assert (kept.status, kept.tool_call_id) == ("pending", "c1")
+        executor = Listing()
+        async with file.serving(executor, CONFIRMED):
+            done = await desk.deliver(asked.token, YES, by="jo")
+        with pytest.raises(SuspensionError):
+            await desk.deliver(asked.token, {"approved": False})
+    assert (done.status, done.result, len(executor.calls)) == ("ok", None, 1)
