@@ -10,10 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gen.assistant.agents import chat, diagnostics
-from toolgen.agents import Planner
+from toolgen.agents import Agents, Planner
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
 from toolgen.runtime.capabilities import SqliteStateStore, StateCapability
+from toolgen.runtime.events.hub import Events
 
 from . import scripts
 from .admin import Admin
@@ -48,17 +50,25 @@ def runtime_for_tests() -> Iterator[Runtime]:
             yield assistant(database, path)
 
 
-def assistant(database: sqlite3.Connection, path: Path, planners: Planners | None = None) -> Runtime:
+def assistant(
+    database: sqlite3.Connection,
+    path: Path,
+    planners: Planners | None = None,
+    events: Events | None = None,
+) -> Runtime:
     """Return a runtime with the agents and all tools of the design over the open database at `path`.
 
-    What waits for an answer and what sessions know stands in files beside it, for every process to see.
+    Runs and what they wait for, conversations and what sessions know stand in files beside it, for every
+    process to see; `events` gets what happens in this one.
     """
     states = SqliteStateStore(beside(path, "state"))
     runtime = Runtime(
         interceptors=[SessionUser(database)],
         engine=InProcessEngine(beside(path, "runs")),
         capabilities=[StateCapability(states)],
+        events=events,
     )
+    Agents(runtime, sessions=SqliteSessionStore(beside(path, "sessions")))
     planners = planners or Planners()
     home = Devices(device_service=DeviceStore(database))
     manuals = Documents(database)

@@ -17,23 +17,32 @@ SESSION: Final = "s-mira"
 _LONGEST: Final = 96
 
 
-async def conversation(runtime: Runtime) -> AsyncIterator[str]:
-    """Yield what happens, line by line: two turns, a confirmation that is given, a diagnosis by a child."""
+async def conversation(runtime: Runtime, *said: str) -> AsyncIterator[str]:
+    """Yield what happens, line by line, when Mira says these things.
+
+    By default two turns, with a confirmation that is given and a diagnosis by a child.
+    """
     client = chat.client(runtime)
-    for said in (LIGHTS, LAMP):
-        yield f"Mira: {said}"
-        handle = await client.start(said, session_id=SESSION)
-        timeline = Timeline(runtime, handle.run_id)
-        while (output := await handle.settled()).status == "waiting":
-            for line in await timeline.new():
-                yield f"  {line}"
-            for awaiting in output.awaiting:
-                yield f"  Mira is asked: {awaiting.question}"
-                yield f"  Mira: {await _answer(handle, awaiting)}"
+    for one in said or (LIGHTS, LAMP):
+        yield f"Mira: {one}"
+        handle = await client.start(one, session_id=SESSION)
+        async for line in turn(runtime, handle):
+            yield line
+
+
+async def turn(runtime: Runtime, handle: RunHandle) -> AsyncIterator[str]:
+    """Yield what happens in one turn, to its end; Mira answers what it asks."""
+    timeline = Timeline(runtime, handle.run_id)
+    while (output := await handle.settled()).status == "waiting":
         for line in await timeline.new():
             yield f"  {line}"
-        yield f"assistant: {output.text or output.error}"
-        yield f"  ({_facts(output)})"
+        for awaiting in output.awaiting:
+            yield f"  Mira is asked: {awaiting.question}"
+            yield f"  Mira: {await _answer(handle, awaiting)}"
+    for line in await timeline.new():
+        yield f"  {line}"
+    yield f"assistant: {output.text or output.error}"
+    yield f"  ({_facts(output)})"
 
 
 async def _answer(handle: RunHandle, awaiting: Awaiting) -> str:

@@ -1,11 +1,13 @@
 """What the agents do in the demo, written down: the steps of a model that is not there.
 
-What they say is made of what they were told, so a change of the data changes the conversation.
+What they say is made of what they were told, so a change of the data changes the conversation. A turn is told
+by what was said in it, so that a process that goes on with a conversation plays the same script.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolgen.agents import (
@@ -13,24 +15,57 @@ from toolgen.agents import (
     FinalResult,
     PlanInput,
     PlannedCall,
+    PlanResult,
     ScriptedPlanner,
+    ScriptStep,
     ToolMessage,
+    UserMessage,
 )
 
 LIGHTS = "Which lights at the harbour do not answer?"
 LAMP = "Find out what is wrong with the ceiling lamp, and put it back to factory settings."
+UPDATE = "And put firmware 2.4.0 on it."
+UPDATED = "The work of update_firmware"
+"""So begins what the runtime says when work is done that went on after its turn."""
 PERIOD = {"start": "2026-01-28T00:00:00Z", "end": "2026-01-30T00:00:00Z"}
 
 
-def chat() -> ScriptedPlanner:
-    """Return the planner of two turns: a list with a mistake in its call, and a repair."""
+class Turns:
+    """Plays a list of steps for each turn, by what was said in it."""
+
+    def __init__(self, scripts: Mapping[str, Sequence[ScriptStep]]) -> None:
+        """Make the planner of these scripts, by the beginning of what is said."""
+        self._planners = {said: ScriptedPlanner(steps) for said, steps in scripts.items()}
+
+    async def plan_start(self, given: PlanInput) -> PlanResult:
+        return await self._planner(given).plan_start(given)
+
+    async def plan_resume(self, given: PlanInput) -> PlanResult:
+        return await self._planner(given).plan_resume(given)
+
+    def _planner(self, given: PlanInput) -> ScriptedPlanner:
+        said = [message.text for message in given.messages if isinstance(message, UserMessage)][-1]
+        return next(planner for beginning, planner in self._planners.items() if said.startswith(beginning))
+
+
+def chat() -> Turns:
+    """Return the planner of the chat: a list with a mistake in its call, a repair, and an update."""
     wrong = PlannedCall.of("list_devices", {"site_id": "harbour", "kind": "light", "state": "off"})
     right = PlannedCall.of("list_devices", {"site_id": "harbour", "kind": "light", "status": "offline"})
     diagnose = PlannedCall.of("diagnose", {"device_id": "h10", "symptom": "It does not answer."})
     reset = PlannedCall.of("factory_reset", {"device_id": "h10"})
-    return ScriptedPlanner(
-        [CallTools(calls=(wrong,)), CallTools(calls=(right,)), _lights],
-        [CallTools(calls=(diagnose,), text="I ask diagnostics."), CallTools(calls=(reset,)), _repaired],
+    update = PlannedCall.of("update_firmware", {"device_id": "h10", "version": "2.4.0"})
+    return Turns(
+        {
+            LIGHTS: [CallTools(calls=(wrong,)), CallTools(calls=(right,)), _lights],
+            LAMP: [
+                CallTools(calls=(diagnose,), text="I ask diagnostics."),
+                CallTools(calls=(reset,)),
+                _repaired,
+            ],
+            UPDATE: [CallTools(calls=(update,)), _updating],
+            UPDATED: [_updated],
+        }
     )
 
 
@@ -62,6 +97,18 @@ def _finding(given: PlanInput) -> FinalResult:
 def _repaired(given: PlanInput) -> str:
     (reset,) = _results(given)
     return f"{reset['name']} is as it left the factory; {len(reset['lost'])} settings are gone."
+
+
+def _updating(given: PlanInput) -> str:
+    (begun,) = _results(given)
+    return f"The update takes about {begun['minutes']} minutes. I shall say when it is done."
+
+
+def _updated(given: PlanInput) -> str:
+    said = given.messages[-1]
+    assert isinstance(said, UserMessage)
+    result = json.loads(said.text[said.text.index("{") :])
+    return f"The update is done: version {result['version']} runs now."
 
 
 def _results(given: PlanInput) -> list[Any]:
