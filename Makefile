@@ -9,13 +9,18 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .PHONY: help
 help: ## show the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: .venv/ready ## generate the example, build its database, run its tools and agents (MODEL=… for a real model)
 	$(BIN)/toolgen gen
 	$(BIN)/python -m examples.home.database examples/home/home.db
 	$(BIN)/python -m examples.home.demo $(if $(MODEL),--model $(MODEL))
+
+.PHONY: demo-durable
+demo-durable: .venv/ready ## kill the process of the example's conversation, and go on in another one
+	$(BIN)/toolgen gen
+	$(BIN)/python -m examples.home.durable
 
 PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist loadfile
 FUZZ_SECONDS ?= 20
