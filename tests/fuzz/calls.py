@@ -29,14 +29,14 @@ class Caller:
         self._chance, self._runtime, self._engine = chance, runtime, engine
         self._session = session_id
 
-    async def call(self, number: int) -> None:
+    async def call(self, id_: str) -> None:
         """Make a call and bring it to its end.
 
         Raises:
             AssertionError: something about it is not right.
         """
         name = self._chance.choice(_TOOLS)
-        meta = CallMeta(session_id=self._session, tool_call_id=f"direct-{number}", requested_by="ann")
+        meta = CallMeta(session_id=self._session, tool_call_id=id_, requested_by="ann")
         result: ToolResult | None = await self._runtime.call(name, ARGUMENTS.get(name, {}), meta)
         for _ in range(_MOST_ANSWERS):
             if result is None or result.suspension is None:

@@ -10,8 +10,8 @@ import json
 import logging
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from random import Random
 from typing import Any
 
@@ -61,15 +61,15 @@ class Loop:
         """
         complaints: list[str] = []
         self._tools.chance = chance
-        with _quiet(complaints), asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        with quiet(complaints), asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
             runner.get_loop().set_exception_handler(lambda _, context: complaints.append(str(context)))
-            outcome = runner.run(_World(chance, self._tools, self._sessions()).run())
+            outcome = runner.run(World(chance, self._tools, self._sessions()).run())
         assert not complaints, complaints
         return outcome
 
 
 @contextmanager
-def _quiet(complaints: list[str]) -> Iterator[None]:
+def quiet(complaints: list[str]) -> Iterator[None]:
     """Log nothing, and collect warnings, such as of coroutines that nobody awaits."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
@@ -82,12 +82,13 @@ def _quiet(complaints: list[str]) -> Iterator[None]:
         logging.disable(before)
 
 
-class _World:
-    """Two agents, their tools and their clients."""
+class World:
+    """Two agents, their tools and their clients; what is random about the host is drawn once."""
 
     def __init__(self, chance: Random, tools: Tools, sessions: SessionStore) -> None:
-        self._chance, self._sessions = chance, sessions
-        self._engine = InProcessEngine(clock=now)
+        self._chance = chance
+        self.sessions = sessions
+        self.states = MemoryStateStore()
         policy = _policy(chance)
         is_limited = policy.plan_timeout is not None and policy.tool_timeout is not None
         self._low = Erratic(chance, is_limited=is_limited)
@@ -103,48 +104,57 @@ class _World:
                 transfers=("x.low",) if chance.random() < 0.5 else (),
             ),
         ]
+        self._options: dict[str, Any] = {
+            "interceptors": [Users(chance)],
+            "policy": Moody(chance) if chance.random() < 0.3 else None,
+            "waiting": _waiting(chance),
+            "is_interactive": chance.random() < 0.9,
+            "max_parallel": chance.choice((1, 2, 16)),
+        }
 
     async def run(self) -> Outcome:
-        chance = self._chance
-        async with leaving_nothing():
-            runtime = Runtime(
-                engine=self._engine,
-                capabilities=[StateCapability(MemoryStateStore())],
-                interceptors=[Users(chance)],
-                policy=Moody(chance) if chance.random() < 0.3 else None,
-                waiting=_waiting(chance),
-                is_interactive=chance.random() < 0.9,
-                max_parallel=chance.choice((1, 2, 16)),
-            )
-            agents = Agents(
-                runtime, sessions=self._sessions, planner_retry=PlannerRetry(random=chance.random)
-            )
-            for one in self._agents:
-                agents.register(one)
-            async with runtime:
-                stops = [await self._turn(runtime, number) for number in range(chance.choice((1, 2, 2)))]
-                await self._end_others(runtime)
-                caller = Caller(chance, runtime, self._engine, SESSION)
-                await asyncio.gather(*map(caller.call, range(chance.choice((0, 0, 1, 3)))))
-                await self._end_others(runtime)
-                types = await self._check(runtime)
-        wrong = [*self._low.wrong, *self._top.wrong]
-        assert not wrong, wrong
-        return Outcome(kind=stops[-1], detail=types)
+        async with leaving_nothing(), self.serving(InProcessEngine(clock=now)) as runtime:
+            stop = await self.act(runtime)
+            return Outcome(kind=stop, detail=await self.checked(runtime))
 
-    async def _turn(self, runtime: Runtime, number: int) -> str:
+    @asynccontextmanager
+    async def serving(self, engine: InProcessEngine) -> AsyncIterator[Runtime]:
+        """Give an open runtime on the engine and on the stores of now."""
+        self._engine = engine
+        capabilities = [StateCapability(self.states)]
+        runtime = Runtime(engine=engine, capabilities=capabilities, **self._options)
+        retry = PlannerRetry(random=self._chance.random)
+        agents = Agents(runtime, sessions=self.sessions, planner_retry=retry)
+        for one in self._agents:
+            agents.register(one)
+        async with runtime:
+            yield runtime
+
+    async def act(self, runtime: Runtime, life: int = 0) -> str:
+        """Have some turns and calls, bring all to its end, and return how the last turn ended."""
+        chance = self._chance
+        stops = [
+            await self._turn(runtime, f"run-{life}-{number}") for number in range(chance.choice((1, 2, 2)))
+        ]
+        await self.end_all(runtime)
+        caller = Caller(chance, runtime, self._engine, SESSION)
+        numbers = range(chance.choice((0, 0, 1, 3)))
+        await asyncio.gather(*(caller.call(f"direct-{life}-{number}") for number in numbers))
+        await self.end_all(runtime)
+        return stops[-1]
+
+    async def _turn(self, runtime: Runtime, run_id: str) -> str:
         """Run one turn and return how it ended."""
-        handle = (
-            await agents_of(runtime).client("x.top").start("Go.", session_id=SESSION, run_id=f"run-{number}")
-        )
+        top = agents_of(runtime).client("x.top")
+        handle = await top.start("Go.", session_id=SESSION, run_id=run_id)
         client = Client(self._chance, runtime, SESSION)
         output = await client.drive(handle)
         for work in output.pending:
             await client.deliver(work)
-        await self._end_others(runtime)
+        await self.end_all(runtime)
         return output.stop or output.status
 
-    async def _end_others(self, runtime: Runtime) -> None:
+    async def end_all(self, runtime: Runtime) -> None:
         """End the runs that a meddler or delivered work has begun, and then the work."""
         while left := [one for one in await self._engine.list_runs(limit=10_000) if not one.is_over]:
             turns = [one for one in left if not _is_work(one)]
@@ -160,8 +170,8 @@ class _World:
                 await asyncio.sleep(1)
             await asyncio.sleep(0)
 
-    async def _check(self, runtime: Runtime) -> str:
-        """Check all runs and the transcript; return what stood in the log of the first."""
+    async def checked(self, runtime: Runtime) -> str:
+        """Check all runs, the transcript and what planners saw; return what stood in the log of the first."""
         types = ""
         for status in await self._engine.list_runs(limit=10_000):
             assert status.state != "failed", status.error
@@ -173,11 +183,14 @@ class _World:
             events = await agents_of(runtime).events(status.run_id)
             check_log(output, events)
             types = " ".join(event.type for event in events)
-        messages = [one for said in await self._sessions.transcript(SESSION) for one in said.messages]
+        messages = [one for said in await self.sessions.transcript(SESSION) for one in said.messages]
         for_models = [without_artifacts(message) for message in messages]
         text = json.dumps(messages_as_json(for_models), allow_nan=False, ensure_ascii=False)
         assert SECRET not in text.encode().decode(), text
         _check_pairs(messages)
+        assert await runtime.suspended() == ()
+        wrong = [*self._low.wrong, *self._top.wrong]
+        assert not wrong, wrong
         return types
 
 
