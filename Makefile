@@ -36,6 +36,7 @@ conformance: .venv/ready ## run the exhaustive tests: corpora, random designs, p
 	$(PYTEST) tests/conformance
 	$(call FUZZ,decode)
 	$(call FUZZ,loop)
+	$(call FUZZ,kills)
 
 .PHONY: soak
 soak: FUZZ_SECONDS = 600
@@ -44,6 +45,7 @@ soak: .venv/ready ## try new random inputs for FUZZ_SECONDS (600) each; for nigh
 	$(PYTEST) tests/soak
 	$(call FUZZ,decode)
 	$(call FUZZ,loop)
+	$(call FUZZ,kills)
 
 .PHONY: lint
 lint: .venv/ready ## lint, format, types, generated code

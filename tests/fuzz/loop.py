@@ -10,7 +10,8 @@ import json
 import logging
 import sys
 import warnings
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from random import Random
 from typing import Any
@@ -23,17 +24,21 @@ from toolgen.agents import (
     AssistantMessage,
     History,
     PlannerRetry,
+    RunHandle,
     RunPolicy,
+    SessionBusyError,
     SessionStore,
     ToolMessage,
     agents_of,
 )
 from toolgen.agents.planner.messages import messages_as_json, without_artifacts
 from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.agents.turns import START_S
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
 from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
 from toolgen.runtime.engine import RunStatus
+from toolgen.runtime.events.records import Event, ToolEnd
 from toolgen.runtime.waiting.options import WEEK_S, WaitOptions
 
 from .calls import Caller
@@ -60,7 +65,6 @@ class Loop:
             AssertionError: it is not.
         """
         complaints: list[str] = []
-        self._tools.chance = chance
         with quiet(complaints), asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
             runner.get_loop().set_exception_handler(lambda _, context: complaints.append(str(context)))
             outcome = runner.run(World(chance, self._tools, self._sessions()).run())
@@ -86,7 +90,8 @@ class World:
     """Two agents, their tools and their clients; what is random about the host is drawn once."""
 
     def __init__(self, chance: Random, tools: Tools, sessions: SessionStore) -> None:
-        self._chance = chance
+        self._chance, self.tools = chance, tools
+        tools.chance, tools.ran = chance, Counter()
         self.sessions = sessions
         self.states = MemoryStateStore()
         policy = _policy(chance)
@@ -145,14 +150,27 @@ class World:
 
     async def _turn(self, runtime: Runtime, run_id: str) -> str:
         """Run one turn and return how it ended."""
-        top = agents_of(runtime).client("x.top")
-        handle = await top.start("Go.", session_id=SESSION, run_id=run_id)
+        handle = await self._started(runtime, run_id)
         client = Client(self._chance, runtime, SESSION)
         output = await client.drive(handle)
         for work in output.pending:
             await client.deliver(work)
         await self.end_all(runtime)
         return output.stop or output.status
+
+    async def _started(self, runtime: Runtime, run_id: str) -> RunHandle:
+        """Start a turn, as soon as one is over whose start was cut by a kill.
+
+        Raises:
+            TimeoutError: another one never ends.
+        """
+        top = agents_of(runtime).client("x.top")
+        async with asyncio.timeout(2 * START_S):
+            while True:
+                try:
+                    return await top.start("Go.", session_id=SESSION, run_id=run_id)
+                except SessionBusyError:
+                    await asyncio.sleep(1)
 
     async def end_all(self, runtime: Runtime) -> None:
         """End the runs that a meddler or delivered work has begun, and then the work."""
@@ -173,6 +191,7 @@ class World:
     async def checked(self, runtime: Runtime) -> str:
         """Check all runs, the transcript and what planners saw; return what stood in the log of the first."""
         types = ""
+        ended: set[str] = set()
         for status in await self._engine.list_runs(limit=10_000):
             assert status.state != "failed", status.error
             if status.state == "completed":
@@ -183,15 +202,28 @@ class World:
             events = await agents_of(runtime).events(status.run_id)
             check_log(output, events)
             types = " ".join(event.type for event in events)
+            if status.state == "completed" and "/child:" not in status.run_id:
+                ended |= set(_ended(events))
         messages = [one for said in await self.sessions.transcript(SESSION) for one in said.messages]
         for_models = [without_artifacts(message) for message in messages]
         text = json.dumps(messages_as_json(for_models), allow_nan=False, ensure_ascii=False)
         assert SECRET not in text.encode().decode(), text
         _check_pairs(messages)
+        told = {one.id for message in messages if isinstance(message, ToolMessage) for one in message.answers}
+        assert ended <= told, ended - told
         assert await runtime.suspended() == ()
+        twice = [key for key, times in self.tools.ran.items() if times > 1]
+        assert not twice, twice
         wrong = [*self._low.wrong, *self._top.wrong]
         assert not wrong, wrong
         return types
+
+
+def _ended(events: Sequence[Event]) -> Iterator[str]:
+    """Yield the ids of the calls that ended."""
+    for event in events:
+        if isinstance(event, ToolEnd) and event.status != "suspended":
+            yield event.tool_call_id
 
 
 def _is_work(status: RunStatus) -> bool:

@@ -14,8 +14,9 @@ from toolgen.agents import Message, ToolMessage
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.runtime import CodecModule, SchemaModel
 
-from . import loop
+from . import kills, loop
 from .decode import Decode
+from .kills import Kills
 from .loop import Loop
 from .running import FaultFound, Outcome, Target, main, run, within
 from .subjects import Subject, subjects
@@ -55,6 +56,12 @@ def test_no_run_is_left_unfinished_or_in_disorder() -> None:
     assert len(report.details) > 10
 
 
+def test_no_kill_leaves_a_run_unfinished_or_in_disorder() -> None:
+    report = run(kills.target(1), 1, range(20))
+    assert {"1 kills", "2 kills"} <= set(report.kinds)
+    assert len(report.details) > 10
+
+
 @pytest.mark.parametrize("is_exact", [True, False])
 def test_a_codec_that_accepts_too_much_is_found(is_exact: bool) -> None:
     """Its type does not hold that items are unique; only one that is not called exact asks the schema."""
@@ -70,6 +77,12 @@ def test_a_codec_that_accepts_too_much_is_found(is_exact: bool) -> None:
 def test_a_result_that_is_kept_twice_is_found() -> None:
     with pytest.raises(FaultFound):
         run(Loop(sessions=DoublingStore), 1, range(20))
+
+
+def test_records_that_a_kill_takes_are_found() -> None:
+    """As if what was acknowledged were not in the file of the newest records."""
+    with pytest.raises(FaultFound):
+        run(Kills(lost=("-shm", "-wal")), 1, range(20))
 
 
 def brittle(seed: int) -> Target:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections import Counter
 from random import Random
 from typing import Any, Final
 
@@ -36,6 +37,8 @@ class Tools:
     def __init__(self) -> None:
         self.chance = Random(0)
         """Of the input that is tried; set before each."""
+        self.ran: Counter[str] = Counter()
+        """How often calls were executed that must not be executed twice, by idempotency key."""
         self.toolsets = self._toolsets()
 
     def _toolsets(self) -> tuple[StaticToolset | ToolsetRegistration, ...]:
@@ -129,6 +132,7 @@ class Tools:
 
     async def keep(self, name: str, ctx: ToolContext) -> str:
         """Change shared state."""
+        self.ran[ctx.idempotency_key] += 1
         state: Any = ctx.state
         state.append("names", name)
         await self._some_time()
@@ -158,11 +162,13 @@ class Tools:
 
     async def factory_reset(self, payload: Any, ctx: ToolContext) -> Any:
         assert SECRET in payload.user_id
+        self.ran[ctx.idempotency_key] += 1
         if self.chance.random() < 0.3:
             raise LookupError(payload.user_id)
         return maintenance.FACTORY_RESET.result.decode({"name": payload.device_id, "lost": {}})
 
     async def update_firmware(self, payload: Any, ctx: ToolContext) -> Any:
+        self.ran[ctx.idempotency_key] += 1
         if self.chance.random() < 0.3:
             return maintenance.UPDATE_FIRMWARE.result.decode({"version": payload.version})
         ack = maintenance.UpdateFirmwareAck(minutes=5)
