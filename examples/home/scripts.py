@@ -96,11 +96,15 @@ def _finding(given: PlanInput) -> FinalResult:
 
 def _repaired(given: PlanInput) -> str:
     (reset,) = _results(given)
+    if "error" in reset:
+        return f"I cannot say that it is done: {reset['error']}"
     return f"{reset['name']} is as it left the factory; {len(reset['lost'])} settings are gone."
 
 
 def _updating(given: PlanInput) -> str:
     (begun,) = _results(given)
+    if "error" in begun:
+        return f"I cannot say that it is updated: {begun['error']}"
     return f"The update takes about {begun['minutes']} minutes. I shall say when it is done."
 
 
