@@ -259,6 +259,19 @@ async def test_a_wait_that_expired_is_forgotten_with_its_time(file: File) -> Non
             await made.deliver(asked.token, YES)
 
 
+@pytest.mark.asyncio(loop_factories=["virtual"])
+async def test_an_answer_that_was_taken_in_time_counts_when_the_worker_comes_too_late(file: File) -> None:
+    options = WaitOptions(clock=now, expires_s=60)
+    asked = await file.asked(CONFIRMED, waiting=options)
+    executor = Listing()
+    async with Runtime(engine=file.engine(worker=False), waiting=options) as desk:
+        kept = await desk.deliver(asked.token, YES, wait_s=0)
+        await asyncio.sleep(61)
+        async with file.serving(executor, CONFIRMED, waiting=options):
+            done = await desk.deliver(asked.token, YES)
+    assert (kept.status, done.status, len(executor.calls)) == ("pending", "ok", 1)
+
+
 # Tools that come and go.
 
 
