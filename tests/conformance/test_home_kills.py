@@ -108,10 +108,10 @@ async def check_conversation(path: Path) -> None:
         assert last.text
     with closing(database.connect(path)) as connection:
         jobs = count(connection, "firmware_job")
+        assert jobs <= 1, "the tool may not run twice"
         said_by_model = " ".join(message.text for one in said for message in texts(one.messages))
         if "I cannot say" not in said_by_model:  # else it was killed in the middle of a tool
-            assert (settings(connection, "h10"), len(said)) == ({}, 4)
-            assert jobs
+            assert (settings(connection, "h10"), jobs, len(said)) == ({}, 1, 4)
 
 
 def texts(messages: tuple[Any, ...]) -> list[AssistantMessage]:

@@ -212,6 +212,8 @@ class World:
         told = {one.id for message in messages if isinstance(message, ToolMessage) for one in message.answers}
         assert ended <= told, ended - told
         assert await runtime.suspended() == ()
+        twice = [key for key, times in self.tools.ran.items() if times > 1]
+        assert not twice, twice
         wrong = [*self._low.wrong, *self._top.wrong]
         assert not wrong, wrong
         return types
