@@ -134,4 +134,4 @@ async def test_injected_values_stand_nowhere() -> None:
     told = f"{found.events} {planner.inputs[1].messages} {found.output}"
     assert "u-secret" not in told
     assert "user_id" not in planner.inputs[0].tools[0].payload.schema_json
-    assert [event.status for event in found.of("tool_end")] == ["ok", "error"]
+    assert sorted(event.status for event in found.of("tool_end")) == ["error", "ok"]
