@@ -304,6 +304,36 @@ async def test_runs_are_kept_for_a_time(open_engine: Open) -> None:
     assert [run.run_id for run in await engine.list_runs()] == ["new"]
 
 
+async def test_a_run_that_gets_the_number_of_a_deleted_one_has_not_started_its_work(tmp_path: Path) -> None:
+    async def loop(ctx: RunContext, arg: Any) -> Any:
+        if arg == "work":
+            return await ctx.wait("forever", "never")
+        return await ctx.detach("work", "loop", "work")
+
+    now = 1000.0
+    how: dict[str, Any] = {"keep_s": 5.0, "clock": lambda: now}
+    worker, client = (
+        InProcessEngine(tmp_path / "runs.db", worker=is_worker, **how) for is_worker in (True, False)
+    )
+    for engine in (worker, client):
+        engine.register(loops={"loop": loop}, activities={})
+        await engine.start()
+    await client.start_run("loop", "", run_id="first")
+    await client.start_run("loop", "", run_id="starter")
+    await worker.result("starter")
+    await worker.settled("starter/work")
+    now += 10
+    while rows(tmp_path / "runs.db", "SELECT 1 FROM run WHERE run_id = 'starter'"):  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    others = [f"other{number}" for number in range(4)]
+    for run_id in others:
+        await client.start_run("loop", "work", run_id=run_id)
+        await client.cancel(run_id)
+    assert (await worker.status("starter/work")).state == "waiting"
+    for engine in (client, worker):
+        await engine.close()
+
+
 async def test_what_is_no_journal_stays_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     path.write_bytes(b"something else\n" * 100)

@@ -128,6 +128,9 @@ def _delete(database: sqlite3.Connection, no: int) -> None:
         database.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", ids(no))
     for table in ("signal", "attempt"):
         database.execute(f"DELETE FROM {table} WHERE run = ?", (no,))
+    database.execute(
+        "UPDATE run SET starter = NULL WHERE starter = ?", (no,)
+    )  # a later run may get the number
     database.execute("DELETE FROM run WHERE no = ?", (no,))
 
 
