@@ -14,13 +14,15 @@ _MODE = 0o600
 class Lease:
     """A lock (`flock`) on a file that holds the id of the process that has it.
 
-    It is given back by `release`, when nobody has the object any more, or when the process ends.
+    It is given back by `release`, when nobody has the object any more, or when the process ends. A process
+    that is forked off does not have it.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._descriptor: int | None = None
         self._close: Callable[[], object] = lambda: None
+        _leases.add(self)
 
     def acquire(self) -> bool:
         """Take the lease unless somebody has it, in this process or another; return whether it is ours."""
@@ -52,3 +54,15 @@ class Lease:
         """Give the lease back; without one it does nothing."""
         self._descriptor = None
         self._close()
+
+
+_leases: weakref.WeakSet[Lease] = weakref.WeakSet()
+
+
+def _leave_to_parent() -> None:
+    """Close, in a forked process, what would keep the leases of its parent after its end."""
+    for lease in list(_leases):
+        lease.release()
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)
