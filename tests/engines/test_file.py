@@ -308,7 +308,7 @@ async def test_a_run_that_gets_the_number_of_a_deleted_one_has_not_started_its_w
     async def loop(ctx: RunContext, arg: Any) -> Any:
         if arg == "work":
             return await ctx.wait("forever", "never")
-        return await ctx.detach("work", "loop", "work")
+        return await ctx.detach("work", "loop", "work") if arg else None
 
     now = 1000.0
     how: dict[str, Any] = {"keep_s": 5.0, "clock": lambda: now}
@@ -319,7 +319,7 @@ async def test_a_run_that_gets_the_number_of_a_deleted_one_has_not_started_its_w
         engine.register(loops={"loop": loop}, activities={})
         await engine.start()
     await client.start_run("loop", "", run_id="first")
-    await client.start_run("loop", "", run_id="starter")
+    await client.start_run("loop", "starts work", run_id="starter")
     await worker.result("starter")
     await worker.settled("starter/work")
     now += 10
