@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -151,3 +152,20 @@ async def test_the_end_of_a_session_leaves_a_run_elsewhere() -> None:
         await waiting(handle)
         assert (await agents_of(there).sessions.end("s")).is_over
         assert (await handle.output()).status == "waiting"
+
+
+async def test_a_start_that_is_cancelled_and_goes_on_keeps_its_turn(tmp_path: Path) -> None:
+    engine = InProcessEngine(tmp_path / "runs.db", clock=now)
+    runtime = Runtime(engine=engine)
+    Agents(runtime, sessions=MemorySessionStore(clock=now)).register(agent("x.agent", asking()))
+    async with runtime:
+        client = agents_of(runtime).client("x.agent")
+        starting = asyncio.ensure_future(client.start("Go.", session_id="s", run_id="r"))
+        while not await engine.list_runs():  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        assert not starting.done()
+        starting.cancel()
+        await asyncio.wait([starting])
+        await engine.settled("r")
+        with pytest.raises(SessionBusyError):
+            await client.start("And?", session_id="s")

@@ -53,6 +53,19 @@ async def test_a_locked_file_holds_up_the_runs_and_nothing_else(
     assert {(await engine.result(f"s{number}")).state for number in range(12)} == {"completed"}
 
 
+@pytest.mark.parametrize("turns", range(5))
+async def test_a_start_that_is_cancelled_leaves_no_run_that_nobody_executes(
+    engine: InProcessEngine, turns: int
+) -> None:
+    starting = asyncio.ensure_future(play(engine, [], run_id="r"))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    starting.cancel()
+    await asyncio.wait([starting])
+    await play(engine, [], run_id="r")
+    assert (await asyncio.wait_for(engine.result("r"), 5)).state == "completed"
+
+
 async def test_a_full_disk_refuses_what_is_new_and_loses_nothing(
     engine: InProcessEngine, toys: Toys, tmp_path: Path
 ) -> None:

@@ -109,9 +109,10 @@ class Runs:
             facts["client"] = owner.agent
         try:
             await host.start({"facts": facts, "message": message, "source": source}, run_id)
-        except BaseException:
-            host.turns.release(run_id, facts)
-            raise
+        except BaseException as error:
+            if isinstance(error, Exception) or not self._engine.caps.is_durable:
+                host.turns.release(run_id, facts)
+            raise  # a durable engine may have the run of a caller that was cancelled
         return run_id
 
     async def _is_there(self, run_id: str, owner: Owner) -> bool:

@@ -5,12 +5,14 @@ They read what is written and nothing else, so that they hear of nothing that a 
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.tasks import start_held
 from toolgen.runtime.engine import Receipt, RunState, RunStatus, RunWait, WaitStatus, unknown_run
 from toolgen.runtime.stores import StoreError
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
@@ -58,6 +60,7 @@ class FileClient:
         self._call_later = call_later
         self._watch = FileWatch(batches.path, call_later, self._changed)
         self._bells: dict[str, Bell] = {}
+        self._starting: set[asyncio.Task[Any]] = set()
         self._version = 0
         self._is_closed = False
         batches.on_commit = self._committed
@@ -87,6 +90,11 @@ class FileClient:
 
     async def start_run(self, loop: str, text: bytes, *, run_id: str, session: str) -> None:
         self._runs.require_loop(loop, run_id)
+        start = self._start_run(loop, text, run_id=run_id, session=session)
+        # What is written is executed, although the caller is cancelled meanwhile.
+        await asyncio.shield(start_held(self._starting, start, name=f"start {run_id}"))
+
+    async def _start_run(self, loop: str, text: bytes, *, run_id: str, session: str) -> None:
         is_ours = self._worker.is_working
         state = "running" if is_ours else "new"
         no = await self._batches.run(
