@@ -67,3 +67,30 @@ async def test_a_call_has_one_idempotency_key_before_and_after_it_waits(engine: 
 def test_a_store_of_suspensions_is_refused_with_what_replaces_it() -> None:
     with pytest.raises(RegistrationError, match=r"engine=InProcessEngine"):
         Runtime(suspensions=object())
+
+
+async def test_a_result_that_the_engine_does_not_keep_is_not_told_as_one() -> None:
+    async def much(payload: Any, ctx: ToolContext) -> Any:
+        return ToolOutcome.final(nothing(), display="x" * 9000)
+
+    engine = InProcessEngine(max_payload_bytes=8000)
+    asked = replace(CONFIRMED, annotations={"idempotent": False, "read_only": False})
+    made = runtime(Listing(much), asked, engine=engine)
+    waiting = (await made.call(TOOL, SITE, META)).suspension
+    assert waiting is not None
+    first, again = [await made.deliver(waiting.token, YES) for _ in range(2)]
+    unknown = b'{"unknown":"its result was not kept; it may have run"}'
+    assert (first.status, first.json) == (again.status, again.json) == ("pending", unknown)
+
+
+async def test_an_answer_that_is_too_large_with_its_call_has_a_result() -> None:
+    async def never(payload: Any, ctx: ToolContext) -> Any:
+        raise AssertionError("it is not executed")
+
+    engine = InProcessEngine(max_payload_bytes=8000)
+    made = runtime(Listing(never), CONFIRMED, engine=engine)
+    waiting = (await made.call(TOOL, SITE, META)).suspension
+    assert waiting is not None
+    result = await made.deliver(waiting.token, {"approved": True, "message": "x" * 7600})
+    assert result.status == "error"
+    assert "the engine keeps 8000" in str(result.json)

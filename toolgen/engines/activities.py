@@ -202,7 +202,8 @@ class Activities:
             if limit.expired():
                 kind, message = "timeout", f"no answer within {call.options.timeout:g} seconds"
             is_last = is_last or isinstance(error, NonRetryableError | SystemExit)
-            is_last = is_last or run.record.attempts.get(call.op, NO_ATTEMPT).has_begun
+            if run.record.attempts.get(call.op, NO_ATTEMPT).has_begun:
+                is_last, kind = True, kind if limit.expired() else OUTCOME_UNKNOWN
             level = logging.ERROR if is_last else logging.WARNING
             # What an activity says on purpose is its message; only a mistake needs to say where it was made.
             trace = None if isinstance(error, NonRetryableError) else error
@@ -215,7 +216,9 @@ class Activities:
             value, copy = encode(result, what, self._max_payload_bytes)
         except EngineError as error:
             log.error("run %s: %s", info.run_id, error)
-            return self._failure(call, type(error).__name__, error.message), None
+            has_begun = run.record.attempts.get(call.op, NO_ATTEMPT).has_begun
+            kind = OUTCOME_UNKNOWN if has_begun else type(error).__name__
+            return self._failure(call, kind, error.message), None
         return OpRecord(call.op, call.activity, digest(call.argument), self._clock(), value), copy
 
     def _failure(self, call: Call, kind: str, message: str) -> OpRecord:

@@ -7,7 +7,13 @@ from typing import Any
 from pydantic_core import to_json, to_jsonable_python
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import OUTCOME_UNKNOWN, ActivityFailed, CallOptions, RunContext
+from toolgen.runtime.engine import (
+    OUTCOME_UNKNOWN,
+    ActivityFailed,
+    CallOptions,
+    PayloadTooLargeError,
+    RunContext,
+)
 from toolgen.runtime.events.records import AgentRunStarted, ToolEnd, as_json
 from toolgen.runtime.results import RetryHint
 from toolgen.runtime.waiting.loop import LOOP as WAITING_CALL
@@ -88,6 +94,8 @@ class Calls:
             if error.kind == OUTCOME_UNKNOWN:
                 return unknown_call(call)
             return refused_call(call, f"{call['name']} gave no result: {error.message}")
+        except PayloadTooLargeError as error:
+            return refused_call(call, f"{call['name']} was not run: {error.message}")
         return done  # type: ignore[no-any-return]  # as the activity returns it
 
     async def _answered(self, call: StepCall, frozen: dict[str, Any], number: int) -> Done:

@@ -163,7 +163,10 @@ class Answering:
     async def _outcome(
         self, ticket: Ticket, frozen: FrozenCall, typed: asyncio.Future[ToolResult], wait_s: float | None
     ) -> ToolResult:
-        """Return the result of an answered call, once the log of its run has it."""
+        """Return the result of an answered call, once the log of its run has it.
+
+        It is typed where this process has executed the call, and the log has the same.
+        """
         try:
             async with asyncio.timeout(wait_s):
                 told = await self._told(ticket, frozen)
@@ -174,7 +177,8 @@ class Answering:
                 tool_call_id=frozen.meta.tool_call_id,
                 display="the answer is kept; what came of it is not known yet",
             )
-        return typed.result() if typed.done() else told
+        is_kept = typed.done() and typed.result().status == told.status
+        return typed.result() if is_kept else told
 
     async def _told(self, ticket: Ticket, frozen: FrozenCall) -> ToolResult:
         """Return the result as the log of the run has it, when it has.

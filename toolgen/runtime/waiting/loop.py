@@ -11,7 +11,15 @@ from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
 
-from ..engine import OUTCOME_UNKNOWN, ActivityFailed, CallOptions, RunContext, Signal, answer_name
+from ..engine import (
+    OUTCOME_UNKNOWN,
+    ActivityFailed,
+    CallOptions,
+    PayloadTooLargeError,
+    RunContext,
+    Signal,
+    answer_name,
+)
 from ..events.records import ToolEnd, as_json
 
 LOOP: Final = "waiting_call"
@@ -66,7 +74,7 @@ async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
         argument: Json = {"frozen": frozen, "given": signal.payload, "op": f"wait:{number}"}
         try:
             outcome = await ctx.start(f"{RESUME}:{number}", RESUME, argument, _ONCE)
-        except ActivityFailed as error:
+        except (ActivityFailed, PayloadTooLargeError) as error:
             outcome = _without_result(frozen, error, ctx.now())
         for place, event in enumerate(outcome["events"]):
             await ctx.publish(f"{number}:{place}", answered_by(event, frozen["id"]))
@@ -76,9 +84,9 @@ async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
     return outcome
 
 
-def _without_result(frozen: Frozen, error: ActivityFailed, now: float) -> Outcome:
+def _without_result(frozen: Frozen, error: ActivityFailed | PayloadTooLargeError, now: float) -> Outcome:
     """Return what is known of a call whose execution gave no result."""
-    is_unknown = error.kind == OUTCOME_UNKNOWN
+    is_unknown = isinstance(error, ActivityFailed) and error.kind == OUTCOME_UNKNOWN
     status: Any = "pending" if is_unknown else "error"
     result: dict[str, Json] = UNKNOWN if is_unknown else {"error": f"it gave no result: {error.message}"}
     message = "" if is_unknown else str(result["error"])
