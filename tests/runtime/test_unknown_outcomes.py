@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, Runtime, ToolContext, ToolOutcome
 from toolgen.runtime.errors import RegistrationError
+from toolgen.runtime.waiting.errors import UnknownSuspensionError
 
 TOOL = "assistant.devices.list_devices"
 YES: dict[str, Any] = {"approved": True}
@@ -94,3 +96,19 @@ async def test_an_answer_that_is_too_large_with_its_call_has_a_result() -> None:
     result = await made.deliver(waiting.token, {"approved": True, "message": "x" * 7600})
     assert result.status == "error"
     assert "the engine keeps 8000" in str(result.json)
+
+
+async def test_answers_to_calls_that_are_forgotten_meanwhile_say_so(tmp_path: Path) -> None:
+    async def does(payload: Any, ctx: ToolContext) -> Any:
+        return nothing()
+
+    async with runtime(
+        Listing(does), CONFIRMED, engine=InProcessEngine(tmp_path / "r.db", keep_runs=0)
+    ) as made:
+        asked = [(await made.call(TOOL, SITE, META)).suspension for _ in range(60)]
+        tokens = [one.token for one in asked if one is not None]
+        await asyncio.gather(*(made.deliver(token, YES) for token in tokens))
+        again = await asyncio.gather(*(made.deliver(token, YES) for token in tokens), return_exceptions=True)
+    told = [one for one in again if isinstance(one, BaseException)]
+    assert told
+    assert {type(one) for one in told} == {UnknownSuspensionError}

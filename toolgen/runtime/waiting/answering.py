@@ -80,6 +80,8 @@ class Answering:
         try:
             await self._answer(waits, ticket, answer, by)
             return await self._outcome(ticket, frozen, typed, wait_s)
+        except UnknownRunError:
+            raise _forgotten() from None
         finally:
             waits.forget(frozen.id, typed)
 
@@ -143,9 +145,7 @@ class Answering:
                 given: Any = (await waits.engine.status(ticket.run_id)).input
                 status = WaitStatus(about={"frozen": given.get("frozen")}, is_open=True)
         except UnknownRunError:
-            raise UnknownSuspensionError(
-                "nothing waits under this token any more", hint="its run is over and forgotten"
-            ) from None
+            raise _forgotten() from None
         frozen = frozen_about(status.about)
         if frozen is None or frozen.digest != ticket.digest:
             raise TamperedSuspensionError("the journal does not hold what was frozen", hint="cancel the run")
@@ -219,3 +219,9 @@ class Answering:
         if self._host.waits is None:
             raise NoEngineError
         return self._host.waits
+
+
+def _forgotten() -> UnknownSuspensionError:
+    return UnknownSuspensionError(
+        "nothing waits under this token any more", hint="its run is over and forgotten"
+    )
