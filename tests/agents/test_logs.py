@@ -27,8 +27,9 @@ async def test_the_log_of_a_run_that_is_canceled_at_once_is_whole() -> None:
         await handle.cancel("never mind")
         log = await agents_of(runtime).events(handle.run_id)
         followed = [event async for event in handle.events()]
-    assert [event.type for event in log] == ["run_started", "run_completed", "run_stream_end"]
-    assert [event.seq for event in log] == [1, 2, 3]
+    types = [event.type for event in log]
+    assert (types[0], types[-2:]) == ("run_started", ["run_completed", "run_stream_end"])
+    assert [event.seq for event in log] == list(range(1, len(log) + 1))
     first = log[0]
     assert isinstance(first, RunStarted)
     assert (first.agent, first.session_id, first.time > 0) == ("x.agent", "s", True)

@@ -11,6 +11,7 @@ from tests.agents.tools import agent, calling, running
 from tests.runtime.test_hooks import Says, named
 from tests.runtime.tools import META, SITE, Listing, runtime
 from toolgen.agents import FinalResponse, ScriptedPlanner, agents_of
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     BoundTool,
     CallMeta,
@@ -63,10 +64,12 @@ async def test_a_hook_may_name_what_is_registered_after_the_runtime_was_opened()
 
 async def test_a_run_with_a_misspelt_hook_does_not_start() -> None:
     planner = ScriptedPlanner(["done"])
-    async with running(agent("x.agent", planner), hooks=[guard("x.tools.ad")]) as (made, _):
-        with pytest.raises(RegistrationError, match=re.escape("did you mean 'x.tools.add'")):
-            await agents_of(made).client("x.agent").start("Add.", session_id="s")
-        assert await agents_of(made).sessions.list() == ()
+    made = Runtime(engine=InProcessEngine(), hooks=[guard("x.tools.ad")])
+    agents_of(made).register(agent("x.agent", planner))
+    with pytest.raises(RegistrationError, match=re.escape("did you mean 'x.tools.add'")):
+        await agents_of(made).client("x.agent").start("Add.", session_id="s")
+    assert await agents_of(made).sessions.list() == ()
+    await made.aclose()
 
 
 class Desk:

@@ -35,6 +35,8 @@ class EventLog:
         if key in record.keys or "run_stream_end" in record.keys:
             return
         offset = self._journal.add_event(record, key, text)
+        if key == "run_stream_end":
+            self.followers.forget(record.run_id)
         run.appended.ring()
         self._tell(record.run_id, offset, event)
 

@@ -194,18 +194,18 @@ class FileClient:
     async def _follow(
         self, run_id: str, offset: int, follow: bool
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
-        with self._runs.followers.following(run_id) as reports:
+        with self._runs.followers.following(run_id, offset) as reports:
             while True:
                 found = self._batches.read(partial(read_events, run_id=run_id, after=offset))
                 if found is None:
                     return
                 is_over, events = found
                 for number_, event in events:
-                    for report in reports.due(offset):
+                    for report in reports.due(offset) if follow else ():
                         yield 0, report
                     offset = number_
                     yield offset, event
-                for report in reports.due(offset):
+                for report in reports.due(offset) if follow else ():
                     yield 0, report
                 if events:
                     continue

@@ -137,9 +137,9 @@ class MemoryClient:
     async def _follow(
         self, record: RunRecord, offset: int, follow: bool
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
-        with self._runs.followers.following(record.run_id) as reports:
+        with self._runs.followers.following(record.run_id, offset) as reports:
             while True:
-                for report in reports.due(offset):
+                for report in reports.due(offset) if follow else ():
                     yield 0, report
                 if offset < len(record.events):
                     offset += 1

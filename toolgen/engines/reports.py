@@ -1,26 +1,26 @@
 """What activities report on their way, such as pieces of text: for those who follow a run in this process.
 
-It stands in no journal, and a follower that is slow loses the oldest of it.
+It stands in no journal. A follower that is slow, or comes late, loses the oldest of it.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
 from toolgen.contract.json_value import Json
 
 _MOST: Final = 1_000
-"""Reports that wait for one follower."""
+"""Reports of one run that are kept, and that wait for one follower."""
 
 
 class Reports:
     """The reports that one follower has not read, in their order."""
 
-    def __init__(self) -> None:
-        self._waiting: deque[tuple[int, Mapping[str, Json]]] = deque(maxlen=_MOST)
+    def __init__(self, recent: Iterable[tuple[int, Mapping[str, Json]]]) -> None:
+        self._waiting = deque(recent, maxlen=_MOST)
 
     def add(self, after: int, event: Mapping[str, Json]) -> None:
         """Take a report that was made when the log of the run had so many events."""
@@ -37,13 +37,16 @@ class Followers:
 
     def __init__(self) -> None:
         self._reports: dict[str, list[Reports]] = {}
+        self._recent: dict[str, deque[tuple[int, Mapping[str, Json]]]] = {}
+        """By run that goes on, its newest reports."""
         self.on_report: Callable[[str], None] = lambda run_id: None
         """Wakes those who follow a run."""
 
     @contextmanager
-    def following(self, run_id: str) -> Iterator[Reports]:
-        """Give what is reported of a run from now on."""
-        reports = Reports()
+    def following(self, run_id: str, offset: int) -> Iterator[Reports]:
+        """Give what a run that goes on has reported lately, after an event, and reports from now on."""
+        recent = self._recent.get(run_id, ())
+        reports = Reports(report for report in recent if report[0] >= offset)
         self._reports.setdefault(run_id, []).append(reports)
         try:
             yield reports
@@ -54,6 +57,11 @@ class Followers:
 
     def tell(self, run_id: str, after: int, event: Mapping[str, Json]) -> None:
         """Hand a report to those who follow the run."""
+        self._recent.setdefault(run_id, deque(maxlen=_MOST)).append((after, event))
         for reports in self._reports.get(run_id, ()):
             reports.add(after, event)
         self.on_report(run_id)
+
+    def forget(self, run_id: str) -> None:
+        """Drop the reports of a run that is over."""
+        self._recent.pop(run_id, None)

@@ -97,7 +97,8 @@ def _without_result(frozen: Frozen, error: ActivityFailed | PayloadTooLargeError
 
 async def answer_to(ctx: RunContext, op: str, frozen: Frozen) -> Signal | None:
     """Return the answer to a call that waits; None when nobody gave one in time."""
-    left = max(_SHORTEST_S, frozen["expires_at"] - ctx.now())
+    # Not until `expires_at`: the clock of the run may be ahead of the host's, which refuses late answers.
+    left = max(_SHORTEST_S, frozen["expires_at"] - frozen["created_at"])
     return await ctx.wait(op, answer_name(op), timeout_s=left, about={"frozen": frozen})
 
 
