@@ -211,12 +211,10 @@ class Agents:
         arguments: Arguments,
         delegated: Delegated,
         meta: CallMeta,
-        *,
-        host: Host | None = None,
-        run_id: str = "",
+        host: Host,
+        run_id: str,
     ) -> ToolResult:
         """Return the result of a call of an agent's tool that no run made."""
-        host = host or self._host.tools
         frame = Frame(entry, as_document(arguments), meta, Batch(host.capabilities), host)
         try:
             return await self._runs.delegated(frame, delegated, run_id)

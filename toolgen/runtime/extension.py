@@ -49,13 +49,12 @@ class Extension(Protocol):
         arguments: Arguments,
         delegated: Delegated,
         meta: CallMeta,
-        *,
-        host: Host | None = None,
-        run_id: str = "",
+        host: Host,
+        run_id: str,
     ) -> ToolResult:
-        """Return the result of a call that an agent has to answer, in a run of this id or of a new one.
+        """Return the result of a call that an agent has to answer.
 
-        `host` is the runtime's, or one that reports elsewhere.
+        `host` is the runtime's, or one that reports elsewhere; `run_id` that of the run, "" for a new one.
         """
         ...
 
@@ -72,17 +71,35 @@ class Extension(Protocol):
         ...
 
 
-class NoExtension:
-    """Nothing stands on the runtime: no agent answers, and no run waits."""
+class ExtensionPoint:
+    """Where an extension stands on a runtime; without one no agent answers, and no run has seen a tool."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
+        self.extension: Extension | None = None
+
+    def take(self, extension: Extension) -> None:
+        """Put something on the runtime.
+
+        Raises:
+            RegistrationError: something stands on it already.
+        """
+        if self.extension is not None:
+            raise RegistrationError(
+                f"a {type(self.extension).__name__} stands on this runtime already",
+                hint="make it once, before agents are registered",
+            )
+        self.extension = extension
 
     async def open(self) -> None:
-        pass
+        """Open the extension."""
+        if self.extension is not None:
+            await self.extension.open()
 
     async def close(self) -> None:
-        pass
+        """Close the extension."""
+        if self.extension is not None:
+            await self.extension.close()
 
     async def delegated(
         self,
@@ -90,11 +107,13 @@ class NoExtension:
         arguments: Arguments,
         delegated: Delegated,
         meta: CallMeta,
-        *,
         host: Host | None = None,
         run_id: str = "",
     ) -> ToolResult:
+        """Return the result of a call that an agent has to answer; an error where no agent is there."""
         host = host or self._host
+        if self.extension is not None:
+            return await self.extension.delegated(entry, arguments, delegated, meta, host, run_id)
         error = RegistrationError(
             f"agent {delegated.agent!r} is not registered",
             hint="call the generated `register` of its package",
@@ -102,12 +121,29 @@ class NoExtension:
         return unanswered(entry.spec, error, meta, host)
 
     def entry_of(self, tool: str, run_id: str) -> Entry | None:
-        return None
+        """Return a tool by id as a run saw it last; None where no run did."""
+        return None if self.extension is None else self.extension.entry_of(tool, run_id)
 
     async def cancel_run(self, run_id: str, reason: str) -> None:
-        if self._host.waits is None:
+        """Cancel a run; with agents, their conversation hears of it.
+
+        Raises:
+            NoEngineError: nothing executes runs.
+        """
+        if self.extension is not None:
+            await self.extension.cancel_run(run_id, reason)
+        elif self._host.waits is None:
             raise NoEngineError
-        await self._host.waits.engine.cancel(run_id, reason=reason)
+        else:
+            await self._host.waits.engine.cancel(run_id, reason=reason)
 
     async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
-        raise ResolveError("this runtime has no agents, and so no conversation that could have the outcome")
+        """Keep what became of a call whose outcome was unknown.
+
+        Raises:
+            ResolveError: there are no agents.
+        """
+        if self.extension is None:
+            message = "this runtime has no agents, and so no conversation that could have the outcome"
+            raise ResolveError(message)
+        return await self.extension.resolve(run_id, tool_call_id, resolution, by=by)

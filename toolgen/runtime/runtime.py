@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -12,25 +11,23 @@ from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
 from .call.artifact_refs import stored
 from .call.batch import Batch
-from .call.boundary import contained
 from .call.dispatch import dispatch
-from .call.ending import escaped, unknown
+from .call.ending import unknown
 from .call.entry import Entry, Interceptor
 from .call.execution import Execution
 from .call.failures import Arguments
 from .call.frame import Frame
 from .call.hooks import Hook
-from .call.host import Host
+from .call.host import Host, reports_of
 from .call.policy import Policy
+from .call.together import results_of
 from .call.trace import Trace
 from .calls import NO_META, CallMeta, ToolCall
-from .errors import RegistrationError, UnknownToolError
-from .events.reports import Reports
-from .extension import Extension, Interior, NoExtension
+from .errors import UnknownToolError
+from .extension import Extension, ExtensionPoint, Interior
 from .resolution import Resolution, ResolveError
-from .results import Delegated, Suspended, ToolResult
+from .results import Suspended, ToolResult
 from .specs import ToolSpec
-from .toolsets.directory import Directory
 from .toolsets.dynamic import DynamicToolset, OnError, ReadonlyContext, StaticToolset
 from .toolsets.registration import ToolsetRegistration, surroundings
 from .toolsets.registry import Registry
@@ -40,7 +37,7 @@ from .values import Values
 from .waiting.answering import Answering
 from .waiting.answers import cancellation
 from .waiting.direct import DirectWaits
-from .waiting.options import WAIT_OPTIONS, WaitOptions
+from .waiting.options import WAIT_OPTIONS, WaitOptions, refuse_store
 from .waiting.tools import WaitingTools
 from .waiting.waits import Waits
 
@@ -104,15 +101,11 @@ class Runtime:
         Raises:
             RegistrationError: something is no interceptor or no hook, or two capabilities have one name.
         """
-        if suspensions is not None:
-            raise RegistrationError(
-                "calls wait in the runs of an engine now, and in no store of their own",
-                hint='write Runtime(engine=InProcessEngine("runs.db")) in the place of suspensions=',
-            )
-        self._around = surroundings(
+        refuse_store(suspensions)
+        around = surroundings(
             interceptors, hooks, capabilities, has_policy=policy is not None, timeout=tool_timeout
         )
-        self._hook_tools = self._around.hook_tools
+        self._hook_tools = around.hook_tools
         self._host = Host(
             execution=Execution(
                 max_parallel=max_parallel,
@@ -121,27 +114,25 @@ class Runtime:
                 max_retries=max_retries,
                 timeout=tool_timeout,
             ),
-            reports=_reports(events, limits),
+            reports=reports_of(events, limits),
             spans=spans,
-            capabilities=self._around.capabilities,
+            capabilities=around.capabilities,
             policy=policy,
+            waits=None if engine is None else Waits(engine, waiting, secret),
             is_interactive=is_interactive,
             limits=limits,
             stage_timeout=stage_timeout,
         )
-        self._toolsets = Toolsets(self._around, self._host.reports)
-        self._registry = Registry(self._around, self._toolsets)
+        self._toolsets = Toolsets(around, self._host.reports)
+        self._registry = Registry(around, self._toolsets)
         self._directory = self._registry.directory
-        self._extension: Extension = NoExtension(self._host)
+        self._extension = ExtensionPoint(self._host)
         self._engine, self._events = engine, events
-        self._tools = WaitingTools(
-            self, self._directory, self._toolsets, lambda tool, run_id: self._extension.entry_of(tool, run_id)
-        )
+        self._tools = WaitingTools(self, self._directory, self._toolsets, self._extension.entry_of)
         self._answering = Answering(self._host, self._tools)
         self._direct = None
         if engine is not None:
-            self._host.waits = waits = Waits(engine, waiting, secret)
-            self._direct = DirectWaits(self._host, waits, self._tools, self._delegated, events)
+            self._direct = DirectWaits(self._host, self._tools, self._extension.delegated, events)
 
     def register(self, registration: ToolsetRegistration | StaticToolset) -> None:
         """Add a toolset; all of it or, when something does not fit, nothing.
@@ -229,18 +220,10 @@ class Runtime:
         Raises:
             RegistrationError: as `call`.
         """
-        calls = tuple(calls)
         self._hook_tools.settle()
-        batch = Batch(self._host.capabilities, values)
-        in_place = self._host.execution.in_place
         directory = self._directory if within is None else within.directory
-        running = (in_place(self._one(call, batch, place, directory)) for place, call in enumerate(calls))
-        ended = await asyncio.gather(*running, return_exceptions=True)
-        results = (
-            self._failed(call, batch, directory, one) if isinstance(one, BaseException) else one
-            for call, one in zip(calls, ended, strict=True)
-        )
-        return await batch.settle(tuple(results), self._host.reports)
+        batch = Batch(self._host.capabilities, values)
+        return await results_of(calls, directory, batch, self._host, self._later)
 
     async def deliver(
         self,
@@ -406,12 +389,7 @@ class Runtime:
         Raises:
             RegistrationError: something stands on it already.
         """
-        if self.extension is not None:
-            raise RegistrationError(
-                f"a {type(self.extension).__name__} stands on this runtime already",
-                hint="make it once, before agents are registered",
-            )
-        self._extension = extension
+        self._extension.take(extension)
         return Interior(
             host=self._host, registry=self._registry, events=self._events, entry_of=self._tools.find
         )
@@ -419,7 +397,7 @@ class Runtime:
     @property
     def extension(self) -> Extension | None:
         """What stands on this runtime; None where nothing does."""
-        return None if isinstance(self._extension, NoExtension) else self._extension
+        return self._extension.extension
 
     @property
     def stuck_threads(self) -> Mapping[str, int]:
@@ -454,17 +432,6 @@ class Runtime:
         spec = self.tool_spec(tool)
         return {"payload": spec.payload.schema, "result": spec.result.schema}
 
-    async def _one(self, call: ToolCall, batch: Batch, place: int, directory: Directory) -> ToolResult:
-        entry = directory.find(call.tool)
-        if entry is None:
-            return unknown(directory, call.tool, call.meta, self._host)
-        frame = Frame(entry, call.payload_json, call.meta, batch, self._host)
-        frame.context.place = place
-        result = await dispatch(frame)
-        if result.delegated is not None or result.frozen is not None:
-            return await self._later(entry, call.payload_json, result, call.meta)
-        return result
-
     async def _later(
         self, entry: Entry, arguments: Arguments, result: ToolResult, meta: CallMeta
     ) -> ToolResult:
@@ -473,26 +440,3 @@ class Runtime:
             return await self._extension.delegated(entry, arguments, result.delegated, meta)
         assert self._direct is not None, "only with an engine a call can wait"
         return await self._direct.begin(result, entry)
-
-    async def _delegated(
-        self, entry: Entry, arguments: bytes, delegated: Delegated, meta: CallMeta, host: Host, run_id: str
-    ) -> ToolResult:
-        return await self._extension.delegated(entry, arguments, delegated, meta, host=host, run_id=run_id)
-
-    def _failed(self, call: ToolCall, batch: Batch, directory: Directory, error: BaseException) -> ToolResult:
-        """Return the result of a call whose tool has ended the task of the call.
-
-        Raises:
-            KeyboardInterrupt: it was raised.
-        """
-        entry = directory.find(call.tool)
-        assert entry is not None  # only what is executed can do so
-        return escaped(Frame(entry, call.payload_json, call.meta, batch, self._host), contained(error))
-
-
-def _reports(events: Events | None, limits: Limits) -> Reports:
-    if events is None:
-        return Reports()
-    from .events.told import EventReports  # only a runtime that is watched needs the events
-
-    return EventReports(events, limits.result_bytes)

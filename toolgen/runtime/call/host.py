@@ -15,6 +15,7 @@ from .policy import Policy
 
 if TYPE_CHECKING:
     from ..capabilities import Capability
+    from ..events.hub import Events
     from ..telemetry import ToolSpans
     from ..waiting.waits import Waits
 
@@ -40,3 +41,12 @@ class Host:
         """Return the most bytes of a document that goes out for a tool."""
         limit = spec.max_result_bytes
         return self.limits.result_bytes if limit is None else limit
+
+
+def reports_of(events: Events | None, limits: Limits) -> Reports:
+    """Return what takes the steps of calls: for those who subscribed, or for nobody."""
+    if events is None:
+        return Reports()
+    from ..events.told import EventReports  # only a runtime that is watched needs the events
+
+    return EventReports(events, limits.result_bytes)

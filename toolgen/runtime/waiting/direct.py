@@ -26,7 +26,7 @@ from .frozen import FrozenCall
 from .loop import LOOP, RESUME, Outcome, waiting_call
 from .resuming import resumed
 from .tools import WaitingTools
-from .waits import Waits, next_wait, ticket_of
+from .waits import next_wait, ticket_of
 
 if TYPE_CHECKING:
     from ..events.hub import Events
@@ -40,15 +40,14 @@ log = logger("toolgen.runtime")
 class DirectWaits:
     """Begins the runs of such calls, and executes them after their answers."""
 
-    def __init__(
-        self, host: Host, waits: Waits, tools: WaitingTools, delegate: Delegate, hub: Events | None
-    ) -> None:
+    def __init__(self, host: Host, tools: WaitingTools, delegate: Delegate, hub: Events | None) -> None:
+        assert host.waits is not None, "only with an engine a call can wait"
         self._host = host
-        self._waits = waits
+        self._waits = host.waits
         self._tools = tools
         self._delegate = delegate
         self._hub = hub
-        waits.execute({LOOP: waiting_call}, {RESUME: self.resume}, self._on_event)
+        self._waits.execute({LOOP: waiting_call}, {RESUME: self.resume}, self._on_event)
 
     async def begin(self, result: ToolResult, entry: Entry) -> ToolResult:
         """Return the result of a call that waits, with what its client holds; an error if it cannot."""

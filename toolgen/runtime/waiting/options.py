@@ -9,6 +9,7 @@ from typing import Final, Protocol
 
 from toolgen.contract.json_value import Json
 
+from ..errors import RegistrationError
 from ..results import Suspended
 
 WEEK_S: Final = 7 * 24 * 3600.0
@@ -48,3 +49,16 @@ class WaitOptions:
 
 
 WAIT_OPTIONS: Final = WaitOptions()
+
+
+def refuse_store(suspensions: object) -> None:
+    """Raise where a host gives a store of its own to calls that wait.
+
+    Raises:
+        RegistrationError: as said.
+    """
+    if suspensions is not None:
+        raise RegistrationError(
+            "calls wait in the runs of an engine now, and in no store of their own",
+            hint='write Runtime(engine=InProcessEngine("runs.db")) in the place of suspensions=',
+        )
