@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
-from toolgen.contract.limits import LONGEST_CHARACTER, UNLIMITED
+from toolgen.contract.limits import UNLIMITED
 from toolgen.shapes.design.model import ToolModel
 
 from ..calls import ToolCall
@@ -71,8 +71,7 @@ async def _attempt(frame: Frame, is_watched: bool) -> ToolResult:
     call = None
     try:
         try:
-            limits = host.limits if frame.resumption is None else UNLIMITED
-            payload = spec.payload.decode(frame.arguments, limits)
+            payload = spec.payload.decode(frame.arguments, UNLIMITED if frame.resumption else host.limits)
         except ToolValidationError as error:
             payload = _without_arguments(frame, error)
             if isinstance(payload, ToolResult):
@@ -110,12 +109,7 @@ async def _attempt(frame: Frame, is_watched: bool) -> ToolResult:
         result = finish(spec, returned, meta, trace)
         if host.policy is not None:
             remember(result, context.values)
-        if result.artifacts:
-            result = await with_references(frame, result)
-        limit = host.limit_of(spec)
-        if len(result.json) > limit or len(result.display) > limit // LONGEST_CHARACTER:
-            return await within_limit(frame, result)
-        return result
+        return await _kept(frame, result) if result.artifacts or host.exceeds(spec, result) else result
     except BaseException as error:
         failure = failure_of(spec, contain(error))
     return await error_hooks(frame, call, failure) if entry.on_error and call else frame.failed(failure)
@@ -164,6 +158,11 @@ async def _without_result(frame: Frame, call: ToolCall | None, returned: Without
     # As they came: an executor may have changed its payload.
     payload = spec.payload.decode(as_document(frame.arguments), UNLIMITED)
     return await suspend(frame, returned, spec.payload.encode(payload))
+
+
+async def _kept(frame: Frame, result: ToolResult) -> ToolResult:
+    """Return a result that has artifacts, or more than goes out: the host's store keeps them."""
+    return await within_limit(frame, await with_references(frame, result))
 
 
 async def _intercept(entry: Entry, call: ToolCall, payload: ToolModel, host: Host) -> None:

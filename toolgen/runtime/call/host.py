@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from toolgen.contract.limits import DEFAULT_LIMITS, Limits
+from toolgen.contract.limits import DEFAULT_LIMITS, LONGEST_CHARACTER, Limits
 
 from ..events.reports import Reports
+from ..results import ToolResult
 from ..specs import ToolSpec
 from .execution import Execution
 from .policy import Policy
@@ -41,6 +42,11 @@ class Host:
         """Return the most bytes of a document that goes out for a tool."""
         limit = spec.max_result_bytes
         return self.limits.result_bytes if limit is None else limit
+
+    def exceeds(self, spec: ToolSpec[Any, Any], result: ToolResult) -> bool:
+        """Return whether a document is longer than goes out for a tool, or a text for people may be."""
+        limit = self.limit_of(spec)
+        return len(result.json) > limit or len(result.display) > limit // LONGEST_CHARACTER
 
 
 def reports_of(events: Events | None, limits: Limits) -> Reports:
