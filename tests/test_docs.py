@@ -78,6 +78,11 @@ def test_the_links_lead_somewhere(file: Path) -> None:
         assert (file.parent / target).exists(), target
 
 
+def test_each_paper_has_a_number_of_its_own() -> None:
+    papers = sorted(file.name for file in (ROOT / "docs/designs").glob("*.md"))
+    assert [int(name.partition("-")[0]) for name in papers] == list(range(1, len(papers) + 1))
+
+
 def parts_of_the_map() -> list[str]:
     """Return its paragraphs, rows and items of lists, without blocks of code."""
     return re.split(r"\n\s*\n|\n(?=- |\d+\. |\|)", BLOCK.sub("", MAP.read_text("utf-8")))
