@@ -163,9 +163,8 @@ async def running(
 
 def engine_of(runtime: Runtime) -> Engine:
     """Return where the runs of a runtime are executed."""
-    waits = runtime._host.waits
-    assert waits is not None
-    return waits.engine
+    assert runtime.engine is not None
+    return runtime.engine
 
 
 class Users:

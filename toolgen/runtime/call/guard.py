@@ -34,7 +34,7 @@ async def guard(frame: Frame, call: ToolCall) -> ToolResult | None:
     its `Deny` counts.
 
     Raises:
-        Exception: what the policy, the preview or the store raises; the call has failed then.
+        Exception: what the policy, the preview or the engine raises; the call has failed then.
     """
     spec, host, frozen = frame.spec, frame.host, call.payload_json
     is_approved = frame.resumption is not None and frame.resumption.is_approved
