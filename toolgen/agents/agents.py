@@ -73,6 +73,7 @@ class Agents:
             RegistrationError: the runtime has agents already.
         """
         inside = runtime.extend(self)
+        self._runtime = runtime
         self._registry = inside.registry
         self._host = host = AgentHost(
             runtime,
@@ -251,8 +252,7 @@ class Agents:
             await agent.toolsets.close()
 
     async def _answer(self, token: str, answer: Json, session_id: str, by: str) -> None:
-        caller: Any = self._host.caller
-        await caller.deliver(token, answer, session_id=session_id, by=by)
+        await self._runtime.deliver(token, answer, session_id=session_id, by=by)
 
     async def _open_turn(self, info: ActivityInfo, argument: Any) -> str:
         """Start the turn that gets the result of pending work; return `busy` while another one goes on."""

@@ -19,7 +19,8 @@ from toolgen.runtime.results import Delegated, RunLink, ToolResult
 
 from .activities.calling import concluded
 from .host import new_facts
-from .loop.documents import Parent, RunDocument, RunInput
+from .loop.calls import empty_document
+from .loop.documents import Failure, Parent, RunDocument, RunInput
 from .run_artifacts import documents_so_far, passed_up
 
 if TYPE_CHECKING:
@@ -106,20 +107,6 @@ def ended_document(status: RunStatus) -> RunDocument:
     if status.state == "completed":
         return status.output  # type: ignore[return-value]  # as the loop returns it
     given: Any = status.input
-    return {
-        "agent": given["facts"]["agent"],
-        "text": "",
-        "result": None,
-        "stop": "failed",
-        "failure": {
-            "kind": status.state,
-            "message": status.error or f"the run was {status.state}",
-            "causes": [],
-        },
-        "usage": [],
-        "tool_calls": 0,
-        "children": 0,
-        "artifacts": [],
-        "pending": [],
-        "waited_s": 0.0,
-    }
+    why = status.error or f"the run was {status.state}"
+    failure: Failure = {"kind": status.state, "message": why, "causes": []}
+    return empty_document(given["facts"]["agent"], "failed", failure)
