@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.agents.tools import agent, calling, exported, running
 from toolgen.agents import (
     Await,
@@ -14,9 +16,9 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import Runtime
+from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
 from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import RunStarted
+from toolgen.runtime.events.records import RunStarted, ToolEnd
 
 
 async def test_the_log_of_a_run_that_is_canceled_at_once_is_whole() -> None:
@@ -56,6 +58,34 @@ async def test_a_child_that_is_canceled_at_once_names_the_run_above_it() -> None
     assert isinstance(first, RunStarted)
     assert (first.agent, first.parent_run_id) == ("x.low", handle.run_id)
     assert last.type == "run_stream_end"
+
+
+async def test_a_call_that_waited_is_told_once_beside_agents() -> None:
+    hub = Events()
+    subscription = hub.subscribe(types=["tool_end", "run_stream_end"])
+    async with running(agent("x.agent", ScriptedPlanner([])), events=hub) as (runtime, _):
+        waiting = (await runtime.call("ask", {}, CallMeta(run_id="r"))).suspension
+        assert waiting is not None
+        assert (await runtime.deliver(waiting.token, "Ada")).status == "ok"
+    hub.close()
+    told = [(event.type, event.run_id, getattr(event, "status", "")) async for event in subscription]
+    assert told == [("tool_end", "r", "suspended"), ("tool_end", "r", "ok")]
+
+
+async def test_the_run_that_answers_a_call_that_waited_is_told_once() -> None:
+    low = ScriptedPlanner([calling(("add", {"a": 1, "b": 1})), FinalResult(result="seen")])
+    answered = exported("x.lows", "x.low")
+    asked = replace(answered, specs=[replace(spec, confirm=ConfirmSpec()) for spec in answered.specs])
+    hub = Events()
+    subscription = hub.subscribe(types=["tool_end"])
+    agents = agent("x.low", low), agent("x.top", ScriptedPlanner([]), asked)
+    async with running(*agents, events=hub) as (runtime, _):
+        waiting = (await runtime.call("look", {})).suspension
+        assert waiting is not None
+        assert (await runtime.deliver(waiting.token, {"approved": True})).status == "ok"
+    hub.close()
+    told = [(event.tool, event.status) async for event in subscription if isinstance(event, ToolEnd)]
+    assert told == [("x.lows.look", "suspended"), ("x.tools.add", "ok"), ("x.lows.look", "ok")]
 
 
 class Clock:

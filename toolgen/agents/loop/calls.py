@@ -17,7 +17,7 @@ from toolgen.runtime.engine import (
 from toolgen.runtime.events.records import AgentRunStarted, ToolEnd, as_json
 from toolgen.runtime.results import RetryHint
 from toolgen.runtime.waiting.loop import LOOP as WAITING_CALL
-from toolgen.runtime.waiting.loop import UNKNOWN, answer_to, answered_by
+from toolgen.runtime.waiting.loop import UNKNOWN, WORK, answer_to, answered_by
 
 from .documents import (
     LOOP,
@@ -74,7 +74,7 @@ class Calls:
         given: Any = {"frozen": frozen}
         if self._facts["in_conversation"]:
             given["facts"] = self._facts
-        run_id = await self._ctx.detach(f"work:{call['id']}", WAITING_CALL, given)
+        run_id = await self._ctx.detach(f"{WORK}{call['id']}", WAITING_CALL, given)
         return {"run_id": run_id, "op": "wait:1", "frozen": frozen}
 
     async def _activity(

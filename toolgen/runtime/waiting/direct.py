@@ -23,7 +23,7 @@ from ..events.records import from_json
 from ..events.told import EventReports
 from ..results import Delegated, ToolResult
 from .frozen import FrozenCall
-from .loop import LOOP, RESUME, Outcome, waiting_call
+from .loop import LOOP, RESUME, Outcome, is_waiting_call, waiting_call
 from .resuming import resumed
 from .tools import WaitingTools
 from .waits import next_wait, ticket_of
@@ -96,7 +96,7 @@ class DirectWaits:
         if event.get("type") == "run_stream_end":
             self._tools.entries.pop(run_id, None)
         hub = self._hub
-        if hub is None or hub.is_idle or not _is_direct(run_id) or "tool_call_id" not in event:
+        if hub is None or hub.is_idle or not is_waiting_call(run_id) or "tool_call_id" not in event:
             return
         try:
             told = from_json(event)
@@ -109,11 +109,6 @@ class DirectWaits:
             hub.emit(told, meta)
         except ValueError:
             log.exception("an event of run %s was not told", run_id)
-
-
-def _is_direct(run_id: str) -> bool:
-    """Return whether the run is one of this loop; those of an agent's pending work end with `/work:…`."""
-    return run_id.startswith("call_") or "/work:" in run_id
 
 
 def _outcome(result: ToolResult, events: CallEvents) -> Outcome:
