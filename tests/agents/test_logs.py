@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
+from pathlib import Path
+
+import pytest
 
 from tests.agents.tools import agent, calling, exported, running
 from toolgen.agents import (
@@ -17,6 +22,7 @@ from toolgen.agents import (
 )
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
+from toolgen.runtime.engine import PayloadTooLargeError
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import RunStarted, ToolEnd
 
@@ -86,6 +92,29 @@ async def test_the_run_that_answers_a_call_that_waited_is_told_once() -> None:
     hub.close()
     told = [(event.tool, event.status) async for event in subscription if isinstance(event, ToolEnd)]
     assert told == [("x.lows.look", "suspended"), ("x.tools.add", "ok"), ("x.lows.look", "ok")]
+
+
+class Name(str):
+    """A text that can be watched."""
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+async def test_who_executes_no_run_keeps_nothing_of_it(tmp_path: Path, is_large: bool) -> None:
+    engine = InProcessEngine(tmp_path / "runs.db", worker=is_large, max_payload_bytes=5_000)
+    runtime = Runtime(engine=engine)
+    agents_of(runtime).register(agent("x.agent", ScriptedPlanner(["done"])))
+    async with runtime:
+        name = Name("ada")
+        kept = weakref.ref(name)
+        client = agents_of(runtime).client("x.agent")
+        try:
+            await client.start("Go." * (2_000 if is_large else 1), session_id="s", requested_by=name)
+            assert not is_large
+        except PayloadTooLargeError:
+            assert is_large
+        del name
+        gc.collect()
+        assert kept() is None
 
 
 class Clock:

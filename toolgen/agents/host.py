@@ -286,10 +286,15 @@ class AgentHost:
 
     async def start(self, given: RunInput, run_id: str) -> None:
         """Start a run that no other run starts."""
-        self._facts[run_id] = given["facts"]
         await self.begin(run_id)
+        if self.engine.is_worker:  # a client hears of no event, and not of the last one either
+            self._facts[run_id] = given["facts"]
         session = given["facts"]["session_id"]
-        await self.engine.start_run(LOOP, given, run_id=run_id, session=session)  # type: ignore[arg-type]  # it is JSON
+        try:
+            await self.engine.start_run(LOOP, given, run_id=run_id, session=session)  # type: ignore[arg-type]  # it is JSON
+        except BaseException:
+            self._facts.pop(run_id, None)
+            raise
 
     async def begin(self, run_id: str = "") -> None:
         """Begin to execute runs; a client executes the run of this id."""
