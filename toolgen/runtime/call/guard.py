@@ -14,11 +14,13 @@ from toolgen.contract.limits import UNLIMITED
 from ..calls import ToolCall
 from ..results import ToolResult
 from ..specs import ConfirmSpec, ToolSpec
+from ..waiting.frozen import FrozenCall
 from .deadlines import limited
 from .entry import Entry
 from .frame import Frame
 from .hints import filled, shortens
 from .hooks import Deny
+from .host import Host
 from .policy import Allow, Ask
 
 UNAVAILABLE: Final = "approval_unavailable"
@@ -81,9 +83,14 @@ async def guard(frame: Frame, call: ToolCall) -> ToolResult | None:
         answer_schema=approval_schema(spec),
         answers=frame.answers,
     )
-    host.reports.asked(frozen_call)
+    return suspended(host, frozen_call)
+
+
+def suspended(host: Host, frozen: FrozenCall) -> ToolResult:
+    """Return the result of a call that waits; those who watch are told what is asked."""
+    host.reports.asked(frozen)
     return ToolResult(
-        tool=spec.id, status="suspended", tool_call_id=frame.meta.tool_call_id, frozen=frozen_call
+        tool=frozen.tool, status="suspended", tool_call_id=frozen.meta.tool_call_id, frozen=frozen
     )
 
 

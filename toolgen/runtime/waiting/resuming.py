@@ -18,7 +18,7 @@ from ..call.entry import Entry
 from ..call.failures import denied, failed, failure_of, hidden
 from ..call.finishing import finish
 from ..call.frame import Frame
-from ..call.guard import approval_schema
+from ..call.guard import approval_schema, suspended
 from ..call.host import Host
 from ..call.releasing import released
 from ..calls import CallMeta
@@ -110,11 +110,8 @@ def _again(host: Host, frozen: FrozenCall, reason: str, entry: Entry | None) -> 
     schema: Mapping[str, Any] = frozen.answer_schema
     if entry is not None and frozen.kind == "confirmation":
         schema = approval_schema(entry.spec)
-    asked = host.waits.renewed(frozen, None if entry is None else entry.spec, schema, reason)
-    host.reports.asked(asked)
-    result = ToolResult(
-        tool=frozen.tool, status="suspended", tool_call_id=frozen.meta.tool_call_id, frozen=asked
-    )
+    renewed = host.waits.renewed(frozen, None if entry is None else entry.spec, schema, reason)
+    result = suspended(host, renewed)
     host.reports.ended(result, frozen.meta)
     return result
 

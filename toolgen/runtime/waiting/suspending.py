@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final, assert_never
 
 from toolgen.contract.json_value import Json
 
 from ..call.frame import Frame
-from ..call.guard import TOO_MANY, UNAVAILABLE, approval_schema
+from ..call.guard import TOO_MANY, UNAVAILABLE, approval_schema, suspended
 from ..call.truncation import document_within
 from ..errors import MalformedResultError
 from ..results import Pending, ToolResult, Unfinished
@@ -56,14 +57,10 @@ async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: b
         answers=frame.answers,
         is_asked_by_tool=asked is not None and asked.kind == "confirmation",
     )
-    host.reports.asked(frozen_call)
-    return ToolResult(
-        tool=spec.id,
-        status="pending" if document else "suspended",
-        json=document_within(document, frame.limit),
-        tool_call_id=frame.meta.tool_call_id,
-        frozen=frozen_call,
-    )
+    result = suspended(host, frozen_call)
+    if document:
+        return replace(result, status="pending", json=document_within(document, frame.limit))
+    return result
 
 
 def _acknowledged(spec: ToolSpec[Any, Any], pending: Pending[Any]) -> bytes:
