@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
@@ -49,9 +49,6 @@ from .planner.portable import portable_text
 from .run_artifacts import artifacts_so_far
 from .sessions.sessions import EndedSessionError, SessionError, Turn
 from .turns import SessionBusyError
-
-_ELSEWHERE_S: Final = 1.0
-"""Between two attempts to begin a turn of a session whose turn an engine elsewhere has."""
 
 
 class InterruptsNotAllowedError(ToolgenError):
