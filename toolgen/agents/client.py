@@ -91,7 +91,7 @@ class RunHandle:
 
 
 class AgentClient:
-    """Starts runs of one agent. Made by the generated `client`, or by `Runtime.agent`."""
+    """Starts runs of one agent. Made by the generated `client`, or by `Agents.client`."""
 
     __slots__ = ("_runs", "agent")
 

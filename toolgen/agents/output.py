@@ -15,7 +15,7 @@ from .loop.documents import StopReason
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Awaiting:
-    """What a run waits for. `AgentClient.answer` answers it, and `Runtime.deliver` what has a token."""
+    """What a run waits for. `RunHandle.answer` answers it, and `Runtime.deliver` what has a token."""
 
     run_id: str
     """Of the run that waits: the one that was asked for, or a child of it."""
