@@ -12,6 +12,9 @@ from toolgen.runtime.call.guard import approval_schema
 from toolgen.runtime.waiting.frozen import FrozenCall
 from toolgen.runtime.waiting.loop import LOOP
 
+RUN = f"call_{0:032x}"
+"""As the runtime names the run of a call that waits."""
+
 
 async def started(made: Runtime) -> None:
     """Start the engine of a runtime."""
@@ -43,7 +46,7 @@ async def earlier(
     """Let such a call wait, and return it as it is listed now."""
     await started(made)
     frozen = frozen_with(spec, **facts)
-    await engine.start_run(LOOP, {"frozen": frozen.as_json()}, run_id="call_1", session="s")
-    await engine.settled("call_1")
+    await engine.start_run(LOOP, {"frozen": frozen.as_json()}, run_id=RUN, session="s")
+    await engine.settled(RUN)
     (listed,) = await made.suspended("s")
     return listed

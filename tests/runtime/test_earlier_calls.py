@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gen.assistant.toolsets import devices
-from tests.runtime.earlier import earlier
+from tests.runtime.earlier import RUN, earlier
 from tests.runtime.tools import EMPTY, Listing, nothing, runtime, spec, waiting
 from toolgen.contract.names import Hint
 from toolgen.engines import InProcessEngine
@@ -178,6 +178,6 @@ async def test_where_there_are_no_tools_at_all_the_tool_is_missed_when_it_is_exe
 async def test_a_call_whose_time_was_over_while_nobody_executed_is_late(engine: InProcessEngine) -> None:
     made = runtime(Listing(), CONFIRMED, engine=engine)
     asked = await earlier(made, engine, CONFIRMED)
-    await engine.cancel("call_1", reason="too old")
+    await engine.cancel(RUN, reason="too old")
     with pytest.raises(LateAnswerError):
         await made.deliver(asked.token, YES)
