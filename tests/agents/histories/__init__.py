@@ -1,0 +1,1 @@
+"""Stored journals of runs that ended, and what writes and reads them."""
