@@ -77,7 +77,7 @@ def engine():
 def runtime() -> Runtime:
     made = Runtime(engine=engine())
     bound = [
-        func_tool(work, toolset="x.tools"),
+        func_tool(work, toolset="x.tools", annotations={"idempotent": True}),
         func_tool(ask, toolset="x.tools"),
         func_tool(wipe, toolset="x.tools", confirm=ConfirmSpec(hint="Wipe {name}?")),
     ]
