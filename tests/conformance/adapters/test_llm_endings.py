@@ -78,10 +78,10 @@ class House:
         async with Runtime() as runtime:
             Agents(runtime, planner_retry=PlannerRetry(initial_s=0.001)).register(registration)
             handle = await agents_of(runtime).client("x.keeper").start("Tidy up.", session_id="s")
-            output = await handle.result()
-            for event in await agents_of(runtime).events(handle.run_id):
+            async for event in handle.events():  # what is told on the way is in no log
                 if event.type == "plan_retry":
                     self.restarts.append(event.reason)
+            output = await handle.result()
         assert self.provider.is_done, "it asked for fewer answers"
         return output
 
