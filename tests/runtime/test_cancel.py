@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -184,3 +185,13 @@ async def test_a_run_of_an_agent_goes_on_when_what_it_waits_for_is_taken_back(
         again = await made.cancel(awaiting.token)
     assert (result.status, result.json) == ("denied", b'{"error":"the guest left","code":"canceled"}')
     assert (output.text, again.json) == ("Never mind.", result.json)
+
+
+async def test_taking_back_waits_as_long_as_it_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "runs.db"
+    async with runtime(Listing(), CONFIRMED, engine=InProcessEngine(file)) as made:
+        token = await token_of(made)
+    async with Runtime(engine=InProcessEngine(file, worker=False)) as desk:  # nobody executes runs
+        assert (await desk.cancel(token, "the guest left", wait_s=0)).status == "pending"
+    async with runtime(Listing(), CONFIRMED, engine=InProcessEngine(file)) as made:
+        assert (await made.cancel(token, "the guest left", wait_s=None)).status == "denied"

@@ -258,17 +258,23 @@ class Runtime:
         )
 
     async def cancel(
-        self, token: str, reason: str = "", *, session_id: str | None = None, by: str = ""
+        self,
+        token: str,
+        reason: str = "",
+        *,
+        session_id: str | None = None,
+        by: str = "",
+        wait_s: float | None = 30.0,
     ) -> ToolResult:
         """Return the result of a call that nobody is to answer any more: denied, with the reason.
 
         The model sees the reason and the code `canceled`. Taking it back again gives the same, for whatever
-        reason; a tool that has another contract now may still be taken back.
+        reason; a tool that has another contract now may still be taken back. `wait_s` is as in `deliver`.
 
         Raises:
             SuspensionError: as `deliver`; it was answered, or its time is over, or nothing waits.
         """
-        return await self.deliver(token, cancellation(reason), session_id=session_id, by=by)
+        return await self.deliver(token, cancellation(reason), session_id=session_id, by=by, wait_s=wait_s)
 
     async def progress(
         self, token: str, fraction: float | None = None, message: str = "", value: Any = None
