@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import resource
 import sqlite3
+import warnings
 from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -177,3 +179,31 @@ def _no_room(path: Path) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_forked_process_is_refused_and_says_why(tmp_path: Path) -> None:
+    warnings.simplefilter("ignore")  # newer Pythons warn of forks beside threads
+    batches = SqliteBatches(tmp_path / "words.db", FORMAT, synchronous="FULL")
+    assert asyncio.run(batches.run(add("parent"))) == 1
+    asked: dict[str, Any] = {
+        "run": lambda: batches.run(add("child")),
+        "kept": batches.kept,
+        "close": batches.close,
+        "read": lambda: asyncio.to_thread(batches.read, words),
+        "write_now": lambda: asyncio.to_thread(batches.write_now, add("child")),
+    }
+    child = os.fork()
+    if child == 0:
+        for number, ask in enumerate(asked.values()):
+            try:
+                asyncio.run(asyncio.wait_for(ask(), 10))
+            except StoreError as error:
+                if "forked" in error.message:
+                    continue
+            except BaseException:
+                pass
+            os._exit(10 + number)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert asyncio.run(batches.run(add("again"))) == 2
+    asyncio.run(batches.close())

@@ -60,7 +60,8 @@ class _Batch:
 class SqliteBatches:
     """Rows are kept until they are written, in their order; requests are written at once, or fail.
 
-    It belongs to one event loop at a time.
+    It belongs to one event loop at a time, and to the process that opened it: one that was forked later gets
+    a `StoreError`.
     """
 
     def __init__(
@@ -138,6 +139,7 @@ class SqliteBatches:
         Raises:
             StoreError: the batch cannot be written; nothing of the step is kept.
         """
+        self._writes.require_process()
         request: _Request[T] = _Request(step, asyncio.get_running_loop().create_future())
         self._batch.requests.append(request)
         self._soon()
@@ -163,7 +165,11 @@ class SqliteBatches:
         """Write what is left, and close the file until it is used again.
 
         What cannot be written stays in memory, and the error is in the log.
+
+        Raises:
+            StoreError: this process was forked from the one that opened the file.
         """
+        self._writes.require_process()
         while (self._batch or self._flight is not None) and not self._is_failing:
             await self._attempted()
         self._stop_timer()
@@ -188,6 +194,7 @@ class SqliteBatches:
             self._is_failing = False
 
     def _attach(self) -> asyncio.AbstractEventLoop:
+        self._writes.require_process()
         loop = asyncio.get_running_loop()
         if loop is self._loop:
             return loop

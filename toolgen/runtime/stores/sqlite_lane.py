@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from .errors import StoreClosedError, StoreFullError, StoreLockedError, StoreMissingError
+from .errors import StoreClosedError, StoreError, StoreFullError, StoreLockedError, StoreMissingError
 from .sqlite_connection import Synchronous, in_transaction, open_connection
 from .sqlite_errors import is_about_the_file, store_error
 from .sqlite_format import SqliteFormat
@@ -36,6 +36,7 @@ class Lane:
     def __init__(self, settings: LaneSettings, begin: str) -> None:
         self._settings = settings
         self._begin = begin
+        self._process = os.getpid()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="toolgen sqlite")
         self._lock = threading.Lock()
         self._database: sqlite3.Connection | None = None
@@ -43,6 +44,19 @@ class Lane:
         self._wait_ms = 0
         self._free_at = -math.inf
         self._is_closed = False
+
+    def require_process(self) -> None:
+        """Raise where the lane was opened before this process was forked: its thread did not come along.
+
+        Raises:
+            StoreError: as said.
+        """
+        if self._process != os.getpid():
+            raise StoreError(
+                "was opened by the process that this one was forked from",
+                path=self._settings.path,
+                hint="open it in the process that uses it",
+            )
 
     async def run(self, step: Callable[[sqlite3.Connection], T]) -> T:
         """Return what the step returns; it runs on where the caller is cancelled."""
@@ -64,6 +78,7 @@ class Lane:
 
     def _timed(self, step: Callable[[sqlite3.Connection], T]) -> Callable[[], T]:
         """Return what runs the step, which waits for other processes from now on."""
+        self.require_process()
         asked_at = time.monotonic()
         return lambda: self._run(step, asked_at, self._settings.busy_s)
 
@@ -74,6 +89,7 @@ class Lane:
             StoreLockedError: another process has the file for more than `busy_s` seconds.
             StoreError: the file cannot be used; the class says why.
         """
+        self.require_process()
         return self._run(step, time.monotonic(), busy_s)
 
     def open(self) -> None:
