@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ from toolgen.agents import (
     ScriptedPlanner,
     SessionBusyError,
     Turn,
+    TurnHolder,
     UnknownSessionError,
     UserMessage,
     agents_of,
@@ -140,6 +142,19 @@ async def test_the_end_of_a_session_cancels_its_run() -> None:
         await client.run("Go.", session_id="t")
         with pytest.raises(UnknownSessionError):
             await sessions.end("nobody's")
+
+
+async def test_a_session_that_ends_while_its_run_is_started_cancels_it() -> None:
+    class EndsOnce(MemorySessionStore):
+        async def take(self, turn: Turn, *more: Any, **how: Any) -> TurnHolder:
+            held = await super().take(turn, *more, **how)
+            await agents_of(made).sessions.end(turn.session_id)  # as another process may at any moment
+            return held
+
+    async with running(agent("x.agent", asking()), sessions=EndsOnce(clock=now)) as (made, _):
+        handle = await agents_of(made).client("x.agent").start("Go.", session_id="s")
+        output = await handle.settled()
+        assert (output.status, output.error) == ("canceled", "the session ended")
 
 
 async def test_the_end_of_a_session_leaves_a_run_elsewhere() -> None:

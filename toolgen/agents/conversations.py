@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Final, Literal
+from typing import Literal
 
 from toolgen.runtime.engine import UnknownRunError
 
 from .planner.messages import Message
-from .runs import Runs
+from .runs import SESSION_ENDED, Runs
 from .sessions.sessions import Said, Session, SessionStore, Summary, Turn
-
-_ENDED: Final = "the session ended"
 
 
 class Sessions:
@@ -38,7 +36,8 @@ class Sessions:
     async def end(self, session_id: str) -> Session:
         """End a session, cancel the run that has its turn, and return the session.
 
-        Nothing can begin in it any more. A run that an engine elsewhere has goes on to its end.
+        Nothing can begin in it any more. In a file the run is canceled whichever process executes it. One of
+        an engine that this process does not have goes on to its end.
 
         Raises:
             UnknownSessionError: there is none.
@@ -47,7 +46,7 @@ class Sessions:
         held = await self._store.holder(session_id)
         if held is not None:
             with suppress(UnknownRunError):
-                await self._runs.cancel(held.run_id, _ENDED)
+                await self._runs.cancel(held.run_id, SESSION_ENDED)
         return ended
 
     async def transcript(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
@@ -49,6 +49,9 @@ from .planner.portable import portable_text
 from .run_artifacts import artifacts_so_far
 from .sessions.sessions import EndedSessionError, SessionError, Turn
 from .turns import SessionBusyError
+
+SESSION_ENDED: Final = "the session ended"
+"""Why a run is canceled whose session was ended."""
 
 
 class InterruptsNotAllowedError(ToolgenError):
@@ -110,6 +113,8 @@ class Runs:
             if isinstance(error, Exception) or not self._engine.caps.is_durable:
                 host.turns.release(run_id, facts)
             raise  # a durable engine may have the run of a caller that was cancelled
+        if session_id and (await host.sessions.get(session_id)).is_over:
+            await self.cancel(run_id, SESSION_ENDED)  # meanwhile, and nobody found the run to cancel it
         return run_id
 
     async def _is_there(self, run_id: str, owner: Owner) -> bool:
