@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
+from toolgen.runtime.call.artifact_refs import dropping
 from toolgen.runtime.call.entry import Entry, Surroundings
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.call.hooks import Hook
@@ -105,6 +106,7 @@ class AgentHost:
                 activities=activities,
                 on_event=self._on_event,
                 last_events=last_events,
+                on_forget=dropping(self.tools),
             )
 
     @property

@@ -8,6 +8,7 @@ from typing import Protocol
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import (
     EngineError,
+    OnForget,
     Receipt,
     RunState,
     RunStatus,
@@ -25,6 +26,10 @@ class Client(Protocol):
     async def start(self, *, worker: bool, only: Collection[str] | None) -> None: ...
 
     async def close(self) -> None: ...
+
+    def tell_forgotten(self, on_forget: OnForget) -> None:
+        """Have it hear of runs before they are forgotten."""
+        ...
 
     async def start_run(self, loop: str, text: bytes, *, run_id: str, session: str) -> None:
         """Start a run unless its id is taken."""

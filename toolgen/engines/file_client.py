@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.tasks import start_held
-from toolgen.runtime.engine import Receipt, RunState, RunStatus, RunWait, WaitStatus, unknown_run
+from toolgen.runtime.engine import OnForget, Receipt, RunState, RunStatus, RunWait, WaitStatus, unknown_run
 from toolgen.runtime.stores import StoreError
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
 
@@ -87,6 +87,9 @@ class FileClient:
         self._ring_all()
         await self._worker.close()
         self._watch.stop()
+
+    def tell_forgotten(self, on_forget: OnForget) -> None:
+        self._worker.pruning.on_forget = on_forget
 
     async def start_run(self, loop: str, text: bytes, *, run_id: str, session: str) -> None:
         self._runs.require_loop(loop, run_id)

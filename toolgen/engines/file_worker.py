@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -15,18 +15,20 @@ from toolgen.runtime.stores.lease import Lease
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
 
 from .payloads import decode
+from .pruning import PRUNE, Pruning, Tree
 from .runs import Runs
 from .sqlite_journal import SqliteJournal
 from .sqlite_rows import (
     Unseen,
     count_finished,
+    doomed,
     new_runs,
     next_wake,
     numbers_of,
     oldest_end,
     read_unseen,
 )
-from .sqlite_steps import PRUNE, prune
+from .sqlite_steps import delete
 from .sqlite_tables import CANCEL
 from .timers import CallLater, Timer
 
@@ -63,7 +65,7 @@ class FileWorker:
         self._timer: Timer | None = None
         self._wake: float | None = None
         self._finished = 0
-        self._pruning: asyncio.Task[None] | None = None
+        self.pruning = Pruning(self._doomed, self._delete, clock)
         self._loop: asyncio.AbstractEventLoop | None = None
         self.is_working = False
         self._only: set[str] | None = None
@@ -126,8 +128,7 @@ class FileWorker:
         if self._timer is not None:
             self._timer.cancel()
         self._timer = self._wake = None
-        if self._pruning is not None:
-            self._pruning.cancel()
+        self.pruning.stop()
         await self._runs.close()
         await self._batches.close()
         self._lease.release()
@@ -143,6 +144,7 @@ class FileWorker:
             for unseen in self._batches.read(read_unseen):
                 if unseen.signal.no not in self._seen:
                     self._take(unseen)
+            self._prune_many()
             self._prune_old()
         except StoreError as error:
             log.warning("the worker will look again: %s", error)
@@ -190,26 +192,25 @@ class FileWorker:
 
     def _ended(self) -> None:
         self._finished += 1
+        if self.is_working:
+            self._prune_many()
+
+    def _prune_many(self) -> None:
         if self._finished >= self._keep_runs + PRUNE:
-            self._start_pruning()
+            self.pruning.start()
 
     def _prune_old(self) -> None:
         if self._keep_s is None:
             return
         oldest = self._batches.read(oldest_end)
         if oldest is not None and oldest < self._clock() - self._keep_s:
-            self._start_pruning()
+            self.pruning.start()
 
-    def _start_pruning(self) -> None:
-        if self.is_working and (self._pruning is None or self._pruning.done()):
-            self._pruning = asyncio.get_running_loop().create_task(self._prune())
-
-    async def _prune(self) -> None:
-        """Delete the oldest runs that are over, some with each batch."""
+    def _doomed(self) -> list[Tree]:
+        """Return the oldest root runs that are not to be kept, with the runs below them."""
         before = None if self._keep_s is None else self._clock() - self._keep_s
-        try:
-            while await self._batches.run(partial(prune, keep=self._keep_runs, before=before)):
-                pass
-            self._finished = self._batches.read(count_finished)
-        except StoreError as error:
-            log.warning("runs that are over stay for now: %s", error)
+        return self._batches.read(partial(doomed, keep=self._keep_runs, before=before))
+
+    async def _delete(self, trees: Sequence[Tree]) -> None:
+        await self._batches.run(partial(delete, trees=trees))
+        self._finished = self._batches.read(count_finished)

@@ -16,6 +16,7 @@ from toolgen.runtime.engine import (
     LastEvents,
     Loop,
     OnEvent,
+    OnForget,
     Receipt,
     RunState,
     RunStatus,
@@ -80,7 +81,7 @@ class InProcessEngine:
         if self._path is None:
             journal = MemoryJournal(keep_runs)
             self._runs = Runs(journal, self._clock, call_later, max_payload_bytes)
-            self._client = MemoryClient(journal, self._runs)
+            self._client = MemoryClient(journal, self._runs, self._clock)
             self._id = f"memory_{uuid.uuid4().hex}"
             return
         from .file_runs import FileSettings, open_file  # SQLite is for those who keep runs in a file
@@ -135,11 +136,14 @@ class InProcessEngine:
         activities: Mapping[str, Activity],
         on_event: OnEvent | None = None,
         last_events: LastEvents | None = None,
+        on_forget: OnForget | None = None,
     ) -> None:
         if self._is_registered:
             raise EngineError("this engine has its loops and activities already; it belongs to one runtime")
         self._is_registered = True
         self._runs.register(loops, activities, on_event, last_events)
+        if on_forget is not None:
+            self._client.tell_forgotten(on_forget)
 
     async def start(self, *, worker: bool = True, only: Collection[str] | None = None) -> None:
         """Begin to execute, also what `close` has left; all runs have the context variables of now.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import (
+    OnForget,
     OpenWait,
     Receipt,
     RunState,
@@ -20,6 +21,7 @@ from .client import closed_error, wait_over
 from .journal import RunRecord, SignalRecord
 from .memory_journal import MemoryJournal
 from .payloads import NULL, decode
+from .pruning import Pruning
 from .run import Run
 from .runs import Runs
 
@@ -27,9 +29,10 @@ from .runs import Runs
 class MemoryClient:
     """Reads and changes the records themselves."""
 
-    def __init__(self, journal: MemoryJournal, runs: Runs) -> None:
+    def __init__(self, journal: MemoryJournal, runs: Runs, clock: Callable[[], float]) -> None:
         self._journal = journal
         self._runs = runs
+        self._pruning = Pruning(journal.doomed, journal.drop, clock)
         self._is_closed = False
 
     async def start(self, *, worker: bool, only: Collection[str] | None) -> None:
@@ -38,7 +41,12 @@ class MemoryClient:
 
     async def close(self) -> None:
         self._is_closed = True
+        self._pruning.stop()
         await self._runs.close()
+
+    def tell_forgotten(self, on_forget: OnForget) -> None:
+        self._pruning.on_forget = on_forget
+        self._journal.on_excess = self._pruning.start
 
     async def start_run(self, loop: str, text: bytes, *, run_id: str, session: str) -> None:
         if self._journal.find(run_id) is None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+from toolgen.runtime.engine import ForgottenRun
 
 from .journal import AttemptRecord, Ending, OpRecord, RunRecord, SignalRecord, WaitRecord
+from .pruning import PRUNE, Tree
 
 
 class MemoryJournal:
@@ -16,6 +20,8 @@ class MemoryJournal:
         self._records: dict[str, RunRecord] = {}
         self._finished: deque[str] = deque()
         """Root runs in the order of their ends."""
+        self.on_excess: Callable[[], None] | None = None
+        """Has the runs that are too many dropped; without, they are dropped at once."""
 
     def find(self, run_id: str) -> RunRecord | None:
         return self._records.get(run_id)
@@ -91,9 +97,25 @@ class MemoryJournal:
         record.ending, record.output, record.error = ending, output, error
         if record.parent is None:
             self._finished.append(record.run_id)
-            while len(self._finished) > self._keep_runs:
-                self._forget(self._finished.popleft())
+            if len(self._finished) > self._keep_runs:
+                (self.on_excess or self._drop_oldest)()
 
-    def _forget(self, run_id: str) -> None:
-        for child in self._records.pop(run_id).children:
-            self._forget(child)
+    def doomed(self) -> list[Tree]:
+        """Return the oldest root runs that are too many, at most `PRUNE`, with the runs below them."""
+        many = min(len(self._finished) - self._keep_runs, PRUNE)
+        return [Tree(0, tuple(self._below(run_id))) for run_id in islice(self._finished, max(0, many))]
+
+    async def drop(self, trees: Sequence[Tree]) -> None:
+        """Drop the runs that `doomed` returned."""
+        for _ in trees:
+            self._drop_oldest()
+
+    def _below(self, run_id: str) -> Iterator[ForgottenRun]:
+        record = self._records[run_id]
+        yield ForgottenRun(run_id=run_id, session=record.session)
+        for child in record.children:
+            yield from self._below(child)
+
+    def _drop_oldest(self) -> None:
+        for run in [*self._below(self._finished.popleft())]:
+            del self._records[run.run_id]

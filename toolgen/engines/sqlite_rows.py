@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import (
+    ForgottenRun,
     OpenWait,
     RunState,
     RunStatus,
@@ -20,6 +21,7 @@ from toolgen.runtime.engine import (
 
 from .journal import AttemptRecord, OpRecord, RunRecord, SignalRecord, WaitRecord
 from .payloads import NULL, decode
+from .pruning import PRUNE, Tree
 from .sqlite_tables import CANCEL, SHIFT, ids, number
 
 _STATES: Final[dict[str, RunState]] = {
@@ -108,6 +110,34 @@ def oldest_end(database: sqlite3.Connection) -> float | None:
         "SELECT min(ended) FROM run WHERE ended IS NOT NULL AND parent IS NULL"
     ).fetchone()
     return None if ended is None else float(ended)
+
+
+def doomed(database: sqlite3.Connection, keep: int, before: float | None) -> list[Tree]:
+    """Return the oldest root runs that are over and not to be kept, at most `PRUNE`, and those below.
+
+    Args:
+        database: The journal.
+        keep: How many are kept.
+        before: Those that ended before are not kept either.
+    """
+    many = min(max(0, count_finished(database) - keep), PRUNE)
+    rows = database.execute(
+        "SELECT no, ended FROM run WHERE ended IS NOT NULL AND parent IS NULL ORDER BY ended, no LIMIT ?",
+        (PRUNE,),
+    ).fetchall()
+    return [
+        Tree(no, tuple(_below(database, no)))
+        for place, (no, ended) in enumerate(rows)
+        if place < many or (before is not None and ended < before)
+    ]
+
+
+def _below(database: sqlite3.Connection, no: int) -> Iterator[ForgottenRun]:
+    """Yield a run and all runs below it."""
+    for run_id, session in database.execute("SELECT run_id, session FROM run WHERE no = ?", (no,)).fetchall():
+        yield ForgottenRun(run_id=run_id, session=session)
+    for (child,) in database.execute("SELECT no FROM run WHERE parent = ?", (no,)).fetchall():
+        yield from _below(database, child)
 
 
 @dataclass(frozen=True, slots=True)

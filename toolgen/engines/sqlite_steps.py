@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 import uuid
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from toolgen.runtime.engine import answer_name, unknown_run
 
 from .client import wait_over
+from .pruning import Tree
 from .sqlite_rows import has_op, is_awaited, is_over
 from .sqlite_tables import CANCEL, ids, number
 
-PRUNE: Final = 20
-"""Root runs that are deleted in one transaction."""
 _PAGES: Final = 100
 """Pages that are given back to the disk in one transaction."""
 
@@ -96,29 +96,13 @@ def add_cancellation(database: sqlite3.Connection, run_id: str, reason: bytes) -
     return True
 
 
-def prune(database: sqlite3.Connection, keep: int, before: float | None) -> bool:
-    """Delete some of the oldest root runs that are over, with their children; return whether there are more.
-
-    Args:
-        database: The journal, in a transaction.
-        keep: How many are kept.
-        before: Those that ended before are deleted as well.
-    """
-    over = "FROM run WHERE ended IS NOT NULL AND parent IS NULL"
-    (count,) = database.execute(f"SELECT count(*) {over}").fetchone()
-    many = min(max(0, count - keep), PRUNE + 1)
-    rows = database.execute(f"SELECT no, ended {over} ORDER BY ended, no LIMIT ?", (PRUNE + 1,)).fetchall()
-    doomed = [
-        no
-        for place, (no, ended) in enumerate(rows)
-        if place < many or (before is not None and ended < before)
-    ]
-    for no in doomed[:PRUNE]:
-        _delete(database, no)
-    if doomed:
-        for _ in range(_PAGES):
-            database.execute("PRAGMA incremental_vacuum")  # Python executes one step of it: one page
-    return len(doomed) > PRUNE
+def delete(database: sqlite3.Connection, trees: Sequence[Tree]) -> None:
+    """Delete root runs that are over, with their children, and give pages back to the disk."""
+    for tree in trees:
+        if number(database, tree.runs[0].run_id) == tree.no:
+            _delete(database, tree.no)
+    for _ in range(_PAGES):
+        database.execute("PRAGMA incremental_vacuum")  # Python executes one step of it: one page
 
 
 def _delete(database: sqlite3.Connection, no: int) -> None:

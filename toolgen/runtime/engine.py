@@ -254,6 +254,19 @@ LastEvents: TypeAlias = Callable[[Any, float, Sequence[Mapping[str, Json]]], Seq
 run, and returns what the log lacks. Pure."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgottenRun:
+    """A run that its engine is about to forget."""
+
+    run_id: str
+    session: str
+
+
+OnForget: TypeAlias = Callable[[Sequence[ForgottenRun]], Awaitable[None]]
+"""Gets runs that are over, before their engine forgets them, and drops what they left elsewhere. Where it
+raises, or the process ends meanwhile, the runs stay, and it gets them again."""
+
+
 class Engine(Protocol):
     """Where runs are executed."""
 
@@ -284,8 +297,9 @@ class Engine(Protocol):
         activities: Mapping[str, Activity],
         on_event: OnEvent | None = None,
         last_events: LastEvents | None = None,
+        on_forget: OnForget | None = None,
     ) -> None:
-        """Say what can be run; before the first run starts.
+        """Say what can be run, and who hears of it; before the first run starts.
 
         Raises:
             EngineError: it is done already.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
+from ..engine import ForgottenRun, OnForget
 from ..errors import ToolError, UnknownArtifactError
 from ..results import Artifact, ArtifactRef, ToolResult
 from .boundary import Contained
@@ -56,6 +58,19 @@ def keeper_of(host: Host) -> ArtifactsCapability | None:
     return found if isinstance(found, ArtifactsCapability) else None
 
 
+def dropping(host: Host) -> OnForget | None:
+    """Return what drops the artifacts of runs that are forgotten; None where nothing keeps any."""
+    keeper = keeper_of(host)
+    if keeper is None:
+        return None
+
+    async def drop(runs: Sequence[ForgottenRun]) -> None:
+        for run in runs:
+            await keeper.drop(run.session, run.run_id)
+
+    return drop
+
+
 async def _reference(frame: Frame, artifact: Artifact) -> ArtifactRef:
     limits, size = frame.host.limits, len(artifact.json)
     digest = sha256(artifact.json).hexdigest()
@@ -79,7 +94,8 @@ async def _kept(frame: Frame, artifact: Artifact, digest: str) -> tuple[str, str
         return "", NO_STORE
     try:
         with Contained():
-            work = keeper.keep(frame.meta, artifact, digest)
+            run_id = frame.host.run_id or frame.meta.run_id
+            work = keeper.keep(frame.meta.session_id, run_id, artifact, digest)
             return await limited(frame.host.stage_timeout, work), ""
     except ToolError as error:  # the host allows no more
         log.warning("artifact %s of %s was not kept: %s", artifact.kind, frame.spec.id, error)

@@ -32,6 +32,8 @@ class Host:
     spans: ToolSpans | None = None
     waits: Waits | None = None
     """None where no call can wait."""
+    run_id: str = ""
+    """The run that keeps the artifacts of results; without one it is that of the call."""
     is_interactive: bool = True
     """Whether there is somebody to ask."""
     limits: Limits = DEFAULT_LIMITS

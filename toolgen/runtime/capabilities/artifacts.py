@@ -258,13 +258,13 @@ class ArtifactsCapability:
             raise ToolError(f"the artifact has {len(data)} bytes, and may have {self._most_bytes}")
         return await self.store.save(owner, name, data, media_type, metadata, self._most_bytes_of_owner)
 
-    async def keep(self, meta: CallMeta, artifact: Artifact, digest: str) -> str:
-        """Keep an artifact of a call's result and return its URI; equal data of one run is kept once.
+    async def keep(self, session_id: str, run_id: str, artifact: Artifact, digest: str) -> str:
+        """Keep an artifact of a result for a run and return its URI; equal data of one run is kept once.
 
         Raises:
             ToolError: as `save`.
         """
-        owner = _run(meta.session_id, meta.run_id)
+        owner = _run(session_id, run_id)
         known = await self.store.listed(owner, digest)
         facts: dict[str, Json] = {"kind": artifact.kind, "tool": artifact.source_tool}
         version = (
@@ -286,6 +286,10 @@ class ArtifactsCapability:
             return None
         found = await self.store.load(owner, name, int(parts[3]))
         return None if found is None else replace(found, info=replace(found.info, uri=uri))
+
+    async def drop(self, session_id: str, run_id: str) -> int:
+        """Drop what one run left, and nothing of its children; return how many versions."""
+        return await self.store.forget(_run(session_id, run_id))
 
     async def forget(self, session_id: str, *, run_id: str = "", before: float | None = None) -> int:
         """Drop the files of a session and what its runs left; return how many versions.

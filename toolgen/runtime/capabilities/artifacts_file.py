@@ -76,7 +76,8 @@ class FileArtifactStore:
     async def forget(self, owner: str, before: float | None = None) -> int:
         def step() -> int:
             count = 0
-            for shelf in self._folder.shelves():
+            is_begin = owner.endswith("/")
+            for shelf in self._folder.shelves() if is_begin else (self._folder.shelf(owner),):
                 about = shelf.document(_OWNER)
                 if about is None or not is_of(about["owner"], owner):
                     continue

@@ -53,6 +53,8 @@ class MemoryArtifactStore:
         gone = {
             one for one, at in self._saved_at.items() if is_of(one, owner) and (before is None or at < before)
         }
+        if not gone:
+            return 0
         for one in gone:
             del self._saved_at[one]
         dropped = [self._kept.pop(key) for key in list(self._kept) if key[0] in gone]

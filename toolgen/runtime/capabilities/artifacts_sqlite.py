@@ -105,7 +105,8 @@ class SqliteArtifactStore:
             late = "(SELECT saved_at FROM artifact_owner AS one WHERE one.owner = artifact.owner)"
             where = f"{of} AND (:before IS NULL OR coalesce({late}, 0) < :before)"
             count = database.execute(f"DELETE FROM artifact WHERE {where}", values).rowcount
-            database.execute("DELETE FROM artifact_owner WHERE owner NOT IN (SELECT owner FROM artifact)")
+            where = f"{of} AND (:before IS NULL OR saved_at < :before)"
+            database.execute(f"DELETE FROM artifact_owner WHERE {where}", values)
             return count
 
         return await self._file.write(step)

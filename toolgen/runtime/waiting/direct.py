@@ -12,6 +12,7 @@ from pydantic_core import to_jsonable_python
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 
+from ..call.artifact_refs import dropping
 from ..call.batch import Batch
 from ..call.ending import unanswered
 from ..call.entry import Entry
@@ -47,7 +48,9 @@ class DirectWaits:
         self._tools = tools
         self._delegate = delegate
         self._hub = hub
-        self._waits.execute({LOOP: waiting_call}, {RESUME: self.resume}, self._on_event)
+        self._waits.execute(
+            {LOOP: waiting_call}, {RESUME: self.resume}, self._on_event, on_forget=dropping(host)
+        )
 
     async def begin(self, result: ToolResult, entry: Entry) -> ToolResult:
         """Return the result of a call that waits, with what its client holds; an error if it cannot."""
@@ -75,7 +78,8 @@ class DirectWaits:
         """Return what came of a call after its answer."""
         waits, frozen, op = self._waits, FrozenCall.from_json(argument["frozen"]), argument["op"]
         events = CallEvents(info, waits.options.clock)
-        host = replace(self._host, reports=EventReports(events, self._host.limits.result_bytes))
+        reports = EventReports(events, self._host.limits.result_bytes)
+        host = replace(self._host, reports=reports, run_id=info.run_id)
         entry = await self._tools.find(frozen, info.run_id)
         batch = Batch(host.capabilities)
 

@@ -14,7 +14,7 @@ from toolgen.contract.logs import logger
 from toolgen.contract.portable import portable_text
 
 from ..calls import CallMeta
-from ..engine import Activity, Engine, LastEvents, Loop, OnEvent
+from ..engine import Activity, Engine, LastEvents, Loop, OnEvent, OnForget
 from ..errors import RegistrationError
 from ..results import Suspended, ToolResult
 from ..specs import ToolSpec
@@ -44,6 +44,7 @@ class Waits:
         self._activities: dict[str, Activity] = {}
         self._listeners: list[OnEvent] = []
         self._last_events: LastEvents | None = None
+        self._on_forget: OnForget | None = None
         self._is_registered = False
         self._named: set[str] | None = None
         """The runs that this process executes; None for all."""
@@ -58,6 +59,7 @@ class Waits:
         activities: Mapping[str, Activity],
         on_event: OnEvent,
         last_events: LastEvents | None = None,
+        on_forget: OnForget | None = None,
     ) -> None:
         """Let the engine execute this too, once it is started.
 
@@ -72,6 +74,7 @@ class Waits:
         self._activities |= activities
         self._listeners.append(on_event)
         self._last_events = last_events or self._last_events
+        self._on_forget = on_forget or self._on_forget
 
     def be_client(self) -> None:
         """Let this process execute no runs but those that are named."""
@@ -86,6 +89,7 @@ class Waits:
                 activities=self._activities,
                 on_event=self._told,
                 last_events=self._last_events,
+                on_forget=self._on_forget,
             )
         if self._named is None:
             await self.engine.start()

@@ -1,0 +1,80 @@
+"""Retention: runs that are over are forgotten, after what they left elsewhere is dropped."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from toolgen.contract.logs import logger
+from toolgen.runtime.engine import ForgottenRun, OnForget
+from toolgen.runtime.stores import StoreError
+
+PRUNE: Final = 20
+"""Root runs that are forgotten at a time."""
+_PAUSE_S: Final = 60.0
+"""After a failure, before it is tried again."""
+
+log = logger("toolgen.engines")
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A root run that is over, with all runs below it."""
+
+    no: int
+    """Of the root, in a journal that has numbers."""
+    runs: tuple[ForgottenRun, ...]
+    """The root first."""
+
+
+class Pruning:
+    """Forgets the oldest runs, some at a time, in a task; a process that ends in between does it again."""
+
+    def __init__(
+        self,
+        doomed: Callable[[], Sequence[Tree]],
+        forget: Callable[[Sequence[Tree]], Awaitable[None]],
+        clock: Callable[[], float],
+    ) -> None:
+        """Prune a journal.
+
+        Args:
+            doomed: Returns the oldest runs that are not to be kept, at most `PRUNE` of them.
+            forget: Drops them from the journal.
+            clock: Gives seconds since 1970.
+        """
+        self._doomed = doomed
+        self._forget = forget
+        self._clock = clock
+        self._task: asyncio.Task[None] | None = None
+        self._not_before = 0.0
+        self.on_forget: OnForget | None = None
+        """Hears of the runs before they are forgotten."""
+
+    def start(self) -> None:
+        """Begin, unless it goes on already or failed a moment ago."""
+        if (self._task is None or self._task.done()) and self._clock() >= self._not_before:
+            self._task = asyncio.get_running_loop().create_task(self._prune(), name="prune runs")
+
+    def stop(self) -> None:
+        """Stop; what was not forgotten is forgotten later."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    async def _prune(self) -> None:
+        try:
+            while trees := self._doomed():
+                if self.on_forget is not None:
+                    await self.on_forget([run for tree in trees for run in tree.runs])
+                await self._forget(trees)
+        except StoreError as error:
+            self._failed("runs that are over stay for now: %s", error)
+        except Exception:
+            self._failed("runs that are over stay for now", exc_info=True)
+
+    def _failed(self, message: str, *values: object, exc_info: bool = False) -> None:
+        self._not_before = self._clock() + _PAUSE_S
+        log.warning(message, *values, exc_info=exc_info)
