@@ -192,15 +192,14 @@ class FileWorker:
 
     def _ended(self) -> None:
         self._finished += 1
-        if self.is_working:
-            self._prune_many()
+        self._prune_many()
 
     def _prune_many(self) -> None:
-        if self._finished >= self._keep_runs + PRUNE:
+        if self.is_working and self._only is None and self._finished >= self._keep_runs + PRUNE:
             self.pruning.start()
 
     def _prune_old(self) -> None:
-        if self._keep_s is None:
+        if self._keep_s is None or self._only is not None:
             return
         oldest = self._batches.read(oldest_end)
         if oldest is not None and oldest < self._clock() - self._keep_s:
