@@ -9,12 +9,16 @@ from pathlib import Path
 import pytest
 
 from tests.runtime.store_files import ARTIFACT_STORES
-from toolgen.agents import ScriptedPlanner, agents_of
+from toolgen.agents import Agents, EngineLease, ScriptedPlanner, SessionStore, Turn, agents_of
+from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, StaticToolset, UnknownArtifactError
+from toolgen.runtime.capabilities import FileArtifactStore
 
 from .test_artifacts import LARGE, PAINTER, painting, with_store
-from .tools import agent, calling, running
+from .test_later_processes import JOBS
+from .tools import TOOLS, agent, calling, running
 
 pytestmark = pytest.mark.asyncio(loop_factories=["real"])  # files
 
@@ -85,3 +89,87 @@ async def test_artifacts_of_a_call_that_waited_go_with_its_own_run(engine: InPro
             uris.append(artifact.ref.uri)
         await until_dropped(runtime, uris[0])
         assert await is_there(runtime, uris[-1])
+
+
+# Sessions.
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def sessions(request: pytest.FixtureRequest, tmp_path: Path) -> SessionStore:
+    return MemorySessionStore() if request.param == "memory" else SqliteSessionStore(tmp_path / "sessions.db")
+
+
+async def until_left(runtime: Runtime, *ids: str) -> None:
+    async with asyncio.timeout(10):
+        while {one.id for one in await agents_of(runtime).sessions.list()} != {*ids}:  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+
+
+async def test_sessions_that_were_used_last_are_kept_and_those_that_wait(
+    sessions: SessionStore, tmp_path: Path
+) -> None:
+    """A run waits in one, and work goes on in another whose run is over."""
+    store, file = FileArtifactStore(tmp_path / "artifacts"), tmp_path / "runs.db"
+    scripts = [
+        [calling(painting("x", 20_000)), "done"],
+        [calling("ask")],
+        [calling("update"), "begun"],
+        *(["done"] for _ in range(3)),
+    ]
+    one = agent("x.agent", ScriptedPlanner(*scripts), PAINTER, TOOLS, JOBS)
+    async with running(one, sessions=sessions, engine=InProcessEngine(file), **with_store(store)) as (
+        made,
+        _,
+    ):
+        client = agents_of(made).client("x.agent")
+        await store.save("session/painted", "notes.txt", b"hi", "text/plain", {}, 1_000)
+        painted = await client.run("Go.", session_id="painted")
+        asks = await client.run("Go.", session_id="waits")
+        assert (asks.status, len((await client.run("Go.", session_id="works")).pending)) == ("waiting", 1)
+        for session_id in ("old", "newer", "newest"):
+            await client.run("Go.", session_id=session_id)
+    runtime = Runtime(engine=InProcessEngine(file), **with_store(store))
+    Agents(runtime, sessions=sessions, keep_sessions=2).register(one)
+    async with runtime:
+        await until_left(runtime, "waits", "works", "newer", "newest")
+        assert not await is_there(runtime, painted.artifacts[0].uri)
+        assert await store.load("session/painted", "notes.txt", 1) is None
+        open_ = await agents_of(runtime).sessions.list(state="open")
+        assert len(open_) == 4
+
+
+async def test_sessions_are_kept_for_a_time(sessions: SessionStore) -> None:
+    one = agent("x.agent", ScriptedPlanner(["done"], ["done"]))
+    async with running(one, sessions=sessions) as (runtime, _):
+        await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
+    for keep_s, left in ((3600.0, ["s"]), (0.0, [])):
+        runtime = Runtime()
+        agents = Agents(runtime, sessions=sessions, keep_sessions=5, keep_sessions_s=keep_s)
+        agents.register(one)
+        async with runtime:
+            await until_left(runtime, *left)
+
+
+async def test_a_session_that_was_retired_by_a_process_that_was_killed_is_dropped_by_the_next(
+    sessions: SessionStore,
+) -> None:
+    await sessions.create("s", "x.agent")
+    (unused,) = await sessions.unused(keep=0)
+    assert await sessions.retire(unused)  # and killed
+    runtime = Runtime()
+    Agents(runtime, sessions=sessions, keep_sessions=0)
+    async with runtime:
+        await until_left(runtime)
+
+
+async def test_a_turn_that_nobody_gave_back_keeps_no_session(sessions: SessionStore) -> None:
+    await sessions.create("s", "x.agent")
+    turn = Turn(id="t", session_id="s", run_id="gone", agent="x.agent", started_at=0.0)
+    await sessions.take(turn, EngineLease(engine_id="gone", is_durable=False, seconds=0.0), [])
+    await sessions.create("used", "x.agent")
+    turn = Turn(id="u", session_id="used", run_id="on", agent="x.agent", started_at=0.0)
+    await sessions.take(turn, EngineLease(engine_id="elsewhere", is_durable=True, seconds=0.0), [])
+    runtime = Runtime()
+    Agents(runtime, sessions=sessions, keep_sessions=0)
+    async with runtime:
+        await until_left(runtime, "used")

@@ -527,3 +527,45 @@ async def test_of_many_at_once_one_gets_the_turn(store: SessionStore) -> None:
     held = await asyncio.gather(*taking)
     assert len({one.run_id for one in held}) == 1
     assert len(await store.turns("s")) == 1
+
+
+async def test_a_session_is_unused_since_something_happened_in_its_newest_turn(store: SessionStore) -> None:
+    lease = EngineLease(engine_id="e", is_durable=True, seconds=10.0)
+    for session_id in "abcd":
+        await store.create(session_id, "a.one")
+    await store.take(turn("r1", "a", "t1"), lease, [HELLO])
+    await store.take(turn("r2", "b", "t2"), lease, [HELLO])
+    for session_id, run_id in (("a", "r1"), ("b", "r2")):
+        await store.release(session_id, run_id)
+    await store.begin(turn("r1/transfer:1", "a", "t1"))
+    await store.write("r1", 1, [HELLO])
+    await store.end("c")
+    assert [one.session_id for one in await store.unused(keep=0)] == ["d", "b", "a", "c"]
+    assert [one.session_id for one in await store.unused(keep=3)] == ["d"]
+    assert await store.unused() == await store.unused(keep=4) == await store.unused(keep_s=1e6) == ()
+    (d, b, a, c) = await store.unused(keep_s=0)
+    assert (await store.get("c")).ended_at == c.used_at
+    assert d.used_at < b.used_at < a.used_at
+
+
+async def test_only_a_session_that_is_still_unused_is_retired_and_dropped(store: SessionStore) -> None:
+    lease = EngineLease(engine_id="e", is_durable=True, seconds=10.0)
+    await store.create("s", "a.one")
+    (new,) = await store.unused(keep=0)
+    await store.take(turn("r1"), lease, [HELLO])
+    assert not await store.retire(new)  # used since
+    (used,) = await store.unused(keep=0)
+    assert not await store.retire(used)  # a run has its turn
+    await store.release("s", "r1")
+    await store.drop("s")  # not over
+    assert len(await store.transcript("s")) == 1
+    assert await store.retire(used)
+    assert await store.retire(used)
+    assert (await store.get("s")).ended_at == used.used_at
+    with pytest.raises(EndedSessionError):
+        await store.take(turn("r2"), lease, [HELLO])
+    assert await store.unused(keep=0) == (used,)
+    await store.drop("s")
+    await store.drop("s")
+    assert await store.list() == () == await store.run_messages("r1")
+    assert not await store.retire(used)

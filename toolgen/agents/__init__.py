@@ -56,6 +56,7 @@ from .sessions.sessions import (
     TurnHolder,
     UnknownSessionError,
 )
+from .sessions.unused import UnusedSession
 from .turns import SessionBusyError
 
 __all__ = [
@@ -115,6 +116,7 @@ __all__ = [
     "TurnHolder",
     "UnknownRunError",
     "UnknownSessionError",
+    "UnusedSession",
     "UserMessage",
     "agents_of",
     "complete",

@@ -37,6 +37,7 @@ from .owner import is_of_agent
 from .planner.retrying import PlannerRetry
 from .registration import AgentRegistration, AgentSpec
 from .resolving import resolve
+from .retention import Retention
 from .runs import Runs
 from .sessions.memory import MemorySessionStore
 from .sessions.sessions import SessionStore
@@ -61,6 +62,8 @@ class Agents:
         *,
         sessions: SessionStore | None = None,
         planner_retry: PlannerRetry | None = None,
+        keep_sessions: int | None = None,
+        keep_sessions_s: float | None = None,
     ) -> None:
         """Put agents on a runtime.
 
@@ -68,6 +71,9 @@ class Agents:
             runtime: Its engine executes the runs; where it has none, one in memory does.
             sessions: Keeps the conversations; by default in memory.
             planner_retry: How a planner is asked again that cannot plan now; by default for five minutes.
+            keep_sessions: How many sessions are kept, those that were used last; None for all.
+            keep_sessions_s: How long after their last use, in seconds; None for ever. Where a run goes on or
+                waits, the session is kept in any case.
 
         Raises:
             RegistrationError: the runtime has agents already.
@@ -100,6 +106,7 @@ class Agents:
             }
         )
         self._runs = Runs(host)
+        self._retention = Retention(host, keep_sessions, keep_sessions_s)
         self._sessions = Sessions(host.sessions, self._runs)
 
     @property
@@ -243,9 +250,11 @@ class Agents:
             await agent.toolsets.open()
         await self._host.turns.open()
         await self._host.begin()
+        self._retention.open()
 
     async def close(self) -> None:
         """End the execution of runs, and close the dynamic toolsets."""
+        await self._retention.close()
         await self._host.engine.close()
         await self._host.turns.close()
         for agent in reversed(self._host.agents.values()):

@@ -61,7 +61,7 @@ class Turns:
         sessions, lease = self._sessions, self._lease()
         held = await sessions.take(turn, lease, [message])
         while held.run_id != turn.run_id:
-            if not await self._is_over(held):
+            if not await self.is_over(held):
                 raise SessionBusyError(held.run_id, turn.session_id)
             held = await sessions.take(turn, lease, [message], instead_of=held.run_id)
         if not self._engine.caps.is_durable:
@@ -105,7 +105,7 @@ class Turns:
             except Exception:  # such as a store that was closed before
                 log.warning("the sessions of engine %s are free later", self._engine.id, exc_info=True)
 
-    async def _is_over(self, held: TurnHolder) -> bool:
+    async def is_over(self, held: TurnHolder) -> bool:
         """Return whether a run is over, or will never go on: that of an engine that is gone with its runs."""
         if held.engine_id != self._engine.id:
             return not held.is_durable and not held.is_alive

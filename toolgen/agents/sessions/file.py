@@ -1,4 +1,4 @@
-"""The file of sessions: its tables, and how its rows are read."""
+"""The file of sessions: its tables, how its rows are read, and which sessions leave it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from toolgen.runtime.stores.sqlite_format import SqliteFormat
+
+from .unused import UnusedSession, not_kept
 
 _TABLES: Final = (
     """
@@ -87,6 +89,13 @@ SESSIONS: Final = SqliteFormat(
     later=(_SECOND,),
 )
 """Its application_id is "tgSe"."""
+_NEWEST: Final = "(SELECT turn_id FROM turn WHERE session_id = session.id ORDER BY turn.number DESC LIMIT 1)"
+_RUNS: Final = f"(SELECT run_id FROM turn WHERE session_id = session.id AND turn_id = {_NEWEST})"
+_WRITTEN: Final = f"coalesce((SELECT max(written_at) FROM {{}} WHERE run_id IN {_RUNS}), 0)"
+_USED: Final = (
+    "SELECT id, max(created_at, coalesce(ended_at, 0),"
+    f" {_WRITTEN.format('message')}, {_WRITTEN.format('answer')}) AS used_at FROM session"
+)
 
 
 def rows(database: sqlite3.Connection, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
@@ -95,3 +104,33 @@ def rows(database: sqlite3.Connection, query: str, values: Sequence[object]) -> 
         return database.execute(query, values).fetchall()
     except UnicodeEncodeError:
         return []
+
+
+def read_unused(
+    database: sqlite3.Connection, keep: int | None, before: float | None
+) -> tuple[UnusedSession, ...]:
+    """Return the sessions of a file that are not to be kept; as `not_kept`."""
+    return not_kept(database.execute(f"{_USED} ORDER BY number"), keep, before)
+
+
+def retire(database: sqlite3.Connection, session: UnusedSession) -> bool:
+    """End a session as of its last use; as `SessionStore.retire`."""
+    if rows(database, f"{_USED} WHERE id = ?", (session.session_id,)) != [
+        (session.session_id, session.used_at)
+    ] or rows(database, "SELECT 1 FROM active WHERE session_id = ?", (session.session_id,)):
+        return False
+    query = "UPDATE session SET ended_at = ? WHERE id = ? AND ended_at IS NULL"
+    database.execute(query, (session.used_at, session.session_id))
+    return True
+
+
+def drop(database: sqlite3.Connection, session_id: str) -> None:
+    """Delete a session that is over, with all that was said in it."""
+    if not rows(database, "SELECT 1 FROM session WHERE id = ? AND ended_at IS NOT NULL", (session_id,)):
+        return
+    runs = "run_id IN (SELECT run_id FROM turn WHERE session_id = ?)"
+    for table in ("message", "answer", "spoken"):
+        database.execute(f"DELETE FROM {table} WHERE {runs}", (session_id,))
+    for table in ("turn", "active"):
+        database.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
+    database.execute("DELETE FROM session WHERE id = ?", (session_id,))

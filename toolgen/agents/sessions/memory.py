@@ -23,6 +23,7 @@ from .sessions import (
     newest_turns,
     unknown_session,
 )
+from .unused import UnusedSession, not_kept
 
 
 @dataclass(slots=True, kw_only=True)
@@ -203,17 +204,49 @@ class MemorySessionStore:
                 if session.ended_at is not None and session.ended_at < before
             ]
             for session_id in late:
-                del self._sessions[session_id]
-                self._summaries.pop(session_id, None)
-                self._active.pop(session_id, None)
-                for turn in self._runs.pop(session_id):
-                    del self._turns[turn.run_id]
-                    self._written.pop(turn.run_id, None)
+                self._drop(session_id)
             alone = [run_id for run_id in self._written if run_id not in self._turns]
             for run_id in alone:
                 if self._written[run_id].at < before:
                     del self._written[run_id]
             return len(late)
+
+    async def unused(
+        self, *, keep: int | None = None, keep_s: float | None = None
+    ) -> tuple[UnusedSession, ...]:
+        before = None if keep_s is None else self._clock() - keep_s
+        with self._lock:
+            return not_kept([(one, self._used_at(one)) for one in self._sessions], keep, before)
+
+    async def retire(self, session: UnusedSession) -> bool:
+        id_ = session.session_id
+        with self._lock:
+            found = self._sessions.get(id_)
+            if found is None or id_ in self._active or self._used_at(id_) != session.used_at:
+                return False
+            if not found.is_over:
+                self._sessions[id_] = replace(found, ended_at=session.used_at)
+            return True
+
+    async def drop(self, session_id: str) -> None:
+        with self._lock:
+            found = self._sessions.get(session_id)
+            if found is not None and found.is_over:
+                self._drop(session_id)
+
+    def _drop(self, session_id: str) -> None:
+        del self._sessions[session_id]
+        self._summaries.pop(session_id, None)
+        self._active.pop(session_id, None)
+        for turn in self._runs.pop(session_id):
+            del self._turns[turn.run_id]
+            self._written.pop(turn.run_id, None)
+
+    def _used_at(self, session_id: str) -> float:
+        session, turns = self._sessions[session_id], self._runs[session_id]
+        newest = [turn.run_id for turn in turns if turn.id == turns[-1].id]
+        written = (self._written[run_id].at for run_id in newest if run_id in self._written)
+        return max(session.created_at, session.ended_at or 0.0, *written)
 
     def _begin(self, turn: Turn) -> bool:
         """Return whether the run is new in its session; as `begin`."""

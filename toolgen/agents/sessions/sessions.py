@@ -13,6 +13,7 @@ from typing import Literal, Protocol
 from toolgen.contract.errors import ToolgenError
 
 from ..planner.messages import Message, ToolAnswer, UserMessage
+from .unused import UnusedSession
 
 
 class SessionError(ToolgenError):
@@ -249,6 +250,29 @@ class SessionStore(Protocol):
 
         What was said in runs of no session goes too, where the run's newest step was written before it.
         """
+        ...
+
+    async def unused(
+        self, *, keep: int | None = None, keep_s: float | None = None
+    ) -> tuple[UnusedSession, ...]:
+        """Return the sessions that are not to be kept, the longest unused first; open and ended ones.
+
+        Args:
+            keep: All but so many are not kept, those that were used last.
+            keep_s: Those not used for so many seconds are not kept either.
+        """
+        ...
+
+    async def retire(self, session: UnusedSession) -> bool:
+        """End a session as of its last use.
+
+        Returns:
+            False where it is not there, was used since, or a run has its turn; it stays as it is then.
+        """
+        ...
+
+    async def drop(self, session_id: str) -> None:
+        """Drop a session that is over, with all that was said in it; nothing happens to another one."""
         ...
 
 

@@ -7,13 +7,14 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from toolgen.runtime.stores.sqlite_file import SqliteFile
 
 from ..planner.messages import Message, ToolAnswer, ToolMessage, UserMessage
-from .file import SESSIONS, rows
+from .file import SESSIONS, drop, read_unused, retire, rows
 from .kept_messages import answers_of, messages_as_text, messages_from_text, with_answers
 from .sessions import (
     EngineLease,
@@ -29,6 +30,7 @@ from .sessions import (
     newest_turns,
     unknown_session,
 )
+from .unused import UnusedSession
 
 _SESSION: Final = "SELECT id, agent, created_at, ended_at, labels FROM session"
 _STATES: Final = {None: "", "open": "WHERE ended_at IS NULL", "ended": "WHERE ended_at IS NOT NULL"}
@@ -259,6 +261,18 @@ class SqliteSessionStore:
             return database.execute("DELETE FROM session WHERE ended_at < ?", (before,)).rowcount
 
         return await self._file.write(step)
+
+    async def unused(
+        self, *, keep: int | None = None, keep_s: float | None = None
+    ) -> tuple[UnusedSession, ...]:
+        before = None if keep_s is None else self._clock() - keep_s
+        return await self._file.read(partial(read_unused, keep=keep, before=before))
+
+    async def retire(self, session: UnusedSession) -> bool:
+        return await self._file.write(partial(retire, session=session))
+
+    async def drop(self, session_id: str) -> None:
+        await self._file.write(partial(drop, session_id=session_id))
 
 
 def _begin(database: sqlite3.Connection, turn: Turn) -> bool:
