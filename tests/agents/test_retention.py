@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +19,7 @@ from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, StaticToolset, UnknownArtifactError
-from toolgen.runtime.capabilities import FileArtifactStore
+from toolgen.runtime.capabilities import ArtifactStore, FileArtifactStore, SqliteArtifactStore
 
 from .test_artifacts import LARGE, PAINTER, painting, with_store
 from .test_later_processes import JOBS
@@ -56,7 +61,8 @@ async def test_artifacts_go_with_their_run_and_no_other(
     store: str, engine: InProcessEngine, tmp_path: Path
 ) -> None:
     kept = ARTIFACT_STORES[store](tmp_path, lambda: 0.0)
-    planner = ScriptedPlanner(*[[calling(painting("x", 20_000)), "done"] for _ in range(MANY)])
+    scripts: list[list[Any]] = [[calling(painting("x", 20_000)), "done"] for _ in range(MANY)]
+    planner = ScriptedPlanner(*scripts)
     async with running(agent("x.agent", planner, PAINTER), engine=engine, **with_store(kept)) as (runtime, _):
         client = agents_of(runtime).client("x.agent")
         await kept.save("session/s", "notes.txt", b"hi", "text/plain", {}, 1_000)
@@ -91,6 +97,55 @@ async def test_artifacts_of_a_call_that_waited_go_with_its_own_run(engine: InPro
         assert await is_there(runtime, uris[-1])
 
 
+DYING = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from tests.agents.test_retention import MANY, painted
+from toolgen.runtime.capabilities import SqliteArtifactStore
+
+class Dying(SqliteArtifactStore):
+    left = 3
+
+    async def forget(self, owner, before=None):
+        self.left -= 1
+        if not self.left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return await super().forget(owner, before)
+
+async def main(folder):
+    async with painted(folder, Dying(folder / "artifacts.db"), MANY):
+        await asyncio.sleep(30)
+
+asyncio.run(main(Path(sys.argv[1])))
+"""
+
+
+@asynccontextmanager
+async def painted(folder: Path, store: ArtifactStore, many: int) -> AsyncIterator[Runtime]:
+    """Give a runtime over the files of the folder, after so many runs with an artifact each."""
+    scripts: list[list[Any]] = [[calling(painting("x")), "done"] for _ in range(many)]
+    one, engine = agent("x.agent", ScriptedPlanner(*scripts), PAINTER), InProcessEngine
+    async with running(one, engine=engine(folder / "runs.db", keep_runs=1), **with_store(store)) as (made, _):
+        for number in range(many):
+            await agents_of(made).client("x.agent").run("Go.", session_id="s", run_id=f"r{number}")
+        yield made
+
+
+async def test_the_next_process_drops_what_a_killed_one_was_dropping(tmp_path: Path) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", DYING, str(tmp_path)), cwd=Path(__file__).parents[2]
+    )
+    assert await asyncio.wait_for(process.wait(), 30) == -signal.SIGKILL
+    store = SqliteArtifactStore(tmp_path / "artifacts.db")
+    owners = [f"run/s/r{number}" for number in range(MANY)]
+    assert [owner for owner in owners[:3] if await store.listed(owner)] == owners[2:3]
+    async with painted(tmp_path, store, 0) as runtime, asyncio.timeout(10):
+        while await store.listed(owners[2]) or len(await agents_of(runtime).list_runs()) > 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+        kept = {f"run/s/{run.run_id}" for run in await agents_of(runtime).list_runs()}
+        assert {owner for owner in owners if await store.listed(owner)} <= kept
+
+
 # Sessions.
 
 
@@ -110,7 +165,7 @@ async def test_sessions_that_were_used_last_are_kept_and_those_that_wait(
 ) -> None:
     """A run waits in one, and work goes on in another whose run is over."""
     store, file = FileArtifactStore(tmp_path / "artifacts"), tmp_path / "runs.db"
-    scripts = [
+    scripts: list[list[Any]] = [
         [calling(painting("x", 20_000)), "done"],
         [calling("ask")],
         [calling("update"), "begun"],
