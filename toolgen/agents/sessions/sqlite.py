@@ -39,6 +39,8 @@ _HOLDER: Final = """
     SELECT run_id, engine_id, taken_at, is_durable, alive_until FROM active
     JOIN engine ON engine.id = active.engine_id WHERE session_id = ?
 """
+_FEW: Final = 16
+"""Turns, or steps of a run, that are read in the event loop; more are read in a thread."""
 _MOST_STEP: Final = 2**63 - 1
 _TURN: Final = "SELECT turn_id, session_id, run_id, agent, started_at FROM turn"
 
@@ -68,13 +70,13 @@ class SqliteSessionStore:
             database.execute(query, values)
             return _open_session(database, session_id)
 
-        return await self._file.write(step)
+        return await self._file.write(step, is_brief=True)
 
     async def get(self, session_id: str) -> Session:
         def step(database: sqlite3.Connection) -> Session:
             return _session(database, session_id)
 
-        return await self._file.read(step)
+        return await self._file.read(step, is_brief=True)
 
     async def list(
         self, *, state: Literal["open", "ended"] | None = None, limit: int = 100
@@ -95,7 +97,7 @@ class SqliteSessionStore:
             database.execute(query, (now, session_id))
             return _session(database, session_id)
 
-        return await self._file.write(step)
+        return await self._file.write(step, is_brief=True)
 
     async def hand_over(self, session_id: str, agent: str) -> None:
         check_ids(agent)
@@ -104,7 +106,7 @@ class SqliteSessionStore:
             _session(database, session_id)
             database.execute("UPDATE session SET agent = ? WHERE id = ?", (agent, session_id))
 
-        await self._file.write(step)
+        await self._file.write(step, is_brief=True)
 
     async def begin(self, turn: Turn) -> None:
         check_ids(turn.id, turn.session_id, turn.run_id, turn.agent)
@@ -112,7 +114,7 @@ class SqliteSessionStore:
         def step(database: sqlite3.Connection) -> None:
             _begin(database, turn)
 
-        await self._file.write(step)
+        await self._file.write(step, is_brief=True)
 
     async def take(
         self, turn: Turn, engine: EngineLease, messages: Sequence[Message], *, instead_of: str = ""
@@ -132,11 +134,15 @@ class SqliteSessionStore:
             assert held is not None  # it was just written
             return held
 
-        return await self._file.write(step)
+        return await self._file.write(step, is_brief=True)
 
     async def holder(self, session_id: str) -> TurnHolder | None:
         now = self._clock()
-        return await self._file.read(lambda database: _holder(database, session_id, now))
+
+        def step(database: sqlite3.Connection) -> TurnHolder | None:
+            return _holder(database, session_id, now)
+
+        return await self._file.read(step, is_brief=True)
 
     async def release(self, session_id: str, run_id: str) -> None:
         query = "DELETE FROM active WHERE session_id = ? AND run_id = ?"
@@ -144,7 +150,7 @@ class SqliteSessionStore:
         def step(database: sqlite3.Connection) -> None:
             database.execute(query, (session_id, run_id))
 
-        await self._file.write(step)
+        await self._file.write(step, is_brief=True)
 
     async def beat(self, engine: EngineLease) -> None:
         check_ids(engine.engine_id)
@@ -153,7 +159,7 @@ class SqliteSessionStore:
         def step(database: sqlite3.Connection) -> None:
             _renew(database, engine, now)
 
-        await self._file.write(step)
+        await self._file.write(step, is_brief=True)
 
     async def leave(self, engine_id: str) -> None:
         now = self._clock()
@@ -161,7 +167,7 @@ class SqliteSessionStore:
         def step(database: sqlite3.Connection) -> None:
             database.execute("UPDATE engine SET alive_until = ? WHERE id = ?", (now, engine_id))
 
-        await self._file.write(step)
+        await self._file.write(step, is_brief=True)
 
     async def speak(self, run_id: str, id: str, message: UserMessage) -> None:
         check_ids(run_id, id)
@@ -171,7 +177,7 @@ class SqliteSessionStore:
         def work(database: sqlite3.Connection) -> None:
             database.execute(query, values)
 
-        await self._file.write(work)
+        await self._file.write(work, is_brief=True)
 
     async def write(
         self, run_id: str, step: int, messages: Sequence[Message], *, heard: Sequence[str] = ()
@@ -185,7 +191,7 @@ class SqliteSessionStore:
             database.execute(_WRITE, (*values, messages_as_text(kept)))
             database.executemany(query, [(run_id, id_) for id_ in heard])
 
-        await self._file.write(work)
+        await self._file.write(work, is_brief=True)
 
     async def answer(self, run_id: str, answer: ToolAnswer) -> None:
         check_ids(run_id, answer.id)
@@ -196,10 +202,13 @@ class SqliteSessionStore:
         def work(database: sqlite3.Connection) -> None:
             database.execute(query, values)
 
-        await self._file.write(work)
+        await self._file.write(work, is_brief=True)
 
     async def run_messages(self, run_id: str, *, before: int | None = None) -> tuple[Message, ...]:
-        return await self._file.read(lambda database: _messages(database, run_id, before))
+        def step(database: sqlite3.Connection) -> tuple[Message, ...]:
+            return _messages(database, run_id, before)
+
+        return await self._file.read(step, is_brief=before is not None and before <= _FEW)
 
     async def transcript(
         self, session_id: str, *, newest: int | None = None, after: str = ""
@@ -209,7 +218,7 @@ class SqliteSessionStore:
             turns = _newest(database, session_id, newest, after)
             return tuple(Said(turn=turn, messages=_messages(database, turn.run_id)) for turn in turns)
 
-        return await self._file.read(step)
+        return await self._file.read(step, is_brief=newest is not None and newest <= _FEW)
 
     async def turns(self, session_id: str) -> tuple[Turn, ...]:
         def step(database: sqlite3.Connection) -> tuple[Turn, ...]:
@@ -226,7 +235,7 @@ class SqliteSessionStore:
                 return Summary(text=json.loads(text), through=through)
             return None
 
-        return await self._file.read(step)
+        return await self._file.read(step, is_brief=True)
 
     async def summarize(self, session_id: str, summary: Summary) -> None:
         check_ids(summary.through)
@@ -236,7 +245,7 @@ class SqliteSessionStore:
             _session(database, session_id)
             database.execute("UPDATE session SET summary = ?, summary_through = ? WHERE id = ?", values)
 
-        await self._file.write(step)
+        await self._file.write(step, is_brief=True)
 
     async def forget(self, before: float) -> int:
         late = "session_id IN (SELECT id FROM session WHERE ended_at < :before)"

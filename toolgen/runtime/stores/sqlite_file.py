@@ -2,7 +2,8 @@
 
 Steps of writing run one after the other in a thread of the file's own, steps of reading in a second one, each
 with a connection that is kept. So no step holds up the event loop, a file that another process has locked
-holds up nothing but its own writers, and writers of one process never compete for the lock.
+holds up nothing but its own writers, and writers of one process never compete for the lock. A step that its
+store calls brief is run in the event loop instead, where it waits for nothing.
 """
 
 from __future__ import annotations
@@ -63,21 +64,34 @@ class SqliteFile:
         self._lanes = self._new_lanes()
         self._lanes.writes.open()
 
-    async def write(self, step: Callable[[sqlite3.Connection], T]) -> T:
+    async def write(self, step: Callable[[sqlite3.Connection], T], *, is_brief: bool = False) -> T:
         """Return what the step returns, run as one transaction; nothing of it is kept when it raises.
 
+        Args:
+            step: What is done.
+            is_brief: It writes a few rows, and takes less time than handing it to a thread. Only with
+                `NORMAL`, for with `FULL` the disk decides how long it takes.
+
         Raises:
             StoreError: the file cannot be used; the class says why.
         """
-        return await self._current().writes.run(step)
+        lane = self._current().writes
+        if is_brief and self._settings.synchronous == "NORMAL":
+            return await lane.run_brief(step)
+        return await lane.run(step)
 
-    async def read(self, step: Callable[[sqlite3.Connection], T]) -> T:
+    async def read(self, step: Callable[[sqlite3.Connection], T], *, is_brief: bool = False) -> T:
         """Return what the step returns, all of it from the same moment; it waits for no writer.
 
+        Args:
+            step: What is read.
+            is_brief: It reads a few rows.
+
         Raises:
             StoreError: the file cannot be used; the class says why.
         """
-        return await self._current().reads.run(step)
+        lane = self._current().reads
+        return await (lane.run_brief(step) if is_brief else lane.run(step))
 
     def close(self) -> None:
         """Close the file; a step that is being run ends first. To close it twice does nothing."""

@@ -12,13 +12,14 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from .errors import StoreClosedError, StoreError, StoreFullError, StoreLockedError, StoreMissingError
 from .sqlite_connection import Synchronous, in_transaction, open_connection
 from .sqlite_errors import is_about_the_file, store_error
 from .sqlite_format import SqliteFormat
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -30,6 +31,20 @@ class LaneSettings:
     synchronous: Synchronous = "FULL"
 
 
+class _Thread(ThreadPoolExecutor):
+    """One thread, and what it was given and has not done."""
+
+    def __init__(self) -> None:
+        super().__init__(1, thread_name_prefix="toolgen sqlite")
+        self.given: set[Future[Any]] = set()
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        future = super().submit(fn, *args, **kwargs)
+        self.given.add(future)
+        future.add_done_callback(self.given.discard)
+        return future
+
+
 class Lane:
     """A connection and its thread, which runs one step after the other."""
 
@@ -37,7 +52,7 @@ class Lane:
         self._settings = settings
         self._begin = begin
         self._process = os.getpid()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="toolgen sqlite")
+        self._thread = _Thread()
         self._lock = threading.Lock()
         self._database: sqlite3.Connection | None = None
         self._file_id = (0, 0)
@@ -62,6 +77,22 @@ class Lane:
         """Return what the step returns; it runs on where the caller is cancelled."""
         work = self._timed(step)
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    async def run_brief(self, step: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what the step returns, run at once where neither a step nor another process is in its way.
+
+        Otherwise it is run as `run` does, after the steps that the thread has. Handing a step to the thread
+        takes many times as long as a brief one does.
+        """
+        self.require_process()
+        if not self._thread.given and self._lock.acquire(blocking=False):
+            try:
+                return self._run_locked(step, time.monotonic(), 0.0)
+            except StoreLockedError:
+                pass  # the thread waits for it
+            finally:
+                self._release()
+        return await self.run(step)
 
     def submit(self, step: Callable[[sqlite3.Connection], T]) -> Future[T]:
         """Return what will give what the step returns, whatever becomes of the event loop that asks."""
@@ -107,6 +138,19 @@ class Lane:
         return self._drop_if_free()
 
     def _run(self, step: Callable[[sqlite3.Connection], T], asked_at: float, busy_s: float) -> T:
+        self._lock.acquire()
+        try:
+            return self._run_locked(step, asked_at, busy_s)
+        finally:
+            self._release()
+
+    def _release(self) -> None:
+        """Give the lock back, and close the connection where `close` could not."""
+        self._lock.release()
+        if self._is_closed:
+            self._drop_if_free()
+
+    def _run_locked(self, step: Callable[[sqlite3.Connection], T], asked_at: float, busy_s: float) -> T:
         def work(until: float) -> T:
             database = self._connection(until)
             wait_ms = max(0, int((until - time.monotonic()) * 1000))
@@ -115,12 +159,7 @@ class Lane:
                 self._wait_ms = wait_ms
             return in_transaction(database, self._begin, step)
 
-        try:
-            with self._lock:
-                return self._guarded(work, asked_at, busy_s)
-        finally:
-            if self._is_closed:
-                self._drop_if_free()
+        return self._guarded(work, asked_at, busy_s)
 
     def _guarded(self, work: Callable[[float], T], asked_at: float, busy_s: float) -> T:
         """Return what the work returns, under the lock.
