@@ -29,6 +29,7 @@ from .sqlite_rows import (
     read_events,
     read_open_waits,
     read_record,
+    read_state,
     read_status,
     read_statuses,
     read_wait,
@@ -183,16 +184,23 @@ class FileClient:
     async def _status_when(self, run_id: str, *, may_wait: bool) -> RunStatus:
         """Return the status when the run is over, or where it may wait for something, when it does.
 
-        What this process has begun with moves, though the file may say for a moment that it waits.
+        What this process has begun with moves, though the file may say for a moment that it waits. Whatever
+        is written of a run may change its state; the rest of it is read when it has.
+
+        Raises:
+            NondeterminismError: the run, or a child that it waits for, stands still in this process.
         """
+        state = partial(read_state, run_id=run_id)
         while True:
+            found = self._batches.read(state)
+            if found in ("running", "waiting"):
+                self._runs.require_no_fault(run_id)
+                if not may_wait or found == "running" or self._runs.is_moving(run_id):
+                    await self._news(run_id)
+                    continue
             status = self._batches.read(partial(read_status, run_id=run_id))
-            if status.is_over:
+            if status.state == found:  # another process may have written in between
                 return status
-            is_moving = self._runs.is_moving(run_id)
-            if may_wait and status.state == "waiting" and not is_moving:
-                return status
-            await self._news(run_id)
 
     async def _follow(
         self, run_id: str, offset: int, follow: bool

@@ -231,17 +231,16 @@ class Runs:
         """Tell whoever reads the runs in another way than by their bells."""
         self.on_fault(run.record.run_id)
 
-    def is_moving(self, run_id: str) -> bool:
-        """Return whether this process executes the run, and it does not wait.
-
-        Raises:
-            NondeterminismError: the run, or a child that it waits for, stands still.
-        """
+    def require_no_fault(self, run_id: str) -> None:
+        """Raise a `NondeterminismError` where the run, or a child that it waits for, stands still here."""
         run = self._live.get(run_id)
-        if run is None or run.task is None:
-            return False
-        run.require_no_fault()
-        return not run.is_parked
+        if run is not None:
+            run.require_no_fault()
+
+    def is_moving(self, run_id: str) -> bool:
+        """Return whether this process executes the run, and it does not wait."""
+        run = self._live.get(run_id)
+        return run is not None and run.task is not None and not run.is_parked
 
     def _evict(self, run: Run, is_kept: bool) -> None:
         """Let a run that is parked leave the memory, with its children, as soon as its parent does."""

@@ -189,6 +189,18 @@ def read_status(database: sqlite3.Connection, run_id: str) -> RunStatus:
     return _status(database, no)
 
 
+def read_state(database: sqlite3.Connection, run_id: str) -> RunState:
+    """Return the state of a run, and nothing else of it.
+
+    Raises:
+        UnknownRunError: no run has the id.
+    """
+    row = database.execute("SELECT state FROM run WHERE run_id = ?", (run_id,)).fetchone()
+    if row is None:
+        raise unknown_run(run_id)
+    return _STATES[row[0]]
+
+
 def read_statuses(
     database: sqlite3.Connection, state: RunState | None, session: str | None, limit: int
 ) -> list[RunStatus]:
