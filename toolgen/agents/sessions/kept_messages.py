@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
 from pydantic_core import to_jsonable_python
 
@@ -22,7 +23,7 @@ def messages_as_text(messages: Sequence[Message]) -> str:
         ValueError: there is no JSON for something in them.
     """
     try:
-        return json.dumps(list(messages), default=_plain, separators=(",", ":"))
+        return _ENCODER.encode(list(messages))
     except (TypeError, RecursionError) as error:
         raise ValueError(f"the messages hold something that has no JSON: {error}") from error
 
@@ -78,6 +79,16 @@ def answers_of(messages: Iterable[Message]) -> dict[str, ToolAnswer]:
 
 def _plain(value: object) -> Any:
     """Return what JSON knows in the place of a value that it does not."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
+    names = _field_names(type(value))  # type: ignore[arg-type]  # classes have a hash
+    if names is not None:
+        return {name: getattr(value, name) for name in names}
     return to_jsonable_python(value)
+
+
+@lru_cache(maxsize=64)
+def _field_names(kind: type) -> tuple[str, ...] | None:
+    """Return the names of the fields of a dataclass; None for another class."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
+
+
+_ENCODER: Final = json.JSONEncoder(default=_plain, separators=(",", ":"))
