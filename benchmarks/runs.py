@@ -1,9 +1,10 @@
 """What the run of an agent costs: `python -m benchmarks.runs`.
 
-A run plans three times with three calls each, and once more to answer; twenty run at once. Beside it, in the
-same process, the same nine calls without an agent, and the same steps on the engine alone: activities that
-return at once, three calls and one event a round (the loop of the engine's prototype). Each is measured with
-the runs in memory and in a file, in turns, since one machine is not the same from minute to minute.
+A run plans three times with three calls each, and once more to answer. Beside it, in the same process, the
+same nine calls without an agent, and the same steps on the engine alone: activities that return at once,
+three calls and one event a round. Each is measured with the runs in memory and in a file, in turns, since
+one machine is not the same from minute to minute. What runs cost that wait is in `benchmarks.parked`, and
+what a turn and a round cost by their number in `benchmarks.turns`.
 """
 
 from __future__ import annotations
@@ -11,21 +12,25 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from toolgen.agents import (
     AgentRegistration,
+    Agents,
     AgentSpec,
     AgentTool,
     CallTools,
     PlannedCall,
     RunContext,
     ScriptedPlanner,
-    agents_of,
 )
+from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolCall
 from toolgen.runtime.toolsets.functions import func_tool
@@ -33,9 +38,13 @@ from toolgen.runtime.toolsets.functions import func_tool
 ROUNDS: Final = 3
 CALLS: Final = 3
 AT_ONCE: Final = 20
-RUNS: Final = 400
-KINDS: Final = ("memory", "NORMAL", "FULL")
-"""Where the runs are, and what those in a file survive."""
+RUNS: Final = 200
+REPEATS: Final = 7
+MANY: Final = (1, 20, 200, 2000)
+"""Runs at once."""
+KINDS: Final = ("memory", "NORMAL", "FULL", "sessions too")
+"""Where the runs are, and what those in a file survive; in the last the conversations are in a file too."""
+ALONE: Final = KINDS[:3]
 
 
 async def count(upto: int) -> int:
@@ -51,50 +60,82 @@ TOOL: Final = func_tool(count)
 TOOLSET: Final = StaticToolset(name="local.functions", bound=(TOOL,))
 
 
+@dataclass(slots=True)
+class Rates:
+    """What was measured of one thing."""
+
+    seconds: list[float] = field(default_factory=list)
+    """Of a run, by the clock."""
+    cpu: list[float] = field(default_factory=list)
+    """Of a run, of all threads."""
+
+    def line(self, what: str, memory: Rates) -> str:
+        """Return what was found, and what its rate is of that in memory.
+
+        The share is that of the medians of the processor's time, where other processes count for less.
+        """
+        rate, cpu = 1 / min(self.seconds), median(self.cpu)
+        return f"{what:36}{rate:7.0f} /s {cpu * 1000:8.2f} ms   {median(memory.cpu) / cpu:.2f} of memory"
+
+
 def main() -> None:
-    """Print runs a second, and what they are of each other."""
-    whole, alone = dict.fromkeys(KINDS, 0.0), dict.fromkeys(KINDS, 0.0)
-    with TemporaryDirectory() as folder:
-        for number, kind in product(range(ROUNDS), KINDS):
-            path = Path(folder) / f"{number}{kind}"
-            whole[kind] = max(whole[kind], asyncio.run(_agents(_new(kind, path.with_suffix(".whole")))))
-            alone[kind] = max(alone[kind], asyncio.run(_engine(_new(kind, path.with_suffix(".alone")))))
-    calls = asyncio.run(_calls())
+    """Print runs a second at their best, the processor's time for one, and what they are of each other."""
+    whole: dict[str, Rates] = {kind: Rates() for kind in KINDS}
+    alone: dict[str, Rates] = {kind: Rates() for kind in ALONE}
+    many: dict[tuple[str, int], Rates] = {pair: Rates() for pair in product(("memory", "NORMAL"), MANY)}
+    calls = Rates()
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for repeat in range(REPEATS):
+            for kind in KINDS:
+                asyncio.run(_agents(kind, folder / f"{repeat}{kind}", AT_ONCE, RUNS, whole[kind]))
+            for kind in ALONE:
+                asyncio.run(_engine(_new(kind, folder / f"{repeat}{kind}.alone"), alone[kind]))
+            asyncio.run(_calls(calls))
+            for kind, at_once in many if repeat < 2 else ():
+                path = folder / f"{repeat}{kind}{at_once}"
+                asyncio.run(_agents(kind, path, at_once, max(at_once, RUNS // 2), many[kind, at_once]))
     for kind in KINDS:
-        share = whole[kind] / whole["memory"], alone[kind] / alone["memory"]
-        print(f"whole runs of an agent, {kind:7}{whole[kind]:8.0f} /s   {share[0]:.2f} of those in memory")
-        print(f"the engine alone, {kind:13}{alone[kind]:8.0f} /s   {share[1]:.2f} of those in memory")
-    print(f"its nine calls alone           {calls:8.0f} /s   a whole run costs {calls / whole['memory']:.1f}")
+        print(whole[kind].line(f"whole runs, {kind}", whole["memory"]))
+    for kind in ALONE:
+        print(alone[kind].line(f"the engine alone, {kind}", alone["memory"]))
+    for kind, at_once in many:
+        print(many[kind, at_once].line(f"{at_once} whole runs at once, {kind}", many["memory", at_once]))
+    times = median(whole["memory"].cpu) / median(calls.cpu)
+    print(f"a whole run in memory costs what its nine calls cost {times:.0f} times")
 
 
 def _new(kind: str, path: Path) -> InProcessEngine:
     match kind:
         case "memory":
             return InProcessEngine()
-        case "NORMAL":
-            return InProcessEngine(path, synchronous="NORMAL")
-        case _:
+        case "FULL":
             return InProcessEngine(path, synchronous="FULL")
+        case _:
+            return InProcessEngine(path, synchronous="NORMAL")
 
 
-async def _agents(engine: InProcessEngine) -> float:
+async def _agents(kind: str, path: Path, at_once: int, runs: int, rates: Rates) -> None:
     step = CallTools(calls=tuple(PlannedCall.of("count", {"upto": n}) for n in range(CALLS)))
-    runtime = Runtime(engine=engine)
+    runtime = Runtime(engine=_new(kind, path))
     spec = AgentSpec(
         id="bench.agent", description="Counts.", tools=(AgentTool(id=TOOL.spec.id, name="count"),)
     )
     planner = ScriptedPlanner([*[step] * ROUNDS, "done"])
-    agents_of(runtime).register(AgentRegistration(spec=spec, planner=planner, toolsets=(TOOLSET,), format=1))
+    in_file = kind == "sessions too"
+    sessions = SqliteSessionStore(f"{path}.sessions") if in_file else MemorySessionStore()
+    agents = Agents(runtime, sessions=sessions)
+    agents.register(AgentRegistration(spec=spec, planner=planner, toolsets=(TOOLSET,), format=1))
     async with runtime:
-        client = agents_of(runtime).client(spec.id)
+        client = agents.client(spec.id)
 
         async def run() -> None:
             assert (await client.one_shot("count")).text == "done"
 
-        return await _rate(run)
+        await _measure(run, at_once, runs, rates)
 
 
-async def _calls() -> float:
+async def _calls(rates: Rates) -> None:
     runtime = Runtime()
     runtime.register(TOOLSET)
     calls = [
@@ -106,10 +147,10 @@ async def _calls() -> float:
         for _ in range(ROUNDS):
             assert all(result.status == "ok" for result in await runtime.call_all(calls))
 
-    return await _rate(run)
+    await _measure(run, AT_ONCE, RUNS, rates)
 
 
-async def _engine(engine: InProcessEngine) -> float:
+async def _engine(engine: InProcessEngine, rates: Rates) -> None:
     async def loop(ctx: RunContext, given: Any) -> Any:
         for number in range(ROUNDS):
             await ctx.start(f"plan:{number}", "plan", {})
@@ -131,24 +172,23 @@ async def _engine(engine: InProcessEngine) -> float:
         await engine.start_run("bench", {}, run_id=run_id)
         await engine.result(run_id)
 
-    rate = await _rate(run)
+    await _measure(run, AT_ONCE, RUNS, rates)
     await engine.close()
-    return rate
 
 
-async def _rate(run: Callable[[], Awaitable[None]]) -> float:
-    """Return runs a second, the best of three measurements after one to warm up."""
+async def _measure(run: Callable[[], Awaitable[None]], at_once: int, runs: int, rates: Rates) -> None:
+    """Add what a run takes, after some to warm up."""
 
     async def several(count: int) -> None:
         for _ in range(count):
             await run()
 
-    best = 0.0
-    for _ in range(4):
-        started = time.perf_counter()
-        await asyncio.gather(*(several(RUNS // AT_ONCE) for _ in range(AT_ONCE)))
-        best = max(best, RUNS / (time.perf_counter() - started))
-    return best
+    await several(5)
+    count = max(1, runs // at_once)
+    started, cpu = time.perf_counter(), time.process_time()
+    await asyncio.gather(*(several(count) for _ in range(at_once)))
+    rates.seconds.append((time.perf_counter() - started) / (count * at_once))
+    rates.cpu.append((time.process_time() - cpu) / (count * at_once))
 
 
 if __name__ == "__main__":
