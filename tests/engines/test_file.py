@@ -114,6 +114,32 @@ async def test_parked_runs_are_rows(open_engine: Open, toys: Toys) -> None:
     assert (await engine.status("r8/child:0")).state == "canceled"
 
 
+async def test_a_wait_about_the_input_of_its_run_keeps_it_once(tmp_path: Path) -> None:
+    async def loop(ctx: RunContext, given: Any) -> Any:
+        signal = await ctx.wait("wait:1", "go", about=given)
+        return [given, signal and signal.payload]
+
+    given: dict[str, Any] = {"frozen": "x" * 5000}
+    for is_again in (False, True):
+        engine = InProcessEngine(tmp_path / "runs.db")
+        engine.register(loops={"loop": loop}, activities={})
+        await engine.start()
+        await engine.start_run("loop", given, run_id="r", session="s")
+        await engine.start_run("loop", None, run_id="about nothing")
+        assert abouts(await engine.settled("r")) == (given,)
+        assert (await engine.settled("about nothing")).awaiting == ()
+        assert [wait.about for wait in await engine.open_waits(session="s")] == [given]
+        wait = await engine.wait_status("r", "wait:1")
+        assert wait is not None
+        assert wait.about == given
+        if is_again:
+            await engine.signal("r", "go", 7, signal_id="1")
+            assert (await engine.result("r")).output == [given, 7]
+            assert await engine.replay("r") == [given, 7]
+        await engine.close()
+    assert rows(tmp_path / "runs.db", "SELECT about FROM wait ORDER BY id") == [(b"",), (b"null",)]
+
+
 async def test_a_time_limit_comes_after_a_restart(open_engine: Open, toys: Toys) -> None:
     clock = ManualClock(1000.0)
     how: dict[str, Any] = {"clock": clock.time, "call_later": clock.call_later}

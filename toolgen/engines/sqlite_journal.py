@@ -15,7 +15,7 @@ from toolgen.runtime.stores.sqlite_batches import SqliteBatches
 
 from .clock import RunClock
 from .journal import AttemptRecord, Ending, OpRecord, RunRecord, SignalRecord, WaitRecord
-from .payloads import encode
+from .payloads import NULL, encode
 from .sqlite_rows import read_busy_trees, read_due_trees, read_open_record, read_record, read_trees
 from .sqlite_tables import MOST, SHIFT
 
@@ -161,7 +161,10 @@ class SqliteJournal:
     def add_wait(self, record: RunRecord, wait: WaitRecord) -> None:
         record.waits[wait.op] = wait
         names, _ = encode(list(wait.names), "the names of a wait")
-        self._batches.put(_WAIT, self._id(record, len(record.waits)), wait.op, names.decode(), wait.about)
+        # A frozen call is large, and need not be in the file twice. Waits about null are waits about nothing.
+        is_input = wait.about == record.input and wait.about != NULL
+        about = b"" if is_input else wait.about
+        self._batches.put(_WAIT, self._id(record, len(record.waits)), wait.op, names.decode(), about)
         self._batches.when_kept(_nothing)
 
     def add_event(self, record: RunRecord, key: str | None, text: bytes) -> int:

@@ -33,6 +33,8 @@ _STATES: Final[dict[str, RunState]] = {
     "canceled": "canceled",
 }
 _OPEN: Final = "op NOT IN (SELECT op FROM op WHERE id BETWEEN ? AND ?)"
+_ABOUT: Final = "coalesce(nullif(wait.about, x''), run.input)"
+"""What a wait is about; the input of its run where the column is empty."""
 
 
 def read_record(database: sqlite3.Connection, run_id: str) -> RunRecord | None:
@@ -230,7 +232,8 @@ def read_wait(database: sqlite3.Connection, run_id: str, op: str) -> WaitStatus 
     if no is None:
         raise unknown_run(run_id)
     row = database.execute(
-        "SELECT about FROM wait WHERE id BETWEEN ? AND ? AND op = ?", (*ids(no), op)
+        f"SELECT {_ABOUT} FROM wait JOIN run ON run.no = ? WHERE wait.id BETWEEN ? AND ? AND wait.op = ?",
+        (no, *ids(no), op),
     ).fetchone()
     if row is None:
         return None
@@ -249,7 +252,7 @@ def read_open_waits(database: sqlite3.Connection, session: str | None, limit: in
     of_run = f"BETWEEN run.no << {SHIFT} AND (run.no + 1 << {SHIFT}) - 1"
     of_session = "" if session is None else "AND run.session = :session"
     rows = database.execute(
-        f"""SELECT run.run_id, wait.op, wait.about FROM run
+        f"""SELECT run.run_id, wait.op, {_ABOUT} FROM run
         JOIN wait ON wait.id {of_run} WHERE run.ended IS NULL AND wait.about != :nothing {of_session}
         AND NOT EXISTS (SELECT 1 FROM op WHERE op.id {of_run} AND op.op = wait.op)
         AND NOT EXISTS (SELECT 1 FROM signal WHERE run = run.no AND signal_id = :answer || wait.op)
@@ -304,7 +307,7 @@ def _status(database: sqlite3.Connection, no: int) -> RunStatus:
         output=decode(output or NULL),
         error=error or "",
         children=tuple(child for (child,) in children),
-        awaiting=tuple(OpenWait(op=op, about=decode(about)) for op, about in awaiting),
+        awaiting=tuple(OpenWait(op=op, about=decode(about or given)) for op, about in awaiting),
         session=session,
     )
 
@@ -366,7 +369,7 @@ def _read_operations(database: sqlite3.Connection, record: RunRecord) -> None:
         record.next_op = id_ - first
     rows = database.execute("SELECT op, names, about FROM wait WHERE id BETWEEN ? AND ?", (first, last))
     for op, names, about in rows:
-        record.waits[op] = WaitRecord(op, about, tuple(decode(names)))
+        record.waits[op] = WaitRecord(op, about or record.input, tuple(decode(names)))
     rows = database.execute("SELECT op, failed, until, begun FROM attempt WHERE run = ?", (record.no,))
     for op, failed, until, begun in rows:
         record.attempts[op] = AttemptRecord(failed, until, bool(begun))

@@ -1,8 +1,8 @@
 """What a journal in SQLite consists of.
 
 The id of what belongs to a run is the number of the run, shifted, plus a number within the run, so that the
-rows of a run lie beside each other. Workers number runs evenly, clients oddly, so that neither
-asks the other.
+rows of a run lie beside each other. Workers number runs evenly, clients oddly, so that neither asks the
+other. Where a wait is about the input of its run, such as a frozen call, its column `about` is empty.
 """
 
 from __future__ import annotations
