@@ -251,6 +251,8 @@ def read_open_waits(database: sqlite3.Connection, session: str | None, limit: in
     """Return the open waits about something, of all runs or of those of a session, oldest first."""
     of_run = f"BETWEEN run.no << {SHIFT} AND (run.no + 1 << {SHIFT}) - 1"
     of_session = "" if session is None else "AND run.session = :session"
+    if session:
+        of_session += " AND run.session != ''"  # what the index says of its rows; else all runs are read
     rows = database.execute(
         f"""SELECT run.run_id, wait.op, {_ABOUT} FROM run
         JOIN wait ON wait.id {of_run} WHERE run.ended IS NULL AND wait.about != :nothing {of_session}

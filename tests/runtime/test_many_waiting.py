@@ -1,0 +1,122 @@
+"""Many calls that wait in a file: what one of them costs does not depend on the others."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import gc
+import sqlite3
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from toolgen.engines import InProcessEngine
+from toolgen.engines.journal import RunRecord
+from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.loop import LOOP
+
+MOST: Final = 2_000
+"""Instructions of SQLite's virtual machine that a step may take; to read a row takes five or more."""
+_SESSION: Final = 10
+"""Calls of one session."""
+_AT_ONCE: Final = 500
+
+
+async def send(text: str) -> str:
+    """Send.
+
+    Args:
+        text: What is sent.
+    """
+    return text
+
+
+class Instructions:
+    """Counts the instructions that SQLite executes on connections opened within `counted`."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def taken(self) -> int:
+        """Return how many there were since this was last asked."""
+        count, self._count = self._count, 0
+        return count
+
+    @contextmanager
+    def counted(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        connect = sqlite3.connect
+
+        def count() -> int:
+            self._count += 1
+            return 0
+
+        def opened(*args: Any, **how: Any) -> sqlite3.Connection:
+            database = connect(*args, **how)
+            database.set_progress_handler(count, 1)
+            return database
+
+        with monkeypatch.context() as patch:
+            patch.setattr(sqlite3, "connect", opened)
+            yield
+
+
+async def test_one_of_many_is_found_and_answered_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await check_many(tmp_path / "runs.db", 300, monkeypatch)
+
+
+async def check_many(path: Path, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let so many calls wait, open the file anew, list a session and answer one call of it."""
+    await _park(path, count)
+    instructions, before, session = Instructions(), _records(), f"s-{count // _SESSION // 2}"
+    with instructions.counted(monkeypatch):
+        async with _runtime(InProcessEngine(path)) as runtime:
+            assert 0 < instructions.taken() < MOST, "to open the file"
+            waiting = await runtime.suspended(session)
+            assert len(waiting) == _SESSION
+            assert 0 < instructions.taken() < MOST, "to list a session"
+            assert _records() == before
+            result = await runtime.deliver(waiting[3].token, {"approved": True})
+            assert (result.status, result.result) == ("ok", "x")
+            assert 0 < instructions.taken() < MOST, "to answer a call"
+            assert _records() <= before + 1
+            assert len(await runtime.suspended(session)) == _SESSION - 1
+
+
+async def _park(path: Path, count: int) -> None:
+    """Let so many calls wait: one that was made, and copies of what was frozen of it."""
+    engine = InProcessEngine(path)
+    async with _runtime(engine) as runtime:
+        asked = (await runtime.call("send", {"text": "x"}, CallMeta(session_id="s-0"))).suspension
+        assert asked is not None
+        given: Any = (await engine.status(asked.run_id)).input
+        for start in range(1, count, _AT_ONCE):
+            numbers = range(start, min(start + _AT_ONCE, count))
+            await asyncio.gather(*(_park_one(engine, given, number) for number in numbers))
+
+
+async def _park_one(engine: InProcessEngine, given: Any, number: int) -> None:
+    given, session, run_id = copy.deepcopy(given), f"s-{number // _SESSION}", f"call_{uuid.uuid4().hex}"
+    given["frozen"] |= {"id": f"{number:016x}"}
+    given["frozen"]["meta"]["session_id"] = session
+    await engine.start_run(LOOP, given, run_id=run_id, session=session)
+    assert (await engine.settled(run_id)).state == "waiting"
+
+
+def _runtime(engine: InProcessEngine) -> Runtime:
+    runtime = Runtime(engine=engine)
+    tool = func_tool(send, toolset="x.tools", confirm=ConfirmSpec(hint="Send it?"))
+    runtime.register(function_toolset("x.tools", [tool]))
+    return runtime
+
+
+def _records() -> int:
+    """Return how many runs are in memory."""
+    gc.collect()
+    return sum(isinstance(one, RunRecord) for one in gc.get_objects())
