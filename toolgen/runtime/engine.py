@@ -33,8 +33,6 @@ class EngineCaps:
     has_many_workers: bool
     max_payload_bytes: int | None = None
     """The most bytes of JSON of one argument or result; None without a limit."""
-    max_rounds: int | None = None
-    """The most rounds of planning and tools that one run may have; None without a limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
