@@ -13,7 +13,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from gen.assistant.toolsets.devices import specs
-from toolgen.runtime import CallMeta, ToolError, ToolResult
+from tests.runtime.tools import SITE, Listing, runtime, spec, waiting
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import CallMeta, ConfirmSpec, ToolError, ToolResult
 from toolgen.runtime.telemetry import ToolSpans
 
 SPEC = specs.LIST_DEVICES
@@ -119,3 +121,12 @@ def test_a_tracer_that_fails_breaks_no_call(caplog: pytest.LogCaptureFixture) ->
     with ToolSpans(Broken()).of(SPEC, META) as span:
         span.end(OK)
     assert "a span was not started" in caplog.text
+
+
+async def test_the_span_of_a_call_that_waits_names_what_it_waits_for(recorded: Recorded) -> None:
+    made = runtime(
+        Listing(), spec(confirm=ConfirmSpec()), engine=InProcessEngine(), spans=ToolSpans(recorded.provider)
+    )
+    asked = waiting(await made.call(SPEC.id, SITE, META))
+    (found,) = recorded.spans()
+    assert (found.attributes or {})["toolgen.wait_id"] == asked.id
