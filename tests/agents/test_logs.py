@@ -172,3 +172,16 @@ async def test_a_run_that_failed_says_so_too() -> None:
         agents_of(runtime).register(agent("x.agent", ScriptedPlanner([fails])))
         output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
     assert (output.status, output.telemetry.duration_s) == ("failed", 3.0)
+
+
+@pytest.mark.parametrize("run_id", [f"call_{0:032x}", "r/work:c"])
+async def test_a_run_is_told_whatever_its_id_looks_like(run_id: str) -> None:
+    """Also with one that the runtime would give to the run of a call that waits."""
+    hub = Events()
+    subscription = hub.subscribe()
+    async with running(agent("x.agent", ScriptedPlanner(["done"])), events=hub) as (runtime, _):
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s", run_id=run_id)
+        await handle.result()
+        log = await agents_of(runtime).events(run_id)
+    hub.close()
+    assert [event async for event in subscription if event.seq] == list(log)

@@ -76,20 +76,21 @@ async def test_a_reader_may_leave(engine: Engine, follow: Follow) -> None:
 
 
 async def test_whoever_listens_hears_of_every_event(start_engine: StartEngine, follow: Follow) -> None:
-    heard: list[tuple[str, int, Mapping[str, Json]]] = []
+    heard: list[tuple[str, str, int, Mapping[str, Json]]] = []
     engine = await start_engine(on_event=lambda *event: heard.append(event))
     await play(engine, [*STEPS[:4], {"child": STEPS[:1]}], run_id="r")
     await engine.result("r")
-    assert [event[1:] for event in heard if event[0] == "r" and event[1]] == await follow(engine, "r")
-    assert [event[1] for event in heard if event[0] == "r"] == [1, *[0] * 6, 2, 3]
-    assert [event[1] for event in heard if event[0] == "r/child:4"] == [1, 2]
+    assert [event[2:] for event in heard if event[0] == "r" and event[2]] == await follow(engine, "r")
+    assert [event[2] for event in heard if event[0] == "r"] == [1, *[0] * 6, 2, 3]
+    assert [event[2] for event in heard if event[0] == "r/child:4"] == [1, 2]
+    assert {event[1] for event in heard} == {"script"}
 
 
 @pytest.mark.parametrize("error", [LookupError("?"), SystemExit(3), asyncio.CancelledError()], ids=repr)
 async def test_a_listener_that_fails_breaks_nothing(
     start_engine: StartEngine, follow: Follow, caplog: pytest.LogCaptureFixture, error: BaseException
 ) -> None:
-    def listen(run_id: str, offset: int, event: Mapping[str, Json]) -> None:
+    def listen(run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
         event["n"].append(2) if "n" in event else None  # type: ignore[union-attr]  # it is a list
         raise error
 

@@ -25,7 +25,6 @@ from toolgen.runtime.toolsets.directory import Directory
 from toolgen.runtime.toolsets.ownership import Managers
 from toolgen.runtime.toolsets.snapshot import Caller, Snapshot
 from toolgen.runtime.values import Values
-from toolgen.runtime.waiting.loop import is_waiting_call
 from toolgen.runtime.waiting.tools import FindTool
 from toolgen.runtime.waiting.waits import frozen_about
 
@@ -303,10 +302,8 @@ class AgentHost:
         waits = self.tools.waits
         await (self.engine.start() if waits is None else waits.start(run_id))
 
-    def _on_event(self, run_id: str, offset: int, event: Mapping[str, Json]) -> None:
+    def _on_event(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
         """Tell the runtime's subscribers of an agent's run, and forget it when it is over."""
-        if is_waiting_call(run_id):  # the runtime tells of it
-            return
         if self._spans is not None:
             self._spans.told(run_id, event)
         if self._hub is not None and event.get("type") == "run_started":

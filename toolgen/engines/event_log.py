@@ -9,7 +9,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.runtime.engine import OnEvent
 
-from .journal import Journal
+from .journal import Journal, RunRecord
 from .reports import Followers
 from .run import Run
 
@@ -38,7 +38,7 @@ class EventLog:
         if key == "run_stream_end":
             self.followers.forget(record.run_id)
         run.appended.ring()
-        self._tell(record.run_id, offset, event)
+        self._tell(record, offset, event)
 
     def report(self, run: Run, event: Mapping[str, Json]) -> None:
         """Pass on what an activity reports; the log has none of it, and its offset is 0."""
@@ -46,16 +46,16 @@ class EventLog:
             return
         self.followers.tell(run.record.run_id, len(run.record.events), event)
         run.appended.ring()
-        self._tell(run.record.run_id, 0, event)
+        self._tell(run.record, 0, event)
 
-    def _tell(self, run_id: str, offset: int, event: Mapping[str, Json]) -> None:
+    def _tell(self, record: RunRecord, offset: int, event: Mapping[str, Json]) -> None:
         if self.on_event is not None:
             try:
-                self.on_event(run_id, offset, event)
+                self.on_event(record.run_id, record.loop, offset, event)
             except KeyboardInterrupt:
                 raise
             except BaseException:
-                log.exception("run %s: whoever hears of its events failed", run_id)
+                log.exception("run %s: whoever hears of its events failed", record.run_id)
 
     def has(self, run: Run, key: str, event: Mapping[str, Json]) -> bool:
         """Return whether the log of a run holds the event that has this key."""

@@ -243,9 +243,9 @@ Loop: TypeAlias = Callable[[RunContext, Any], Awaitable[Any]]
 """Takes and gives JSON."""
 Activity: TypeAlias = Callable[[ActivityInfo, Any], Awaitable[Any]]
 """Takes and gives JSON."""
-OnEvent: TypeAlias = Callable[[str, int, Mapping[str, Json]], None]
-"""Gets the id of the run, the offset and the event, once it is in the log; of a report, which is in none, the
-offset 0. Must not block or raise."""
+OnEvent: TypeAlias = Callable[[str, str, int, Mapping[str, Json]], None]
+"""Gets the id of the run, the name of its loop, the offset and the event, once it is in the log; of a report,
+which is in none, the offset 0. Must not block or raise."""
 
 LastEvents: TypeAlias = Callable[[Any, float, Sequence[Mapping[str, Json]]], Sequence[Mapping[str, Json]]]
 """Gets the input of a run that was canceled, or whose loop failed, the seconds since 1970 and the log of the

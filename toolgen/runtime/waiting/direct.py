@@ -24,7 +24,7 @@ from ..events.records import from_json
 from ..events.told import EventReports
 from ..results import Delegated, ToolResult
 from .frozen import FrozenCall
-from .loop import LOOP, RESUME, Outcome, is_waiting_call, waiting_call
+from .loop import LOOP, RESUME, Outcome, waiting_call
 from .resuming import resumed
 from .tools import WaitingTools
 from .waits import next_wait, ticket_of
@@ -95,12 +95,12 @@ class DirectWaits:
         waits.arrived(frozen.id, replace(result, frozen=None))
         return _outcome(result, events)
 
-    def _on_event(self, run_id: str, offset: int, event: Mapping[str, Json]) -> None:
+    def _on_event(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
         """Tell the runtime's subscribers of a call that went on, and forget the tool of one that is over."""
         if event.get("type") == "run_stream_end":
             self._tools.entries.pop(run_id, None)
         hub = self._hub
-        if hub is None or hub.is_idle or not is_waiting_call(run_id) or "tool_call_id" not in event:
+        if hub is None or hub.is_idle or "tool_call_id" not in event:
             return
         try:
             told = from_json(event)

@@ -5,7 +5,6 @@ It is pure, like the loop of agents, which waits in the same way: `answer_to`.
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final, NotRequired, Required, TypedDict
 
 from pydantic_core import to_json
@@ -30,7 +29,6 @@ OPEN_TURN: Final = "open_turn"
 """Activity that starts the turn of a conversation that gets the result of pending work."""
 WORK: Final = "work:"
 """Before the id of the call, in the id of a run that waits for the pending work of an agent's run."""
-_RUN: Final = re.compile(rf"call_[0-9a-f]{{32}}|.+/{WORK}[^/]+")
 _FIRST_PAUSE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 60.0
 """Between two tries to start the turn, while the conversation is busy; it doubles."""
@@ -86,11 +84,6 @@ async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
     if facts := given.get("facts"):
         await _open_turn(ctx, facts, given["frozen"], outcome)
     return outcome
-
-
-def is_waiting_call(run_id: str) -> bool:
-    """Return whether a run is one of this loop, by its id, and not one of an agent that it started."""
-    return _RUN.fullmatch(run_id) is not None
 
 
 def _without_result(frozen: Frozen, error: ActivityFailed | PayloadTooLargeError, now: float) -> Outcome:

@@ -42,7 +42,8 @@ class Waits:
         self._sealer = None if secret is None else _sealer(secret)
         self._loops: dict[str, Loop] = {}
         self._activities: dict[str, Activity] = {}
-        self._listeners: list[OnEvent] = []
+        self._listeners: dict[str, OnEvent] = {}
+        """By loop, who hears of the events of its runs."""
         self._last_events: LastEvents | None = None
         self._on_forget: OnForget | None = None
         self._is_registered = False
@@ -61,7 +62,7 @@ class Waits:
         last_events: LastEvents | None = None,
         on_forget: OnForget | None = None,
     ) -> None:
-        """Let the engine execute this too, once it is started.
+        """Let the engine execute this too, once it is started; of the runs of these loops `on_event` hears.
 
         Raises:
             RegistrationError: it is.
@@ -72,7 +73,7 @@ class Waits:
             )
         self._loops |= loops
         self._activities |= activities
-        self._listeners.append(on_event)
+        self._listeners |= dict.fromkeys(loops, on_event)
         self._last_events = last_events or self._last_events
         self._on_forget = on_forget or self._on_forget
 
@@ -98,9 +99,8 @@ class Waits:
             self._named.add(run_id)
         await self.engine.start(only=frozenset(self._named))
 
-    def _told(self, run_id: str, offset: int, event: Mapping[str, Json]) -> None:
-        for listener in self._listeners:
-            listener(run_id, offset, event)
+    def _told(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
+        self._listeners[loop](run_id, loop, offset, event)
 
     # Calls that begin to wait.
 
