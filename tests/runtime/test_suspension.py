@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from gen.assistant.toolsets import devices
-from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec
+from tests.runtime.earlier import frozen_with
+from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec, waiting
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Ask,
@@ -32,6 +33,7 @@ from toolgen.runtime.waiting.errors import (
     LateAnswerError,
     SuspensionError,
 )
+from toolgen.runtime.waiting.loop import LOOP
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec(hint="List {site_id}?"), call_hint="Lists the devices of {site_id}.")
@@ -439,3 +441,17 @@ async def test_a_tool_of_a_dynamic_toolset_is_answered_as_it_was_seen(engine: In
     assert waiting is not None
     assert (await made.deliver(waiting.token, YES)).status == "ok"
     assert len(executor.calls) == 1
+
+
+async def test_everything_that_waits_is_listed(engine: InProcessEngine) -> None:
+    """However much it is, and whatever else is open."""
+    made = runtime(Listing(), CONFIRMED, engine=engine)
+    first = waiting(await made.call(TOOL, SITE, META))
+    document = frozen_with(CONFIRMED).as_json()
+    for number in range(1_005):
+        await engine.start_run(LOOP, {"frozen": document}, run_id=f"call_{number}", session="s")
+    await engine.settled("call_1004")
+    last = waiting(await made.call(TOOL, SITE, CallMeta(session_id="late")))
+    listed = await made.suspended()
+    assert (len(listed), listed[0], listed[-1]) == (1_007, first, last)
+    assert await made.suspended("s") == listed[:-1]

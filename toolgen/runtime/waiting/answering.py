@@ -31,9 +31,7 @@ from .errors import (
 from .frozen import FrozenCall
 from .tokens import Ticket
 from .tools import WaitingTools
-from .waits import Waits, frozen_about
-
-_MOST_LISTED: Final = 1000
+from .waits import Waits, frozen_about, tampered
 
 
 class Answering:
@@ -107,7 +105,7 @@ class Answering:
 
     async def waiting(self, session_id: str | None) -> tuple[Suspended, ...]:
         """Return what waits for an answer, oldest first."""
-        return await self._waits().listed(session_id, _MOST_LISTED)
+        return await self._waits().listed(session_id)
 
     async def progress(self, token: str, fraction: float | None, message: str, value: Any) -> None:
         """Report how far pending work is; as `Runtime.progress`."""

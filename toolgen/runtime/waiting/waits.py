@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -205,11 +206,11 @@ class Waits:
             reason=frozen.reason,
         )
 
-    async def listed(self, session_id: str | None, limit: int) -> tuple[Suspended, ...]:
-        """Return what waits, oldest first."""
+    async def listed(self, session_id: str | None) -> tuple[Suspended, ...]:
+        """Return all calls that wait, oldest first; of one session where it is given."""
         now = self.options.clock()
         found = []
-        for wait in await self.engine.open_waits(session=session_id, limit=limit):
+        for wait in await self.engine.open_waits(session=session_id, limit=sys.maxsize):
             try:
                 frozen = frozen_about(wait.about)
             except TamperedSuspensionError:
