@@ -120,7 +120,7 @@ def test_a_run_whose_question_was_tampered_with_can_be_canceled(runs: ProjectFol
         database.execute("""UPDATE wait SET about = CAST('{"frozen":{"id":"x"}}' AS BLOB)""")
     assert runs.run("runs", "list").out == (
         "run_1  waiting  x.agent  session s-1\n"
-        "  waits, but the journal does not hold what was frozen: cancel the run\n"
+        "  waits, but run 'run_1' does not hold what was frozen: cancel it\n"
     )
     assert runs.run("runs", "cancel", "run_1").out == "run_1  canceled  x.agent  session s-1\n"
 

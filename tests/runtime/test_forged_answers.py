@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -159,3 +160,16 @@ async def test_a_forged_result_of_work_is_not_delivered(engine: InProcessEngine)
     (again,) = await made.suspended("s")
     assert (again.kind, again.handle, again.reason) == ("pending", "job-7", UNSEALED)
     assert (await made.deliver(again.token, EMPTY)).status == "ok"
+
+
+@pytest.mark.parametrize("given", [None, 7, "x", ["frozen"], {"facts": {}}], ids=repr)
+async def test_an_input_that_is_no_call_is_named(tmp_path: Path, given: Json) -> None:
+    """Of a run that no worker has begun, so that only its input says what it waits for."""
+    async with Runtime(engine=InProcessEngine(tmp_path / "runs.db", worker=False), secret=SECRET) as desk:
+        await started(desk)
+        assert desk.engine is not None
+        await desk.engine.start_run(LOOP, given, run_id="call_1", session="s")
+        token = Sealer(SECRET).issue(ticket_of("call_1", "wait:1", frozen_with(CONFIRMED)))
+        for asked in (desk.deliver(token, YES), desk.suspension(token), desk.cancel(token)):
+            with pytest.raises(TamperedSuspensionError, match="run 'call_1' does not hold"):
+                await asked

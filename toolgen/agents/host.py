@@ -216,7 +216,7 @@ class AgentHost:
         begun = [one for one in list(about) if await self.engine.wait_status(run_id, one) is not None]
         awaiting = (await self.engine.status(run_id)).awaiting
         about.difference_update(begun)
-        calls = {one.op for one in awaiting if frozen_about(one.about) is not None}
+        calls = {one.op for one in awaiting if frozen_about(run_id, one.about) is not None}
         if len(calls | about) >= self.tools.waits.options.max_per_run:
             return False
         about.add(op)

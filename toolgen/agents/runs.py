@@ -228,7 +228,7 @@ class Runs:
 
     def _awaiting_of(self, run_id: str, op: str, about: Json) -> Awaiting:
         """Return what a run waits for, with the token of a call."""
-        frozen, waits = frozen_about(about), self._host.tools.waits
+        frozen, waits = frozen_about(run_id, about), self._host.tools.waits
         if frozen is None or waits is None:
             return awaiting_of(run_id, about)
         return awaiting_call(waits.shown(run_id, op, frozen))

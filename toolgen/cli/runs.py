@@ -30,7 +30,7 @@ async def list_runs(project: Project, *, state: RunState | None, session: str | 
         _show_line(status)
     if not found:
         print("no run is kept" if state is None and session is None else "no such run", file=sys.stderr)
-    elif any(_asked(wait.about)[0] for status in found for wait in status.awaiting):
+    elif any(_asked(status.run_id, wait.about)[0] for status in found for wait in status.awaiting):
         print("answer what waits by its id: toolgen approve ID", file=sys.stderr)
     return 0
 
@@ -147,16 +147,16 @@ def _show_line(status: RunStatus) -> None:
     parts = (status.run_id, status.state, what, session, status.error)
     print(printable("  ".join(part for part in parts if part)))
     for wait in status.awaiting:
-        _, text = _asked(wait.about)
+        _, text = _asked(status.run_id, wait.about)
         print(f"  {printable(text)}")
 
 
-def _asked(about: Json) -> tuple[str, str]:
+def _asked(run_id: str, about: Json) -> tuple[str, str]:
     """Return the id by which `toolgen approve` answers a wait, "" without one, and its question, in short."""
     try:
-        frozen = frozen_about(about)
+        frozen = frozen_about(run_id, about)
     except TamperedSuspensionError as error:
-        return "", f"waits, but {error.message}: cancel the run"
+        return "", f"waits, but {error.message}: cancel it"
     if frozen is not None:
         text = frozen.question or frozen.preview or frozen.handle
         return frozen.id, f"waits for {frozen.kind}: {frozen.id}  {frozen.tool}  {text}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from typing import Any, Final
+from typing import Any
 
 from pydantic_core import to_json
 
@@ -25,7 +25,6 @@ from .errors import (
     MissingToolError,
     NoEngineError,
     NotAllowedAnswerError,
-    TamperedSuspensionError,
     UnknownSuspensionError,
 )
 from .frozen import FrozenCall
@@ -131,7 +130,7 @@ class Answering:
         Raises:
             UnknownSuspensionError: nothing did.
             ForeignAnswerError: it belongs to another session.
-            TamperedSuspensionError: the journal does not hold what was frozen.
+            TamperedSuspensionError: the run does not hold what was frozen.
         """
         waits = self._waits()
         ticket = waits.sealer.open(token)
@@ -140,13 +139,12 @@ class Answering:
         try:
             status = await waits.engine.wait_status(ticket.run_id, ticket.op)
             if status is None:  # its run was started by a client, and no worker was there yet
-                given: Any = (await waits.engine.status(ticket.run_id)).input
-                status = WaitStatus(about={"frozen": given.get("frozen")}, is_open=True)
+                status = WaitStatus(about=(await waits.engine.status(ticket.run_id)).input, is_open=True)
         except UnknownRunError:
             raise _forgotten() from None
-        frozen = frozen_about(status.about)
+        frozen = frozen_about(ticket.run_id, status.about)
         if frozen is None or frozen.digest != ticket.digest:
-            raise TamperedSuspensionError("the journal does not hold what was frozen", hint="cancel the run")
+            raise tampered(ticket.run_id)
         return ticket, status, frozen
 
     async def _refuse_by_rule(self, asked: Suspended, answer: Json, by: str) -> None:
@@ -198,7 +196,7 @@ class Answering:
         suspension = None
         if event["suspension_id"]:
             for wait in (await self._waits().engine.status(run_id)).awaiting:
-                again = frozen_about(wait.about)
+                again = frozen_about(run_id, wait.about)
                 if again is not None and again.id == event["suspension_id"]:
                     suspension = self._waits().shown(run_id, wait.op, again)
         return ToolResult(

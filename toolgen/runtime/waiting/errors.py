@@ -8,7 +8,7 @@ SuspensionError
 ├── BadAnswerError               the answer does not fit; the token is still good
 ├── ConflictingAnswerError       it was answered already, otherwise
 ├── MissingToolError             the tool is not here now; the call still waits
-├── TamperedSuspensionError      the journal does not hold what was frozen
+├── TamperedSuspensionError      the run does not hold what was frozen
 └── NoEngineError                no call of this runtime can wait
 """
 
@@ -47,7 +47,7 @@ class MissingToolError(SuspensionError):
 
 
 class TamperedSuspensionError(SuspensionError):
-    """What the journal holds is not what was frozen."""
+    """What the run holds is not what was frozen; the message names it."""
 
 
 class NoEngineError(SuspensionError):

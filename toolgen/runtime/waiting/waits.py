@@ -8,7 +8,7 @@ import secrets
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
@@ -25,8 +25,6 @@ from .options import WaitOptions
 from .tokens import Sealer, Ticket
 
 log = logger("toolgen.runtime")
-
-_TAMPERED: Final = "the journal does not hold what was frozen"
 
 
 class Waits:
@@ -212,9 +210,9 @@ class Waits:
         found = []
         for wait in await self.engine.open_waits(session=session_id, limit=sys.maxsize):
             try:
-                frozen = frozen_about(wait.about)
+                frozen = frozen_about(wait.run_id, wait.about)
             except TamperedSuspensionError:
-                log.warning("run %s waits at %s, and %s", wait.run_id, wait.op, _TAMPERED, exc_info=True)
+                log.warning("what waits at %s is not listed", wait.op, exc_info=True)
                 continue
             if frozen is not None and frozen.expires_at > now:
                 found.append(self.shown(wait.run_id, wait.op, frozen))
@@ -262,8 +260,8 @@ def next_wait(op: str) -> str:
     return f"{before}:{int(number) + 1}"
 
 
-def frozen_about(about: Json) -> FrozenCall | None:
-    """Return the call that a wait is about; None where it is about something else.
+def frozen_about(run_id: str, about: Json) -> FrozenCall | None:
+    """Return the call that a wait of a run is about; None where it is about something else.
 
     Raises:
         TamperedSuspensionError: it should be one, and is not.
@@ -273,4 +271,11 @@ def frozen_about(about: Json) -> FrozenCall | None:
     try:
         return FrozenCall.from_json(about["frozen"])
     except ValueError as error:
-        raise TamperedSuspensionError(_TAMPERED, hint="cancel the run") from error
+        raise tampered(run_id) from error
+
+
+def tampered(run_id: str) -> TamperedSuspensionError:
+    """Return the error of a run whose journal was changed by something else than toolgen."""
+    return TamperedSuspensionError(
+        f"run {run_id!r} does not hold what was frozen", hint="cancel the run: toolgen runs cancel RUN"
+    )
