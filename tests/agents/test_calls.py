@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -19,6 +20,7 @@ from tests.agents.tools import (
     is_paired,
     ran,
     running,
+    texts,
     work,
 )
 from toolgen.agents import (
@@ -32,9 +34,13 @@ from toolgen.agents import (
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     BoundTool,
+    ConfirmSpec,
+    LongRunningSpec,
+    Pending,
     ReadonlyContext,
     Runtime,
     StaticToolset,
+    ToolOutcome,
     filter_toolset,
 )
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
@@ -307,3 +313,69 @@ async def test_what_a_model_writes_wrong_is_carried() -> None:
 async def add(a: int, b: int) -> int:
     """Add."""
     return a + b
+
+
+@pytest.mark.parametrize("bytes_", [1_500, 3_000, 6_000, 9_000, 12_000, 14_000])
+async def test_a_call_that_is_larger_than_the_engine_keeps_does_not_wait(bytes_: int) -> None:
+    """It says so, whatever else of the run is kept beside it; where it can wait it can be answered."""
+
+    async def wipe(text: str) -> str:
+        """Wipe."""
+        return f"{len(text)} wiped"
+
+    tool = func_tool(wipe, toolset="x.wipes", confirm=ConfirmSpec())
+    planner = ScriptedPlanner([calling(("wipe", {"text": "x" * bytes_}), ADD), everything])
+    registration = agent("x.agent", planner, function_toolset("x.wipes", [tool]), TOOLS)
+    engine = InProcessEngine(max_payload_bytes=30_000)
+    async with running(registration, engine=engine) as (runtime, _):
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
+        output = await handle.settled()
+        for asked in output.awaiting:
+            await runtime.deliver(asked.token, {"approved": True})
+        output = await handle.result()
+        check_log(output, await agents_of(runtime).events(handle.run_id))
+        assert await runtime.suspended() == ()
+    first, second = output.text.split(" | ")
+    if bytes_ > 9_000:
+        said = r"wipe cannot wait for an answer: it takes \d+ bytes of JSON, and the engine keeps 30000"
+        assert re.fullmatch(said, json.loads(first)["error"])
+    else:
+        assert json.loads(first) == f"{bytes_} wiped"
+    assert second == "3"
+
+
+async def test_work_that_is_larger_than_the_engine_keeps_is_not_pending() -> None:
+    async def order(text: str) -> str | Pending[str | None]:
+        """Order."""
+        return ToolOutcome.pending("job-2", "ordered")
+
+    late = LongRunningSpec(ack=func_tool(big).spec.result)
+    toolset = function_toolset("x.orders", [func_tool(order, toolset="x.orders", long_running=late)])
+    planner = ScriptedPlanner([calling(("order", {"text": "x" * 8_000}), ADD), everything])
+    engine = InProcessEngine(max_payload_bytes=20_000)
+    async with running(agent("x.agent", planner, toolset, TOOLS), engine=engine) as (runtime, _):
+        output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
+        assert await runtime.suspended() == ()
+    first, second = output.text.split(" | ")
+    assert "the engine keeps 20000" in json.loads(first)["error"]
+    assert (second, output.pending) == ("3", ())
+
+
+async def test_a_result_of_work_that_is_too_large_with_its_call_opens_a_turn_all_the_same() -> None:
+    async def order(text: str) -> str | Pending[str | None]:
+        """Order."""
+        return ToolOutcome.pending("job-2", "ordered")
+
+    late = LongRunningSpec(ack=func_tool(big).spec.result)
+    toolset = function_toolset("x.orders", [func_tool(order, toolset="x.orders", long_running=late)])
+    planner = ScriptedPlanner([calling(("order", {"text": "x" * 3_000})), "begun"], [texts])
+    engine = InProcessEngine(max_payload_bytes=20_000)
+    async with running(agent("x.agent", planner, toolset), engine=engine) as (runtime, _):
+        output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
+        (pending,) = output.pending
+        assert (await runtime.deliver(pending.token, "y" * 9_000)).status == "ok"
+        await engine.result(pending.run_id)
+        handle = agents_of(runtime).client("x.agent").handle(f"{output.run_id}/done:call_0_0", session_id="s")
+        text = (await handle.result()).text
+    assert "its result is left out" in text
+    assert "the engine keeps 20000" in text

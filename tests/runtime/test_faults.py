@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +30,7 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolsetRegistration,
 )
+from toolgen.runtime.events.hub import Events
 
 TOOL = "assistant.devices.list_devices"
 BAD = b'{"site_id": "bad"}'
@@ -173,14 +176,20 @@ async def test_a_capability_that_does_not_settle_leaves_the_results(caplog: pyte
     assert "did not keep" in caplog.text
 
 
-async def test_a_call_that_the_engine_cannot_keep_has_failed(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_call_that_is_larger_than_the_engine_keeps_says_so() -> None:
     executor, confirmed = Listing(), spec(confirm=ConfirmSpec())
-    made = runtime(executor, confirmed, engine=InProcessEngine(max_payload_bytes=300))
+    hub = Events()
+    subscription = hub.subscribe()
+    made = runtime(executor, confirmed, engine=InProcessEngine(max_payload_bytes=300), events=hub)
     result = await made.call(TOOL, SITE, META)
     assert (result.status, executor.calls, result.suspension) == ("error", [], None)
-    assert b"bytes" not in result.json
-    assert "bytes" in caplog.text
+    said = "list_devices cannot wait for an answer: it takes [0-9]+ bytes of JSON, and the engine keeps 300"
+    assert re.fullmatch(said, json.loads(result.json)["error"])
+    assert result.retry_hint is not None
+    assert result.retry_hint.reason == "invalid_arguments"
     assert await made.suspended() == ()
+    hub.close()
+    assert [event.type async for event in subscription] == ["tool_start", "tool_end"]
 
 
 async def test_an_undeclared_artifact_is_the_executors_fault() -> None:

@@ -102,7 +102,7 @@ class Calling:
     async def _tool(self, info: ActivityInfo, argument: CallArgument) -> Done:
         facts, call = argument["facts"], argument["call"]
         meta = self._host.meta(info.run_id, facts, call["id"])
-        events, host = self._around(info)
+        events, host = self._around(info, argument)
         directory = await self._directory(info.run_id, facts)
         entry = self._entry(directory, call, facts)
         if entry is None:
@@ -132,7 +132,7 @@ class Calling:
         facts, call = argument["facts"], argument["call"]
         frozen, given = FrozenCall.from_json(argument["frozen"]), argument["given"]
         self._host.meta(info.run_id, facts, call["id"])
-        events, host = self._around(info)
+        events, host = self._around(info, argument)
         entry = await self._waiting_entry(info.run_id, call, facts, frozen)
         batch = Batch(host.capabilities, self._host.values_of(info.run_id))
         ticket = ticket_of(info.run_id, argument["op"], frozen)
@@ -157,7 +157,7 @@ class Calling:
     async def _conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> Done:
         facts, call = argument["facts"], argument["call"]
         meta = self._host.meta(info.run_id, facts, call["id"])
-        events, host = self._around(info)
+        events, host = self._around(info, argument)
         directory = await self._directory(info.run_id, facts)
         entry = self._entry(directory, call, facts)
         if entry is None:
@@ -215,9 +215,12 @@ class Calling:
             done["is_unattended"] = True
         return done
 
-    def _around(self, info: ActivityInfo) -> tuple[CallEvents, Host]:
+    def _around(
+        self, info: ActivityInfo, argument: CallArgument | AnswerArgument | ConcludeArgument
+    ) -> tuple[CallEvents, Host]:
         events = CallEvents(info, self._host.clock)
-        return events, self._telling(events)
+        given = {"facts": argument["facts"], "call": argument["call"]}
+        return events, replace(self._telling(events), beside=lambda: len(to_json(given)))
 
     def _telling(self, events: CallEvents) -> Host:
         """Return what the dispatcher has for a call, of which it tells these events."""

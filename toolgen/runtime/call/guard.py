@@ -12,11 +12,13 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
 
 from ..calls import ToolCall
-from ..results import ToolResult
+from ..errors import ToolError
+from ..results import RetryHint, ToolResult
 from ..specs import ConfirmSpec, ToolSpec
 from ..waiting.frozen import FrozenCall
 from .deadlines import limited
 from .entry import Entry
+from .failures import failed
 from .frame import Frame
 from .hints import filled, shortens
 from .hooks import Deny
@@ -87,7 +89,16 @@ async def guard(frame: Frame, call: ToolCall) -> ToolResult | None:
 
 
 def suspended(host: Host, frozen: FrozenCall) -> ToolResult:
-    """Return the result of a call that waits; those who watch are told what is asked."""
+    """Return the result of a call that waits; those who watch are told what is asked.
+
+    Of one that is larger than the engine keeps, it is an error, and nothing waits.
+    """
+    assert host.waits is not None, "nothing waits without"
+    if excess := host.waits.excess(frozen, host.beside()):
+        message = f"{frozen.tool.rpartition('.')[2]} cannot wait for an answer: {excess}"
+        hint = RetryHint(reason="invalid_arguments", tool=frozen.tool, message=message)
+        error = ToolError(message, retry_hint=hint)
+        return failed(frozen.tool, error, frozen.meta, host.limits.result_bytes)
     host.reports.asked(frozen)
     return ToolResult(
         tool=frozen.tool, status="suspended", tool_call_id=frozen.meta.tool_call_id, frozen=frozen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from ..events.hub import Events
     from ..telemetry import ToolSpans
     from ..waiting.waits import Waits
+
+
+def _nothing() -> int:
+    return 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -39,6 +43,8 @@ class Host:
     limits: Limits = DEFAULT_LIMITS
     stage_timeout: float | None = None
     """Seconds for one step of the host's own code."""
+    beside: Callable[[], int] = _nothing
+    """Returns the bytes of JSON that the engine keeps beside a call that waits: what its run says of it."""
 
     def limit_of(self, spec: ToolSpec[Any, Any]) -> int:
         """Return the most bytes of a document that goes out for a tool."""

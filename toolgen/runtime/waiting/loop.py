@@ -113,6 +113,19 @@ async def _open_turn(ctx: RunContext, facts: dict[str, Any], frozen: Frozen, out
     """Start a turn of the conversation with the result, as soon as no other turn goes on."""
     pause, number = _FIRST_PAUSE_S, 0
     argument: Json = {"facts": facts, "frozen": frozen, "outcome": outcome}
-    while await ctx.start(f"{OPEN_TURN}:{number}", OPEN_TURN, argument) == "busy":
+    while True:
+        try:
+            said = await ctx.start(f"{OPEN_TURN}:{number}", OPEN_TURN, argument)
+        except PayloadTooLargeError as error:  # the result and the call are together only here
+            argument = {"facts": facts, "frozen": frozen, "outcome": _without_result_text(outcome, error)}
+            said = await ctx.start(f"{OPEN_TURN}:{number}", OPEN_TURN, argument)
+        if said != "busy":
+            return
         await ctx.wait(f"pause:{number}", timeout_s=pause)
         pause, number = min(pause * 2, _LONGEST_PAUSE_S), number + 1
+
+
+def _without_result_text(outcome: Outcome, error: PayloadTooLargeError) -> Any:
+    """Return an outcome that says why its result is left out."""
+    result = {"error": f"its result is left out: {error.message}"}
+    return {"status": outcome["status"], "json": to_json(result).decode(), "events": []}

@@ -58,7 +58,7 @@ async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: b
         is_asked_by_tool=asked is not None and asked.kind == "confirmation",
     )
     result = suspended(host, frozen_call)
-    if document:
+    if document and result.frozen is not None:
         return replace(result, status="pending", json=document_within(document, frame.limit))
     return result
 

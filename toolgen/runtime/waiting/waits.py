@@ -8,7 +8,9 @@ import secrets
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
+
+from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
@@ -25,6 +27,9 @@ from .options import WaitOptions
 from .tokens import Sealer, Ticket
 
 log = logger("toolgen.runtime")
+
+_ANSWER_BYTES: Final = 1_000
+"""Of what an engine keeps at once, for the answer to a call and for ids."""
 
 
 class Waits:
@@ -107,6 +112,19 @@ class Waits:
         """Return whether no further call of the session may wait."""
         most = self.options.max_per_session
         return bool(session_id) and len(await self.engine.open_waits(session=session_id, limit=most)) >= most
+
+    def excess(self, frozen: FrozenCall, beside: int) -> str:
+        """Return why a call is larger than the engine keeps; "" where it is not.
+
+        What is kept at once is what resumes it: the call, what stands beside it, of so many bytes of JSON,
+        and its answer; or what an activity returns: the call, and the event that it waits.
+        """
+        most = self.engine.caps.max_payload_bytes
+        if most is None:
+            return ""
+        size = len(to_json(frozen.as_json()))
+        needed = size + max(size, beside) + _ANSWER_BYTES
+        return "" if needed <= most else f"it takes {needed} bytes of JSON, and the engine keeps {most}"
 
     def freeze(
         self,
