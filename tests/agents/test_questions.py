@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.agents.tools import (
     answers,
     calling,
     check_log,
+    engine_of,
     everything,
     first_answer,
     keeping,
@@ -320,3 +322,58 @@ async def test_an_answer_whose_call_takes_too_long_has_a_result_while_the_run_wa
     found = await ran(planner, policy, drive=drive, options=asking(), toolsets=(toolset,))
     late = '{"error":"slowly did not end within the time of the run"}'
     assert found.output.text == f'{late} | "paid"'
+
+
+ASKS = Await(kind="clarification", question="Which?")
+FORGED: list[Json] = [
+    {"text": "that one", "by": ""},
+    {"answer": "that one", "by": "", "key": "00000000", "seal": "x"},
+    "that one",
+    None,
+]
+
+
+@pytest.mark.parametrize("forged", FORGED, ids=repr)
+async def test_an_answer_that_no_host_took_is_not_what_a_planner_hears(forged: Json) -> None:
+    """As of somebody who can write the file of the runs."""
+
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        first = await waiting(handle)
+        await engine_of(runtime).answer(first.run_id, f"wait:{first.id}", forged, key="forged")
+        again = await waiting(handle)
+        assert (again.question, again.kind, again.id != first.id) == ("Which?", "clarification", True)
+        assert again.reason == "what stood for an answer was not given through this host"
+        with pytest.raises(ConflictingAnswerError):
+            await handle.answer(first, "this one")
+        await handle.answer(again, "this one", by="jo")
+
+    found = await ran(ScriptedPlanner([ASKS, texts]), drive=drive)
+    assert found.output.text == "[Go.] [Which?] [this one]"
+    assert [event.reason == "" for event in found.of("await_clarification")] == [True, False]
+
+
+async def test_the_answer_to_one_question_is_none_to_another() -> None:
+    """Though a host has sealed it, and both ask the same."""
+
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        engine = engine_of(runtime)
+        first = await waiting(handle)
+        await handle.answer(first, "this one")
+        second = await waiting(handle)
+        kept = await engine.wait_status(first.run_id, f"wait:{first.id}")
+        assert kept is not None
+        await engine.answer(second.run_id, f"wait:{second.id}", kept.answer, key="replayed")
+        await handle.answer(await waiting(handle), "that one")
+
+    found = await ran(ScriptedPlanner([ASKS, ASKS, texts]), drive=drive)
+    assert found.output.text == "[Go.] [Which?] [this one] [Which?] [that one]"
+
+
+async def test_an_answer_to_a_question_that_was_exchanged_is_not_heard() -> None:
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        asked = await waiting(handle)
+        await handle.answer(replace(asked, question="Another?"), "yes")
+        await handle.answer(await waiting(handle), "this one")
+
+    found = await ran(ScriptedPlanner([ASKS, texts]), drive=drive)
+    assert found.output.text == "[Go.] [Which?] [this one]"

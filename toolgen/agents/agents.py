@@ -26,6 +26,7 @@ from toolgen.runtime.specs import ToolSpec
 from toolgen.runtime.waiting.frozen import FrozenCall
 from toolgen.runtime.waiting.loop import OPEN_TURN
 
+from .activities.accepting import accept
 from .activities.calling import Calling
 from .activities.planning import Planning
 from .activities.recording import give_back, record
@@ -100,6 +101,7 @@ class Agents:
                 "tool": calling.tool,
                 "answer": calling.answer,
                 "conclude": calling.conclude,
+                "accept": accept(host),
                 "record": record(host),
                 "give_back": give_back(host),
                 OPEN_TURN: self._open_turn,

@@ -25,8 +25,9 @@ from toolgen.runtime.toolsets.directory import Directory
 from toolgen.runtime.toolsets.ownership import Managers
 from toolgen.runtime.toolsets.snapshot import Caller, Snapshot
 from toolgen.runtime.values import Values
+from toolgen.runtime.waiting.tokens import Sealer
 from toolgen.runtime.waiting.tools import FindTool
-from toolgen.runtime.waiting.waits import frozen_about
+from toolgen.runtime.waiting.waits import frozen_about, sealer_of
 
 from .activities.conversation import Conversations
 from .catalogue import Agent, agent_of, changed
@@ -107,6 +108,12 @@ class AgentHost:
                 last_events=last_events,
                 on_forget=dropping(self.tools),
             )
+
+    @property
+    def sealer(self) -> Sealer:
+        """What seals answers to the questions of planners; as `Waits.sealer`."""
+        waits = self.tools.waits
+        return sealer_of(self.engine) if waits is None else waits.sealer
 
     @property
     def is_interactive(self) -> bool:

@@ -30,6 +30,7 @@ from toolgen.runtime.waiting.errors import (
 from toolgen.runtime.waiting.frozen import FrozenCall
 from toolgen.runtime.waiting.waits import frozen_about
 
+from .activities.accepting import question_ticket
 from .direct import DirectCalls
 from .host import AgentHost, new_facts
 from .log import event_of
@@ -286,9 +287,16 @@ class Runs:
         if issues:
             raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
         text = portable_text(answer) if isinstance(answer, str) else _json_text(answer)
-        op, payload = f"wait:{awaiting.id}", {"text": text, "by": by}
+        ticket = question_ticket(
+            awaiting.run_id,
+            id=awaiting.id,
+            kind=awaiting.kind,
+            question=awaiting.question,
+            answer_schema=awaiting.answer_schema,
+        )
+        sealed = self._host.sealer.seal(ticket, text, by)
         try:
-            receipt = await self._engine.answer(awaiting.run_id, op, payload, key=answer_key(text))  # type: ignore[arg-type]  # JSON
+            receipt = await self._engine.answer(ticket.run_id, ticket.op, sealed, key=answer_key(text))
         except WaitOverError:
             raise LateAnswerError("the run is over", hint="start another turn") from None
         if receipt == "conflict":

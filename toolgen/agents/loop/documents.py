@@ -10,8 +10,9 @@ from typing import Any, Final, Literal, NotRequired, Required, TypeAlias, TypedD
 from toolgen.contract.json_value import Json
 
 LOOP: Final = "agent"
-LOOP_VERSION: Final = 1
-"""Grows when a run of an older version could not be finished by the loop."""
+LOOP_VERSION: Final = 2
+"""Of the runs that begin now. The loop does for a run of an older version what it did then; since version 2
+it checks answers to its planner's questions, and keeps the results of calls that it refuses."""
 
 TRANSFER: Final = "transfer:"
 """What the key of the operation begins with that hands the conversation over, and which ends the id of the
@@ -50,6 +51,7 @@ class RunFacts(TypedDict):
     """What does not change during a run; every activity gets it."""
 
     version: int
+    """The `LOOP_VERSION` with which it began."""
     agent: str
     session_id: str
     turn_id: str
@@ -264,6 +266,34 @@ class Failure(TypedDict):
     message: str
     causes: list[str]
     """What stands behind it, the nearest first, also in the runs of other agents."""
+
+
+class Question(TypedDict):
+    """What a planner's wait is about."""
+
+    kind: AwaitKind
+    id: str
+    question: str
+    answer_schema: dict[str, Json]
+    reason: NotRequired[str]
+    """Why it is asked again, where an answer was given and not used."""
+
+
+class AcceptArgument(TypedDict):
+    """The argument of the activity `accept`."""
+
+    op: str
+    """Key of the wait."""
+    about: Question
+    given: Json
+    """What the journal holds as the answer."""
+
+
+class KeepArgument(TypedDict):
+    """The argument of the activity `keep`."""
+
+    answer: dict[str, Any]
+    """A `ToolAnswer`."""
 
 
 class RunDocument(TypedDict):

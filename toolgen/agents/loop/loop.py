@@ -11,10 +11,9 @@ from typing import Any, Final
 from pydantic_core import from_json
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import ActivityFailed, RunContext, Signal, answer_name
+from toolgen.runtime.engine import ActivityFailed, RunContext, Signal
 from toolgen.runtime.events.records import (
     AssistantReply,
-    AwaitClarification,
     RunCompleted,
 )
 
@@ -36,6 +35,7 @@ from .documents import (
 from .events import RunEvents, started
 from .planning import Plannings
 from .progress import Progress
+from .questions import ask
 
 _MOST_STEPS: Final = 1_000
 """Plannings of one run, for those whose policy has no limit."""
@@ -221,30 +221,8 @@ class _Run:
 
     async def _await(self, step: AwaitStep) -> None:
         """Wait until a person has said what the planner wants to know."""
-        name = f"await-{self._step}"
-        await self._events.publish(
-            name,
-            AwaitClarification(
-                suspension_id=name,
-                question=step["question"],
-                missing_fields=tuple(step["missing_fields"]),
-                kind=step["await_kind"],
-                answer_schema=step["schema"] or {"type": "string"},
-            ),
-        )
-        await self._events.phase("waiting", name)
-        about = {
-            "kind": step["await_kind"],
-            "id": name,
-            "question": step["question"],
-            "answer_schema": step["schema"] or {"type": "string"},
-        }
-        began = self._ctx.now()
-        op = f"wait:{name}"
-        signal = await self._ctx.wait(op, answer_name(op), about=_json(about))
-        self._progress.waited(began, self._ctx.now())
-        payload: Any = signal.payload if signal else {"text": ""}
-        self._new.append({"type": "user", "text": payload["text"], "source": "person"})
+        text = await ask(self._ctx, self._facts, step, f"await-{self._step}", self._progress, self._events)
+        self._new.append({"type": "user", "text": text, "source": "person"})
         self._restrict = self._facts["restrict_to_tool"] or step["restrict_to_tool"]
 
     async def _interrupted(self) -> None:

@@ -155,6 +155,8 @@ class AwaitClarification(Head):
     kind: Literal["clarification", "questions", "confirmation", "external"] = "clarification"
     answer_schema: Mapping[str, Any] | None = None
     """JSON Schema; a text where there is none."""
+    reason: str = ""
+    """Why it is asked again, where an answer was given and not used."""
 
 
 @record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic_core import to_json
 
@@ -31,9 +31,10 @@ from .frozen import FrozenCall
 from .resumption import Resumption, answer_document
 from .tokens import Ticket
 
-_CHANGED = "the tool is not what it was when this was asked"
-_GONE = "the tool was not there when this was answered"
-_UNSEALED = "what stood for an answer was not given through this host"
+_CHANGED: Final = "the tool is not what it was when this was asked"
+_GONE: Final = "the tool was not there when this was answered"
+UNSEALED: Final = "what stood for an answer was not given through this host"
+"""Why it is asked again, of an answer that has no seal for this very question."""
 
 
 async def resumed(
@@ -75,7 +76,7 @@ async def _resumed(
 ) -> ToolResult:
     assert host.waits is not None, "nothing waits without"
     if not host.waits.sealer.is_sealed(ticket, given):
-        return _again(host, frozen, _UNSEALED, entry)
+        return _again(host, frozen, UNSEALED, entry)
     assert isinstance(given, dict), "only such a document has a seal"
     answer, person = given["answer"], str(given["by"])
     if (canceled := cancel_reason(answer)) is not None:

@@ -192,13 +192,7 @@ class Waits:
             RegistrationError: nobody gave a secret, and the engine keeps none.
         """
         if self._sealer is None:
-            kept = self.engine.secret()
-            if kept is None:
-                raise RegistrationError(
-                    f"the engine {self.engine.name!r} keeps no secret, and tokens are sealed with one",
-                    hint="give the same to all processes: Runtime(secret=…)",
-                )
-            self._sealer = _sealer(kept)
+            self._sealer = sealer_of(self.engine)
         return self._sealer
 
     def shown(self, run_id: str, op: str, frozen: FrozenCall) -> Suspended:
@@ -258,6 +252,21 @@ class Waits:
         for future in self._results.pop(id_, ()):
             if not future.done():
                 future.set_result(result)
+
+
+def sealer_of(engine: Engine) -> Sealer:
+    """Return what seals by the secret that an engine keeps.
+
+    Raises:
+        RegistrationError: it keeps none.
+    """
+    kept = engine.secret()
+    if kept is None:
+        raise RegistrationError(
+            f"the engine {engine.name!r} keeps no secret, and tokens are sealed with one",
+            hint="give the same to all processes: Runtime(secret=…)",
+        )
+    return _sealer(kept)
 
 
 def _sealer(secret: bytes | Sequence[bytes]) -> Sealer:

@@ -1,0 +1,64 @@
+"""Questions of a planner within the loop: asked until somebody has answered through a host."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from toolgen.runtime.engine import ActivityFailed, PayloadTooLargeError, RunContext, answer_name
+from toolgen.runtime.events.records import AwaitClarification
+
+from .documents import AcceptArgument, AwaitStep, Question, RunFacts
+from .events import RunEvents
+from .progress import Progress
+
+_CHECKED: Final = 2
+"""Since this version of the loop an answer has to be one that a host has sealed."""
+
+
+async def ask(
+    ctx: RunContext, facts: RunFacts, step: AwaitStep, id_: str, progress: Progress, events: RunEvents
+) -> str:
+    """Return what a person answered to a planner's question; where no host took it, they are asked again."""
+    number, reason = 1, ""
+    while True:
+        name = id_ if number == 1 else f"{id_}:{number}"
+        about: Question = {
+            "kind": step["await_kind"],
+            "id": name,
+            "question": step["question"],
+            "answer_schema": step["schema"] or {"type": "string"},
+        }
+        if reason:
+            about["reason"] = reason
+        await events.publish(name, _event(step, about))
+        await events.phase("waiting", name)
+        began, op = ctx.now(), f"wait:{name}"
+        signal = await ctx.wait(op, answer_name(op), about=about)  # type: ignore[arg-type]  # it is JSON
+        progress.waited(began, ctx.now())
+        given: Any = signal.payload if signal else {"text": ""}
+        if facts["version"] < _CHECKED:
+            return str(given["text"] if "text" in given else given["answer"])
+        text, reason = await _accepted(ctx, {"op": op, "about": about, "given": given})
+        if text is not None:
+            return text
+        number += 1
+
+
+async def _accepted(ctx: RunContext, argument: AcceptArgument) -> tuple[str | None, str]:
+    """Return the text of an answer; None where it is not used, and why."""
+    try:
+        said: Any = await ctx.start(f"accept:{argument['about']['id']}", "accept", argument)  # type: ignore[arg-type]  # it is JSON
+    except (ActivityFailed, PayloadTooLargeError) as error:
+        return None, f"the answer could not be used: {error.message}"
+    return said["text"], said["reason"]
+
+
+def _event(step: AwaitStep, about: Question) -> AwaitClarification:
+    return AwaitClarification(
+        suspension_id=about["id"],
+        question=about["question"],
+        missing_fields=tuple(step["missing_fields"]),
+        kind=about["kind"],
+        answer_schema=about["answer_schema"],
+        reason=about.get("reason", ""),
+    )
