@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.agents.tools import (
     agent,
     calling,
     check_log,
+    everything,
     exported,
     is_paired,
     keeping,
@@ -25,6 +27,7 @@ from tests.agents.tools import (
     waiting,
 )
 from tests.runtime.raising import leaving_nothing
+from tests.virtual_time import now
 from toolgen.agents import (
     AgentRegistration,
     AgentSpec,
@@ -50,8 +53,9 @@ from toolgen.runtime import (
     Verdict,
 )
 from toolgen.runtime.events.records import Event, RunCompleted, ToolEnd
-from toolgen.runtime.toolsets.functions import function_toolset
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.errors import LateAnswerError
+from toolgen.runtime.waiting.options import WaitOptions
 
 CANCELED: list[str] = []
 
@@ -306,3 +310,24 @@ async def test_what_a_canceled_run_waited_for_is_approved_by_nobody() -> None:
             await runtime.deliver(asked.token, {"approved": True})
         check_log(await handle.output(), await agents_of(runtime).events(handle.run_id))
     assert executor.asked == []
+
+
+async def test_a_call_that_was_not_made_says_so_after_its_batch_was_cut() -> None:
+    """One that nobody approved in time, and one too many; beside a call that never ended."""
+    executor, bench = Resetting(), Bench()
+    secret = function_toolset("x.secret", [func_tool(hang, toolset="x.secret", tags=("secret",))])
+    calls = calling(("factory_reset", {"device_id": "d1"}), "through", "hang")
+    planner = ScriptedPlanner([calls], [everything])
+    options = {"interceptors": [Users()], "waiting": WaitOptions(clock=now, expires_s=60)}
+    registration = agent("x.agent", planner, resetting(executor), bench.toolset, secret)
+    async with running(registration, **options) as (runtime, _):
+        client = agents_of(runtime).client("x.agent")
+        handle = await client.start("Go.", session_id="s", denied_tags=["secret"])
+        await asyncio.sleep(61)
+        await handle.cancel("enough")
+        after = await client.run("What now?", session_id="s")
+    expired, unknown, refused = after.text.split(" | ")
+    assert json.loads(expired) == {"error": "factory_reset was not run: nobody answered in time"}
+    assert json.loads(unknown) == {"unknown": "its result was not kept; it may have run"}
+    assert json.loads(refused) == {"error": "not run: this run may not use hang"}
+    assert (executor.asked, bench.did) == ([], ["at the gate"])

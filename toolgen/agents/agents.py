@@ -29,7 +29,7 @@ from toolgen.runtime.waiting.loop import OPEN_TURN
 from .activities.accepting import accept
 from .activities.calling import Calling
 from .activities.planning import Planning
-from .activities.recording import give_back, record
+from .activities.recording import give_back, keep, record
 from .client import AgentClient
 from .conversations import Sessions
 from .host import AgentHost
@@ -103,6 +103,7 @@ class Agents:
                 "conclude": calling.conclude,
                 "accept": accept(host),
                 "record": record(host),
+                "keep": keep(host),
                 "give_back": give_back(host),
                 OPEN_TURN: self._open_turn,
             }

@@ -291,6 +291,29 @@ async def direct_calls() -> list[RunRecord]:
         raise AssertionError("a call was answered long after its time")
 
 
+async def forged_answer() -> list[RunRecord]:
+    """A planner that asks, an answer that no host took, and one that a host took."""
+    planner = ScriptedPlanner([Await(kind="clarification", question="Which?"), "done"])
+    async with running(agent("x.agent", planner)) as (runtime, engine):
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s", run_id="r")
+        asked = await waiting(handle)
+        await engine.answer("r", f"wait:{asked.id}", {"text": "that one", "by": ""}, key="forged")
+        await handle.answer(await waiting(handle), "this one", by="jo")
+        await handle.result()
+        return await _records(engine)
+
+
+async def not_made() -> list[RunRecord]:
+    """Calls that are not made: one that the run may not use, and one that nobody approves in time."""
+    denied = function_toolset("x.denied", [func_tool(update, toolset="x.denied", name="deny", tags=("no",))])
+    planner = ScriptedPlanner([calling(RESET, "deny", ADD), "done"])
+    async with running(agent("x.agent", planner, TOOLS, MORE, denied)) as (runtime, engine):
+        client = agents_of(runtime).client("x.agent")
+        handle = await client.start("Go.", session_id="s", run_id="r", denied_tags=["no"])
+        await handle.result()
+        return await _records(engine)
+
+
 SCENARIOS: Final[dict[str, Callable[[], Coroutine[Any, Any, list[RunRecord]]]]] = {
     scenario.__name__: scenario
     for scenario in (
@@ -310,6 +333,8 @@ SCENARIOS: Final[dict[str, Callable[[], Coroutine[Any, Any, list[RunRecord]]]]] 
         cap,
         time_budget,
         direct_calls,
+        forged_answer,
+        not_made,
     )
 }
 

@@ -1,4 +1,4 @@
-"""The activities `record` and `give_back`: what no planning does to the conversation."""
+"""The activities `record`, `keep` and `give_back`: what no planning does to the conversation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import ActivityInfo
 
 from ..host import AgentHost
-from ..planner.messages import messages_from_json
+from ..loop.documents import KeepArgument
+from ..planner.messages import ToolMessage, messages_from_json
 from .conversation import place_of
 from .hand_overs import giver
 
@@ -24,6 +25,18 @@ def record(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
         return None
 
     return write
+
+
+def keep(host: AgentHost) -> Callable[[ActivityInfo, KeepArgument], Awaitable[Json]]:
+    """Return the activity that gives the conversation the result of a call that the loop did not make."""
+
+    async def answer(info: ActivityInfo, argument: KeepArgument) -> Json:
+        (message,) = messages_from_json([{"type": "tools", "answers": [argument["answer"]]}])
+        if isinstance(message, ToolMessage):
+            await host.conversations.answer(info.run_id, message.answers[0])
+        return None
+
+    return answer
 
 
 def give_back(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import suppress
+from typing import Any, Final
 
 from pydantic_core import to_json, to_jsonable_python
 
@@ -24,6 +25,7 @@ from .documents import (
     Child,
     Done,
     Failure,
+    KeepArgument,
     PendingWork,
     RunDocument,
     RunFacts,
@@ -33,6 +35,9 @@ from .documents import (
 )
 from .events import RunEvents
 from .progress import Progress
+
+_KEPT: Final = 2
+"""Since this version of the loop the conversation gets the results of calls that were not made at once."""
 
 
 class Calls:
@@ -51,7 +56,7 @@ class Calls:
         start = {**call["start"], **self._events.ids(call["id"]), "time": self._ctx.now()}
         await self._ctx.publish(f"{call['id']}:start", start)
         if refusal:
-            return await self._settled(call, refused_call(call, refusal))
+            return await self._settled(call, await self._kept(call, refused_call(call, refusal)))
         argument = {"facts": self._facts, "call": call, "step": step, "place": place}
         done = await self._activity(f"tool:{call['id']}", "tool", argument, call)
         answers, waits = 0, ""
@@ -95,7 +100,7 @@ class Calls:
                 return unknown_call(call)
             return refused_call(call, f"{call['name']} gave no result: {error.message}")
         except PayloadTooLargeError as error:
-            return refused_call(call, f"{call['name']} was not run: {error.message}")
+            return await self._kept(call, refused_call(call, f"{call['name']} was not run: {error.message}"))
         return done  # type: ignore[no-any-return]  # as the activity returns it
 
     async def _answered(self, call: StepCall, frozen: dict[str, Any], number: int) -> Done:
@@ -106,9 +111,28 @@ class Calls:
         signal = await answer_to(self._ctx, op, frozen)
         self._progress.waited(began, self._ctx.now())
         if signal is None:
-            return refused_call(call, "nobody answered in time", status="denied")
+            return await self._expired(call, frozen)
         argument = {"facts": self._facts, "call": call, "op": op, "frozen": frozen, "given": signal.payload}
         return await self._activity(f"answer:{call['id']}:{number}", "answer", argument, call)
+
+    async def _expired(self, call: StepCall, frozen: dict[str, Any]) -> Done:
+        """Return the result of a call that nobody answered in time."""
+        why = "nobody answered in time"
+        has_begun = frozen["kind"] != "confirmation" or frozen.get("is_asked_by_tool")
+        if self._facts["version"] >= _KEPT and not has_begun:
+            why = f"{call['name']} was not run: {why}"
+        return await self._kept(call, refused_call(call, why, status="denied"))
+
+    async def _kept(self, call: StepCall, done: Done) -> Done:
+        """Return the result of a call that was not made, once the conversation has it.
+
+        The planning that would write it never comes where the run is canceled before the batch is over.
+        """
+        if self._facts["in_conversation"] and self._facts["version"] >= _KEPT:
+            argument: KeepArgument = {"answer": done["answer"]}
+            with suppress(ActivityFailed, PayloadTooLargeError):  # then the next planning writes it
+                await self._ctx.start(f"keep:{call['id']}", "keep", _json(argument))
+        return done
 
     async def _child(self, call: StepCall, child: Child) -> Done:
         """Return the result of a call that another agent answers, in a run of its own."""
