@@ -330,3 +330,44 @@ async def test_whoever_delivers_with_a_snapshot_answers_the_run_too() -> None:
     planner = ScriptedPlanner([calling(reset("d1")), first_answer])
     found = await ran(planner, drive=drive, options=asking(), toolsets=(resetting(executor),))
     assert (found.output.text, executor.asked) == ('{"name":"d1","lost":{}}', ["d1 for u-secret"])
+
+
+class Changing:
+    """A toolset of one tool, which may be another one for the next request."""
+
+    name = "x.changing"
+
+    def __init__(self) -> None:
+        self.did: list[str] = []
+        self.is_destructive = False
+
+    async def tools(self, context: Any) -> Any:
+        annotations: dict[Any, bool] = {"destructive": self.is_destructive}
+
+        async def wipe(text: str) -> str:
+            """Wipe."""
+            self.did.append(text)
+            return "wiped"
+
+        return [func_tool(wipe, toolset=self.name, confirm=ConfirmSpec(), annotations=annotations)]
+
+
+@pytest.mark.parametrize("is_changed", [False, True])
+async def test_a_tool_that_its_toolset_lists_otherwise_is_asked_about_again(is_changed: bool) -> None:
+    """In the process that planned the call too."""
+    changing = Changing()
+
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        (asked,) = await all_waiting(handle)
+        changing.is_destructive = is_changed
+        result = await runtime.deliver(asked.token, {"approved": True})
+        if not is_changed:
+            return
+        assert (result.status, changing.did) == ("suspended", [])
+        (again,) = await all_waiting(handle)
+        assert again.reason == "the tool is not what it was when this was asked"
+        assert (await runtime.deliver(again.token, {"approved": True})).status == "ok"
+
+    planner = ScriptedPlanner([calling(("wipe", {"text": "all"})), first_answer])
+    found = await ran(planner, drive=drive, options=asking(), dynamic=(changing,))
+    assert (found.output.text, changing.did) == ('"wiped"', ["all"])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gen.assistant.toolsets import devices
 from tests.runtime.earlier import RUN, earlier
-from tests.runtime.tools import EMPTY, Listing, nothing, runtime, spec, waiting
+from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec, waiting
 from toolgen.contract.names import Hint
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import BoundTool, ConfirmSpec, LongRunningSpec, Runtime, ToolOutcome
@@ -122,10 +123,10 @@ class Coming:
 
     def __init__(self, executor: Listing, *, is_there: bool) -> None:
         self.is_there = is_there
-        self._tool = BoundTool(spec=CONFIRMED, execute=executor.list_devices)
+        self.tool = BoundTool(spec=CONFIRMED, execute=executor.list_devices)
 
     async def tools(self, context: Any) -> Any:
-        return [self._tool] if self.is_there else []
+        return [self.tool] if self.is_there else []
 
 
 async def test_a_call_of_a_tool_that_is_not_here_waits_on(engine: InProcessEngine) -> None:
@@ -181,3 +182,62 @@ async def test_a_call_whose_time_was_over_while_nobody_executed_is_late(engine: 
     await engine.cancel(RUN, reason="too old")
     with pytest.raises(LateAnswerError):
         await made.deliver(asked.token, YES)
+
+
+async def test_a_tool_that_is_listed_otherwise_since_is_asked_about_again(engine: InProcessEngine) -> None:
+    """In the process that made the call too, whose snapshot had the tool as it was."""
+    executor = Listing()
+    coming = Coming(executor, is_there=True)
+    coming.tool = BoundTool(spec=READS, execute=executor.list_devices)
+    async with Runtime(engine=engine) as made:
+        made.add_toolset(coming)
+        asked = waiting(await made.call(READS.name, SITE, META, within=await made.snapshot()))
+        coming.tool = BoundTool(spec=replace(READS, annotations=DESTRUCTIVE), execute=executor.list_devices)
+        again = waiting(await made.deliver(asked.token, YES))
+        assert (again.reason, executor.calls) == (CHANGED, [])
+        assert (await made.deliver(again.token, YES)).status == "ok"
+    assert len(executor.calls) == 1
+
+
+async def test_a_tool_that_is_not_listed_since_is_missed(engine: InProcessEngine) -> None:
+    coming = Coming(Listing(), is_there=True)
+    async with Runtime(engine=engine) as made:
+        made.add_toolset(coming)
+        asked = waiting(await made.call(CONFIRMED.name, SITE, META, within=await made.snapshot()))
+        coming.is_there = False
+        with pytest.raises(MissingToolError):
+            await made.deliver(asked.token, YES)
+        assert await made.suspended() == (asked,)
+
+
+async def test_a_call_through_the_snapshot_of_another_runtime_is_answered_here(
+    engine: InProcessEngine,
+) -> None:
+    """Nothing here lists its tool again, so it is remembered for as long as the call waits."""
+    executor, other = Listing(), Runtime()
+    other.add_toolset(Coming(executor, is_there=True))
+    async with runtime(Listing(), spec(id="x.other", name="other"), engine=engine) as made:
+        within = await other.snapshot()
+        first, second = [
+            waiting(await made.call(CONFIRMED.name, SITE, META, within=within)) for _ in range(2)
+        ]
+        assert (await made.deliver(first.token, YES)).status == "ok"
+        assert (await made.cancel(second.token)).status == "denied"
+        assert len(executor.calls) == 1
+        assert made._tools._made == {}
+
+
+async def test_a_process_that_only_makes_calls_remembers_no_tools(tmp_path: Path) -> None:
+    def process(**options: Any) -> Runtime:
+        made = Runtime(engine=InProcessEngine(tmp_path / "runs.db", **options))
+        made.add_toolset(Coming(executor, is_there=True))
+        return made
+
+    executor = Listing()
+    async with process(worker=False) as desk, process():
+        for _ in range(3):
+            asked = waiting(await desk.call(CONFIRMED.name, SITE, META, within=await desk.snapshot()))
+            done = await desk.deliver(asked.token, YES, within=await desk.snapshot())
+            assert done.status == "ok"
+        assert (desk._tools._made, desk._tools._given) == ({}, {})
+    assert len(executor.calls) == 3

@@ -232,9 +232,10 @@ class Agents:
         except Exception as error:  # such as agents that call one another for ever
             return unanswered(entry.spec, error, meta, host)
 
-    def entry_of(self, tool: str, run_id: str) -> Entry | None:
-        """Return a tool by id, as the run saw it last."""
-        return self._host.seen_entry(tool, run_id)
+    async def entry_of(self, frozen: FrozenCall, run_id: str) -> Entry | None:
+        """Return the tool of a call that waits in a run of an agent, as the agent has it now."""
+        status = await self._host.engine.status(run_id)
+        return await self._host.entry_now(frozen, status) if is_of_agent(status) else None
 
     async def cancel_run(self, run_id: str, reason: str) -> None:
         """Cancel a run; of an agent's the conversation hears of the calls that waited in it."""

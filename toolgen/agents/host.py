@@ -16,7 +16,7 @@ from toolgen.runtime.call.failures import log
 from toolgen.runtime.call.hooks import Hook
 from toolgen.runtime.call.host import Host
 from toolgen.runtime.calls import CallMeta
-from toolgen.runtime.engine import Activity, Engine, NonRetryableError
+from toolgen.runtime.engine import Activity, Engine, NonRetryableError, RunStatus
 from toolgen.runtime.errors import RegistrationError
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.results import Delegated
@@ -25,8 +25,9 @@ from toolgen.runtime.toolsets.directory import Directory
 from toolgen.runtime.toolsets.ownership import Managers
 from toolgen.runtime.toolsets.snapshot import Caller, Snapshot
 from toolgen.runtime.values import Values
+from toolgen.runtime.waiting.frozen import FrozenCall
 from toolgen.runtime.waiting.tokens import Sealer
-from toolgen.runtime.waiting.tools import FindTool
+from toolgen.runtime.waiting.tools import FindTool, listed_now
 from toolgen.runtime.waiting.waits import frozen_about, sealer_of
 
 from .activities.conversation import Conversations
@@ -78,7 +79,7 @@ class AgentHost:
         """Agents that other processes execute."""
         self.caller = caller
         self.listed = listed
-        """Finds the tool of a call that waits, as it is listed now."""
+        """Finds the tool of a call that waits, as it is now, when its answer comes."""
         self.deliver = deliver
         """Answers what waits under a token, for a session and by a person, as `Runtime.deliver`."""
         self._directory = directory
@@ -190,6 +191,17 @@ class AgentHost:
         """Return a tool by id as the run saw it last; None where it did not."""
         snapshot = self._snapshots.get(run_id)
         return None if snapshot is None else snapshot.directory.by_id(tool)
+
+    async def entry_now(self, frozen: FrozenCall, status: RunStatus) -> Entry | None:
+        """Return the tool of a call that waits as its agent has it now; None where it has none."""
+        given: Any = status.input
+        agent = self.agents.get(given["facts"]["agent"])
+        if agent is None:
+            return None
+        found = agent.static.directory.by_id(frozen.tool)
+        if found is None and agent.toolsets.is_dynamic:
+            found = await listed_now(frozen.tool, agent.snapshot(self.caller, frozen.meta, None))
+        return found
 
     def entry_of(self, tool: str, run_id: str = "") -> Entry | None:
         """Return a tool by id: as the run saw it last, else as it is registered."""

@@ -18,6 +18,7 @@ from .waiting.errors import NoEngineError
 
 if TYPE_CHECKING:
     from .events.hub import Events
+    from .waiting.frozen import FrozenCall
     from .waiting.tools import FindTool
 
 
@@ -29,7 +30,7 @@ class Interior:
     registry: Registry
     events: Events | None
     entry_of: FindTool
-    """Finds the tool of a call that waits."""
+    """Finds the tool of a call that waits, when its answer comes."""
 
 
 class Extension(Protocol):
@@ -58,8 +59,8 @@ class Extension(Protocol):
         """
         ...
 
-    def entry_of(self, tool: str, run_id: str) -> Entry | None:
-        """Return a tool by id as a run saw it last; None where no run of this extension did."""
+    async def entry_of(self, frozen: FrozenCall, run_id: str) -> Entry | None:
+        """Return the tool of a call that waits in a run, as the run would call it now; None without one."""
         ...
 
     async def cancel_run(self, run_id: str, reason: str) -> None:
@@ -120,9 +121,9 @@ class ExtensionPoint:
         )
         return unanswered(entry.spec, error, meta, host)
 
-    def entry_of(self, tool: str, run_id: str) -> Entry | None:
-        """Return a tool by id as a run saw it last; None where no run did."""
-        return None if self.extension is None else self.extension.entry_of(tool, run_id)
+    async def entry_of(self, frozen: FrozenCall, run_id: str) -> Entry | None:
+        """Return the tool of a call that waits in a run of the extension, as it is now; None without one."""
+        return None if self.extension is None else await self.extension.entry_of(frozen, run_id)
 
     async def cancel_run(self, run_id: str, reason: str) -> None:
         """Cancel a run; with agents, their conversation hears of it.

@@ -397,7 +397,7 @@ class Runtime:
         """
         self._extension.take(extension)
         return Interior(
-            host=self._host, registry=self._registry, events=self._events, entry_of=self._tools.find
+            host=self._host, registry=self._registry, events=self._events, entry_of=self._tools.of_answered
         )
 
     @property

@@ -133,7 +133,7 @@ class Calling:
         frozen, given = FrozenCall.from_json(argument["frozen"]), argument["given"]
         self._host.meta(info.run_id, facts, call["id"])
         events, host = self._around(info, argument)
-        entry = await self._waiting_entry(info.run_id, call, facts, frozen)
+        entry = await self._waiting_entry(info.run_id, facts, frozen)
         batch = Batch(host.capabilities, self._host.values_of(info.run_id))
         ticket = ticket_of(info.run_id, argument["op"], frozen)
         waits = host.waits
@@ -144,15 +144,10 @@ class Calling:
             return self._recorded(result, call, events)
         return self._done(result, call, entry, facts, info.run_id, events)
 
-    async def _waiting_entry(
-        self, run_id: str, call: StepCall, facts: RunFacts, frozen: FrozenCall
-    ) -> Entry | None:
-        """Return the tool of a call that waited: as it was advertised, else as it is listed now."""
-        entry = self._entry(await self._directory(run_id, facts), call, facts)
-        if entry is None:
-            found = await self._host.listed(frozen, run_id)
-            entry = None if found is None else self._host.within_time(found, facts["policy"]["tool_timeout"])
-        return entry
+    async def _waiting_entry(self, run_id: str, facts: RunFacts, frozen: FrozenCall) -> Entry | None:
+        """Return the tool of a call that waited, as it is now."""
+        found = await self._host.listed(frozen, run_id)
+        return None if found is None else self._host.within_time(found, facts["policy"]["tool_timeout"])
 
     async def _conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> Done:
         facts, call = argument["facts"], argument["call"]

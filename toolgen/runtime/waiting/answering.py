@@ -25,6 +25,7 @@ from .errors import (
     MissingToolError,
     NoEngineError,
     NotAllowedAnswerError,
+    SuspensionError,
     UnknownSuspensionError,
 )
 from .frozen import FrozenCall
@@ -71,14 +72,18 @@ class Answering:
             spec = None if entry is None else entry.spec
             checked_answer(spec, frozen, answer, self._host.limits)
             await self._refuse_by_rule(waits.shown(ticket.run_id, ticket.op, frozen), answer, by)
-            if within is not None and entry is not None:
-                self._tools.entries.setdefault(ticket.run_id, entry)
+            if within is not None and entry is not None and waits.engine.is_worker:
+                self._tools.give(frozen, entry)
         typed = waits.expect(frozen.id)
         try:
             await self._answer(waits, ticket, answer, by)
             return await self._outcome(ticket, frozen, typed, wait_s)
         except UnknownRunError:
+            self._tools.take_back(frozen)
             raise _forgotten() from None
+        except SuspensionError:  # the call goes on with no answer, or with another one
+            self._tools.take_back(frozen)
+            raise
         finally:
             waits.forget(frozen.id, typed)
 

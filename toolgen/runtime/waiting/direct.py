@@ -56,13 +56,13 @@ class DirectWaits:
         """Return the result of a call that waits, with what its client holds; an error if it cannot."""
         frozen, run_id = result.frozen, f"call_{uuid.uuid4().hex}"
         assert frozen is not None, "only a call that waits begins to"
-        self._tools.entries[run_id] = entry
         try:
             suspension = self._waits.shown(run_id, "wait:1", frozen)
             await self._start(run_id, frozen)
         except Exception as error:  # such as a call that is larger than the engine keeps
-            self._tools.entries.pop(run_id, None)
             return unanswered(entry.spec, error, frozen.meta, self._host)
+        if self._waits.engine.is_worker:
+            self._tools.made(run_id, entry)
         return replace(result, frozen=None, suspension=suspension)
 
     async def _start(self, run_id: str, frozen: FrozenCall) -> None:
@@ -80,7 +80,7 @@ class DirectWaits:
         events = CallEvents(info, waits.options.clock)
         reports = EventReports(events, self._host.limits.result_bytes)
         host = replace(self._host, reports=reports, run_id=info.run_id)
-        entry = await self._tools.find(frozen, info.run_id)
+        entry = await self._tools.of_answered(frozen, info.run_id)
         batch = Batch(host.capabilities)
 
         ticket = ticket_of(info.run_id, op, frozen)
@@ -98,7 +98,7 @@ class DirectWaits:
     def _on_event(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
         """Tell the runtime's subscribers of a call that went on, and forget the tool of one that is over."""
         if event.get("type") == "run_stream_end":
-            self._tools.entries.pop(run_id, None)
+            self._tools.ended(run_id)
         hub = self._hub
         if hub is None or hub.is_idle or "tool_call_id" not in event:
             return

@@ -14,36 +14,65 @@ from .frozen import FrozenCall
 
 FindTool = Callable[[FrozenCall, str], Awaitable[Entry | None]]
 """Finds the tool of a call that waits in a run."""
-SeenEntry = Callable[[str, str], Entry | None]
-"""Finds a tool by id as a run saw it last."""
 
 
 class WaitingTools:
-    """Finds the tools of one runtime."""
+    """Finds the tools of one runtime, as they are now.
 
-    def __init__(self, caller: Caller, directory: Directory, toolsets: Toolsets, seen: SeenEntry) -> None:
+    Of a dynamic toolset they are listed again: a tool that was listed when the call was made may be another
+    one since, or gone, and the digest of the frozen call tells.
+    """
+
+    def __init__(self, caller: Caller, directory: Directory, toolsets: Toolsets, of_run: FindTool) -> None:
         self._caller = caller
         self._directory = directory
         self._toolsets = toolsets
-        self._seen = seen
-        self.entries: dict[str, Entry] = {}
-        """By run of a call that waits, its tool as this process knows it; of a snapshot, say."""
+        self._of_run = of_run
+        self._given: dict[str, Entry] = {}
+        """By id of a frozen call, its tool in the snapshot with which it is being answered."""
+        self._made: dict[str, Entry] = {}
+        """By run of a call that waits here, its tool, of a toolset that this runtime cannot list."""
 
     @property
     def is_empty(self) -> bool:
         """Whether this process has no tools at all, such as one that only answers."""
         return not self._directory.specs and not self._toolsets.is_dynamic
 
+    def give(self, frozen: FrozenCall, entry: Entry) -> None:
+        """Let the call be executed by this tool, once, where this process executes it."""
+        self._given[frozen.id] = entry
+
+    def take_back(self, frozen: FrozenCall) -> None:
+        """Forget what was given for a call."""
+        self._given.pop(frozen.id, None)
+
+    def made(self, run_id: str, entry: Entry) -> None:
+        """Remember the tool of a call that waits, where no toolset of this runtime can list it again."""
+        if self._directory.by_id(entry.spec.id) is None and entry.toolset not in self._toolsets.names:
+            self._made[run_id] = entry
+
+    def ended(self, run_id: str) -> None:
+        """Forget the tool of a call that waits no more."""
+        self._made.pop(run_id, None)
+
+    async def of_answered(self, frozen: FrozenCall, run_id: str) -> Entry | None:
+        """Return the tool of a call that goes on with its answer: the one given with it, else as `find`."""
+        return self._given.pop(frozen.id, None) or await self.find(frozen, run_id)
+
     async def find(self, frozen: FrozenCall, run_id: str, within: Snapshot | None = None) -> Entry | None:
-        """Return the tool as the snapshot has it, or the run knows it, or it is registered or listed now."""
-        tool = frozen.tool
-        found = None if within is None else within.directory.by_id(tool)
-        found = found or self._seen(tool, run_id) or self.entries.get(run_id) or self._directory.by_id(tool)
-        if found is not None or not self._toolsets.is_dynamic:
-            return found
-        try:
-            listed = await self._toolsets.snapshot(self._caller, ReadonlyContext(meta=frozen.meta), None)
-        except SnapshotError:
-            log.warning("the tools are not listed among which %s may be", tool, exc_info=True)
-            return None
-        return listed.directory.by_id(tool)
+        """Return the tool as the snapshot, the agent of the run or the runtime has it; None without one."""
+        found = None if within is None else within.directory.by_id(frozen.tool)
+        found = found or await self._of_run(frozen, run_id) or self._directory.by_id(frozen.tool)
+        if found is None and self._toolsets.is_dynamic:
+            context = ReadonlyContext(meta=frozen.meta)
+            found = await listed_now(frozen.tool, self._toolsets.snapshot(self._caller, context))
+        return found or self._made.get(run_id)
+
+
+async def listed_now(tool: str, listing: Awaitable[Snapshot]) -> Entry | None:
+    """Return a tool by id as it is listed; None where it is not, or nothing can be listed now."""
+    try:
+        return (await listing).directory.by_id(tool)
+    except SnapshotError:
+        log.warning("the tools are not listed among which %s may be", tool, exc_info=True)
+        return None
