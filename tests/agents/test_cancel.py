@@ -318,9 +318,9 @@ async def test_a_call_that_was_not_made_says_so_after_its_batch_was_cut() -> Non
     secret = function_toolset("x.secret", [func_tool(hang, toolset="x.secret", tags=("secret",))])
     calls = calling(("factory_reset", {"device_id": "d1"}), "through", "hang")
     planner = ScriptedPlanner([calls], [everything])
-    options = {"interceptors": [Users()], "waiting": WaitOptions(clock=now, expires_s=60)}
+    waits = WaitOptions(clock=now, expires_s=60)
     registration = agent("x.agent", planner, resetting(executor), bench.toolset, secret)
-    async with running(registration, **options) as (runtime, _):
+    async with running(registration, interceptors=[Users()], waiting=waits) as (runtime, _):
         client = agents_of(runtime).client("x.agent")
         handle = await client.start("Go.", session_id="s", denied_tags=["secret"])
         await asyncio.sleep(61)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,11 +13,32 @@ import pytest
 from toolgen.agents import Agents, Await, ScriptedPlanner, agents_of
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import LongRunningSpec, Runtime, StaticToolset, ToolOutcome
+from toolgen.runtime import (
+    ConfirmSpec,
+    LongRunningSpec,
+    Runtime,
+    StaticToolset,
+    ToolContext,
+    ToolOutcome,
+    Unfinished,
+)
 from toolgen.runtime.results import Pending
-from toolgen.runtime.toolsets.functions import func_tool
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.options import WaitOptions
 
-from .tools import Resetting, Users, agent, calling, engine_of, first_answer, resetting, texts
+from .tools import (
+    Resetting,
+    Users,
+    agent,
+    calling,
+    engine_of,
+    everything,
+    first_answer,
+    parked,
+    resetting,
+    texts,
+    waiting,
+)
 
 pytestmark = pytest.mark.asyncio(loop_factories=["real"])  # files, and a client beside a worker
 
@@ -32,11 +54,11 @@ JOBS = StaticToolset(name="x.jobs", bound=(func_tool(update, toolset="x.jobs", l
 
 @asynccontextmanager
 async def process(
-    folder: Path, planner: ScriptedPlanner, *toolsets: Any, worker: bool = True
+    folder: Path, planner: ScriptedPlanner, *toolsets: Any, worker: bool = True, **options: Any
 ) -> AsyncIterator[Runtime]:
     """Give a runtime over the files of the folder, as each process has one; it is closed as if it ended."""
     engine = InProcessEngine(folder / "runs.db", worker=worker)
-    runtime = Runtime(engine=engine, interceptors=[Users()])
+    runtime = Runtime(engine=engine, interceptors=[Users()], **options)
     sessions = SqliteSessionStore(folder / "sessions.db")
     Agents(runtime, sessions=sessions).register(agent("x.agent", planner, *toolsets))
     async with runtime:
@@ -90,3 +112,56 @@ async def test_an_approval_while_nobody_works_is_executed_once_by_the_next_worke
         log = await agents_of(runtime).events(handle.run_id)
     assert executor.asked == ["d1 for u-secret"]
     assert [event.person for event in log if event.type == "tool_authorization"] == ["eve"]
+
+
+async def test_calls_that_wait_since_before_a_restart_count_against_the_limit(tmp_path: Path) -> None:
+    begun, gate = asyncio.Event(), asyncio.Event()
+
+    async def ask(name: str, ctx: ToolContext) -> str | Unfinished:
+        """Ask; the second one not before the next process."""
+        if name == "b" and not gate.is_set():
+            begun.set()
+            await gate.wait()
+        return ctx.answered(str) or ToolOutcome.ask(f"{name}?")
+
+    tools = function_toolset("x.asks", [func_tool(ask, toolset="x.asks", annotations={"read_only": True})])
+    steps: list[Any] = [calling(("ask", {"name": "a"}), ("ask", {"name": "b"})), everything]
+    options = WaitOptions(max_per_run=1)
+    async with process(tmp_path, ScriptedPlanner(steps), tools, waiting=options) as runtime:
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
+        await parked(handle)
+        await begun.wait()
+    gate.set()
+    async with process(tmp_path, ScriptedPlanner(steps), tools, waiting=options) as runtime:
+        handle = agents_of(runtime).client("x.agent").handle(handle.run_id, session_id="s")
+        asked = await waiting(handle)
+        assert asked.question == "a?"
+        await handle.answer(asked, "yes")
+        text = (await handle.result()).text
+    assert text == '"yes" | {"error":"too many calls of this run wait for an answer already"}'
+
+
+async def test_a_tool_of_an_agent_that_comes_and_goes_is_listed_for_an_answer(tmp_path: Path) -> None:
+    class Coming:
+        name = "x.coming"
+
+        async def tools(self, context: Any) -> Any:
+            return [func_tool(wipe, toolset="x.coming", confirm=ConfirmSpec())]
+
+    async def wipe() -> str:
+        """Wipe."""
+        return "wiped"
+
+    @asynccontextmanager
+    async def serving() -> AsyncIterator[Runtime]:
+        runtime = Runtime(engine=InProcessEngine(tmp_path / "runs.db"))
+        planner = ScriptedPlanner([calling("wipe"), first_answer])
+        agents_of(runtime).register(agent("x.agent", planner, dynamic=(Coming(),)))
+        async with runtime:
+            yield runtime
+
+    async with serving() as runtime:
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
+        asked = await waiting(handle)
+    async with serving() as runtime:
+        assert (await runtime.deliver(asked.token, {"approved": True})).json == b'"wiped"'

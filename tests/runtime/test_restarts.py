@@ -356,6 +356,30 @@ async def test_the_files_hold_no_token_and_no_secret_but_in_the_key(file: File) 
     assert any(asked.id.encode() in content for content in kept.values())
 
 
+async def test_who_reads_the_files_can_approve_nothing(file: File, tmp_path: Path) -> None:
+    """All but the key, with a key of their own; before there is an answer, and with one that is kept."""
+    asked = await file.asked(CONFIRMED)
+    async with Runtime(engine=file.engine(worker=False)) as desk:
+        other = await file.asked(CONFIRMED)
+        await desk.deliver(other.token, YES, by="jo", wait_s=0)
+    copy = File(tmp_path / "copy" / "runs.db")
+    copy.path.parent.mkdir()
+    for one in file.path.parent.iterdir():
+        if one.is_file() and one.suffix != ".key":
+            copy.path.with_name(one.name).write_bytes(one.read_bytes())
+    async with Runtime(engine=copy.engine(worker=False)) as reader:
+        (forged,) = await reader.suspended()
+        assert forged.id == asked.id
+    executor = Listing()
+    async with file.serving(executor, CONFIRMED) as made:
+        assert (await made.deliver(other.token, YES, by="jo")).status == "ok"
+        for token in (forged.token, asked.token.rpartition(".")[0], f"{asked.token}x"):
+            with pytest.raises(UnknownSuspensionError):
+                await made.deliver(token, YES)
+        assert await made.suspended() == (asked,)
+    assert len(executor.calls) == 1
+
+
 TAMPERING: dict[str, Callable[[bytes, bytes], bytes]] = {
     "other arguments": lambda kept, other: kept.replace(b"s1", b"s2"),
     "nothing": lambda kept, other: b"{}",

@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
+from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 import pytest
@@ -139,9 +140,11 @@ def lambda_of(type_: Any) -> Any:
         (devices.ResetDeviceApproval, {"keep_name": False}, devices.ResetDeviceApproval(keep_name=False)),
     ],
 )
+@pytest.mark.parametrize("is_later", [False, True], ids=["here", "after a restart"])
 async def test_a_question_gives_back_the_type_that_it_asks_for(
-    serve: Callable[..., Runtime], type_: Any, answer: Any, typed: Any
+    tmp_path: Path, type_: Any, answer: Any, typed: Any, is_later: bool
 ) -> None:
+    """Also to the executor of another runtime, which runs from its first line."""
     heard: list[Any] = []
 
     async def ask(ctx: ToolContext) -> str | Unfinished:
@@ -152,9 +155,17 @@ async def test_a_question_gives_back_the_type_that_it_asks_for(
         heard.append((given, ctx.answer))
         return "heard"
 
-    runtime = serve(ask)
-    asked = waiting(await runtime.call("ask", {}, META))
-    assert (await runtime.deliver(asked.token, answer)).status == "ok"
+    def process() -> Runtime:
+        made = Runtime(engine=InProcessEngine(tmp_path / "runs.db"))
+        made.register(function_toolset("x.tools", [ask]))
+        return made
+
+    async with process() as runtime:
+        asked = waiting(await runtime.call("ask", {}, META))
+        if not is_later:
+            assert (await runtime.deliver(asked.token, answer)).status == "ok"
+    async with process() as runtime:  # which has the outcome, or finds it
+        assert (await runtime.deliver(asked.token, answer)).status == "ok"
     plain = (
         {name: one for name, one in answer.items() if one is not None} if isinstance(answer, dict) else answer
     )
