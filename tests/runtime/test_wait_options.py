@@ -100,7 +100,7 @@ async def test_a_run_of_an_agent_goes_on_without_the_answer() -> None:
         handle = await agents_of(made).client("x.agent").start("Go.", session_id="s")
         (awaiting,) = (await handle.settled()).awaiting
         began = now()
-        assert (await handle.result()).text == '{"error":"nobody answered in time"}'
+        assert (await handle.result()).text == '{"error":"add was not run: nobody answered in time"}'
         assert now() - began == 60
         with pytest.raises(LateAnswerError):
             await made.deliver(awaiting.token, YES)
