@@ -56,7 +56,7 @@ class Instructions:
             return 0
 
         def opened(*args: Any, **how: Any) -> sqlite3.Connection:
-            database = connect(*args, **how)
+            database: sqlite3.Connection = connect(*args, **how)
             database.set_progress_handler(count, 1)
             return database
 
