@@ -11,7 +11,8 @@ from toolgen.dsl import (
     Type,
     build,
 )
-from toolgen.expr import Diagnostic, render, tree
+from toolgen.expr import tree
+from toolgen.findings import Finding, render
 from toolgen.shapes.fields import (
     Field,
     ObjectType,
@@ -33,7 +34,7 @@ def codes(*children: Service | Type) -> list[str]:
     return [diagnostic.code for diagnostic in build(Design("home", "A home.", *children)).diagnostics]
 
 
-def only(*children: Service | Type) -> Diagnostic:
+def only(*children: Service | Type) -> Finding:
     """Return the one thing that is wrong with a design."""
     (diagnostic,) = build(Design("home", "A home.", *children)).diagnostics
     return diagnostic

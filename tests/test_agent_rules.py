@@ -42,7 +42,8 @@ from toolgen.dsl import (
 from toolgen.dsl.agents import AgentChild
 from toolgen.dsl.services import ServiceChild
 from toolgen.dsl.structure import ToolClause
-from toolgen.expr import Diagnostic, tree
+from toolgen.expr import tree
+from toolgen.findings import Finding
 
 ID = Attribute("id", String, "Device.", required=True)
 HARD = Attribute("hard", Boolean, "At once.")
@@ -78,7 +79,7 @@ def wrong(*children: ServiceChild) -> tuple[str, str, str]:
     return found.code, found.message, found.hint
 
 
-def places(diagnostic: Diagnostic) -> list[str]:
+def places(diagnostic: Finding) -> list[str]:
     return [related.message for related in diagnostic.related]
 
 

@@ -292,7 +292,7 @@ def test_a_reference_to_nothing_suggests_something(reference: AgentToolset, mess
     (diagnostic,) = build(home(*children)).diagnostics
     assert diagnostic.message == f"AgentToolset names {message}"
     assert diagnostic.hint.startswith("did you mean")
-    assert diagnostic.source is reference.source
+    assert diagnostic.place == reference.source.located()
 
 
 def test_wrong_arguments_are_all_told() -> None:

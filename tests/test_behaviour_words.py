@@ -50,7 +50,8 @@ from toolgen.dsl import (
     Toolset,
 )
 from toolgen.dsl.structure import ToolClause
-from toolgen.expr import Diagnostic, tree
+from toolgen.expr import tree
+from toolgen.findings import Finding
 from toolgen.runtime import ConfirmSpec, LongRunningSpec, ToolCall, ToolContext, ToolResult
 
 ARGS = Args(
@@ -367,14 +368,14 @@ class TestToolsets:
             ),
         )
 
-    def native(self, *tools: Tool | NativeTool) -> Diagnostic:
+    def native(self, *tools: Tool | NativeTool) -> Finding:
         return only(Service("s", "S.", Toolset("t", "T.", *tools)))
 
     def test_a_kind_is_a_name_beside_the_other_tools(self) -> None:
         first, second = NativeTool("openai", "web_search"), NativeTool("google", "web_search")
         for tools in ((first, second), (Tool("web_search", "Search."), second)):
             found = self.native(*tools)
-            assert (found.code, found.source.line) == ("duplicate-name", second.source.line)
+            assert (found.code, found.place.line) == ("duplicate-name", second.source.line)
             assert found.hint == "move one of them into another toolset: ids are service.toolset.kind"
 
     def test_the_names_of_provider_and_kind_are_checked(self) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from toolgen.dsl import Evaluation, build
-from toolgen.expr import render
+from toolgen.findings import render
 
 FOLDER = Path(__file__).parent / "broken"
 DESIGNS = sorted(FOLDER.glob("*.py"))
@@ -37,7 +37,7 @@ def test_fifty_mistakes_give_fifty_lines() -> None:
     """Everything comes at once, in the order of the file, and no two lines say the same."""
     diagnostics = evaluate(FOLDER / "many.py").diagnostics
     assert len({diagnostic.message for diagnostic in diagnostics}) == len(diagnostics) >= 50
-    places = [diagnostic.source.place for diagnostic in diagnostics]
+    places = [(one.place.file, one.place.line, one.place.column) for one in diagnostics]
     assert places == sorted(places)
 
 

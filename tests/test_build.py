@@ -43,7 +43,8 @@ from toolgen.dsl import (
     Type,
     build,
 )
-from toolgen.expr import render, tree
+from toolgen.expr import tree
+from toolgen.findings import render
 from toolgen.shapes.design.schema import object_schema
 from toolgen.shapes.fields import (
     ArrayType,
@@ -446,8 +447,8 @@ def test_diagnostics_are_in_the_order_of_the_file() -> None:
     first, second = Attribute("a b", Int, "A."), Attribute("c d", Int, "C.")
     diagnostics = build(Design("home", "A home.", Type("T", "T.", second, first))).diagnostics
     assert ["a b" in diagnostic.message for diagnostic in diagnostics] == [True, False]
-    assert diagnostics[0].source.line == diagnostics[1].source.line
-    assert diagnostics[0].source.column < diagnostics[1].source.column
+    assert diagnostics[0].place.line == diagnostics[1].place.line
+    assert diagnostics[0].place.column < diagnostics[1].place.column
 
 
 def test_places_without_columns_still_have_a_line() -> None:

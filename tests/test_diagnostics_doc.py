@@ -16,8 +16,7 @@ Codes are stable. Each stands here with why it is a mistake, a small design that
 says about that, and what repairs it; `toolgen explain CODE` prints the same. This page is written from
 the table in `toolgen/expr/codes.py` and from `toolgen/cli/explanations` (`UPDATE=1 make test`).
 
-`toolgen gen --format json` prints one object a line with `code`, `message`, `file`, `line`, `column`,
-`end`, `hint` and `related`; lines and columns count from 1, and `end` is the place right after.
+`toolgen gen --format json` prints one object a line, in the form that [commands.md](commands.md) describes.
 `--format github` prints workflow commands, which GitHub shows beside the lines of a pull request.
 """
 

@@ -84,8 +84,8 @@ def test_a_code_stands_with_the_word_that_it_points_to(code: str, tmp_path: Path
     file = tmp_path / "design.py"
     file.write_text(blocks(code)["python"], "utf-8")
     (diagnostic,) = build(runpy.run_path(str(file))["design"]).diagnostics
-    line = file.read_text("utf-8").splitlines()[diagnostic.source.line - 1]
-    word = re.match(r"\w+", line[diagnostic.source.column - 1 :])
+    line = file.read_text("utf-8").splitlines()[diagnostic.place.line - 1]
+    word = re.match(r"\w+", line[diagnostic.place.column - 1 :])
     assert word
     assert code in causes(word[0])
 

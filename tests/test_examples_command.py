@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from toolgen.cli import main
 
 from .conftest import DESIGN, ProjectFolder
+from .findings import findings_in
 from .test_call_command import EXECUTOR, MAIN
 
 ROOT = Path(__file__).parents[1]
@@ -77,8 +77,8 @@ def test_what_an_example_raised_is_told_with_its_place(greeter: ProjectFolder) -
     line = broken.splitlines().index("        1 // 0") + 1
     cause = f"executors/hall/people.py:{line}: ZeroDivisionError: integer division or modulo by zero"
     assert f"\n}}\n{cause}\n" in greeter.run("test", "--session", "s-9").out
-    for record in greeter.run("test", "--session", "s-9", "--format", "json").out.splitlines():
-        assert json.loads(record)["message"].endswith(f"\n{cause}")
+    for finding in findings_in(greeter.run("test", "--session", "s-9", "--format", "json").out):
+        assert finding["message"].endswith(f"\n{cause}")
 
 
 def test_a_result_of_another_class_is_told(greeter: ProjectFolder) -> None:
@@ -166,7 +166,7 @@ def test_programs_get_a_record_of_each_failure(greeter: ProjectFolder) -> None:
     greeter.write("app/design.py", with_examples(WRONG))
     done = greeter.run("test", "--session", "s-9", "--format", "json")
     assert (done.code, done.err) == (1, "3 examples: 2 failed\n")
-    first, second = map(json.loads, done.out.splitlines())
+    first, second = findings_in(done.out)
     assert second == {
         "severity": "error",
         "code": "example-failed",
@@ -176,6 +176,8 @@ def test_programs_get_a_record_of_each_failure(greeter: ProjectFolder) -> None:
         "column": 9,
         "end": {"line": 18, "column": 36},
         "hint": "",
+        "suppressible": False,
+        "related": [],
     }
     assert (first["line"], '+  "text": "Good day, Ada of s-9! ☀"' in first["message"]) == (17, True)
     done = greeter.run("test", "--session", "s-9", "--format", "github")

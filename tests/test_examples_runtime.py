@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from toolgen.cli import main
 
 from .conftest import ProjectFolder
+from .findings import findings_in
 from .test_examples_command import ROOT, with_test_runtime
 
 SHOP = """\
@@ -200,8 +200,12 @@ def test_what_is_not_run_is_held_to_the_generated_code(shop: ProjectFolder) -> N
 def test_programs_get_a_warning_of_each_example_that_is_not_run(shop: ProjectFolder) -> None:
     done = shop.run("test", "--tool", "drop", "--format", "json")
     assert (done.code, done.err) == (0, f"1 example: 1 not run\n  hint: {SETTING}\n")
-    record = json.loads(done.out)
-    assert (record["severity"], record["code"]) == ("warning", "example-not-run")
+    (record,) = findings_in(done.out)
+    assert (record["severity"], record["code"], record["suppressible"]) == (
+        "warning",
+        "example-not-run",
+        True,
+    )
     assert (record["file"], record["line"], record["hint"]) == ("app/design.py", 11, SETTING)
     assert record["message"] == f"shop.things.drop, example 1: {WRITES}"
     done = shop.run("test", "--tool", "drop", "--format", "github")

@@ -6,18 +6,23 @@
 import os
 import re
 import runpy
+from collections import Counter
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
-import toolgen.cli
+import toolgen
 from toolgen.cli import main
-from toolgen.cli.explain import EXPLANATIONS, blocks, explain
+from toolgen.cli.explain import EXPLANATIONS, TEXTS, blocks, explain
 from toolgen.cli.problem_codes import PROBLEMS
 from toolgen.codegen.stubs.stubs import State
 from toolgen.dsl import Evaluation, build
-from toolgen.expr import RULES, render
+from toolgen.expr import RULES
+from toolgen.findings import Code, render
+from toolgen.importers.codes import IMPORTS
+
+ROOT = Path(toolgen.__file__).parent
 
 
 def evaluate(design: str, folder: Path) -> Evaluation:
@@ -76,21 +81,29 @@ def test_the_command_explains_lists_and_suggests(capsys: pytest.CaptureFixture[s
     assert main(["explain", "bad-name"]) == 0
     assert capsys.readouterr().out == explain("bad-name") + "\n"
     assert main(["explain"]) == 0
-    assert capsys.readouterr().out.splitlines() == [*RULES, *PROBLEMS]
+    assert capsys.readouterr().out.splitlines() == [*RULES, *TEXTS]
     assert main(["explain", "bad-nam"]) == 2
     assert capsys.readouterr().err == ("error: there is no code 'bad-nam'\n  hint: did you mean bad-name?\n")
     assert main(["explain", "?"]) == 2
     assert "run toolgen explain to see all codes" in capsys.readouterr().err
 
 
-def test_every_code_that_a_record_carries_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("code", TEXTS.values(), ids=lambda code: code.name)
+def test_every_code_of_a_finding_is_explained(code: Code, capsys: pytest.CaptureFixture[str]) -> None:
     """`--format json` prints them beside those of diagnostics, and a reader asks for them the same way."""
-    folder = Path(toolgen.cli.__file__).parent
-    sources = [file.read_text("utf-8") for file in folder.glob("*.py") if file.name != "problem_codes.py"]
-    named = re.findall(r'"((?:python|output|example)-[a-z-]+|environment)"', "\n".join(sources))
-    stubs = {f"stub-{state}" for state in get_args(State)} - {"stub-implemented"}
-    assert {*named, *stubs} == set(PROBLEMS)
-    for code, text in PROBLEMS.items():
-        assert main(["explain", code]) == 0
-        assert capsys.readouterr().out.split() == [code, *text.split()]
-        assert text.endswith(".")
+    assert main(["explain", code.name]) == 0
+    assert capsys.readouterr().out.split() == [code.name, *code.explanation.split()]
+    assert code.explanation.endswith(".")
+
+
+def test_every_code_has_a_user_and_no_code_has_two_meanings() -> None:
+    """The tables name what commands find, no more and no less."""
+    sources = [
+        file.read_text("utf-8") for room in ("cli", "importers") for file in (ROOT / room).glob("*.py")
+    ]
+    words = Counter(re.findall(r"\b[A-Z]+(?:_[A-Z]+)*\b", "\n".join(sources)))
+    constants = {code.name.removeprefix("import-").replace("-", "_").upper() for code in TEXTS.values()}
+    assert [name for name in constants if words[name] < 2] == []
+    assert {f"stub-{state}" for state in get_args(State)} - {"stub-implemented"} <= set(TEXTS)
+    assert len(PROBLEMS) + len(IMPORTS) == len(TEXTS)
+    assert not set(RULES) & set(TEXTS)

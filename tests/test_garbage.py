@@ -35,7 +35,7 @@ from toolgen.dsl import (
     Use,
     build,
 )
-from toolgen.expr import Format, render
+from toolgen.findings import Format, render
 
 
 class Hostile:

@@ -103,16 +103,16 @@ def test_check_names_what_is_not_current_and_the_command(project: ProjectFolder,
     match state:
         case "missing":
             (project.path / TYPES).unlink()
-            line = f"{TYPES}: is missing"
+            line = f"{TYPES}: error: the file is missing [output-missing]"
         case "edited":
             project.write(TYPES, "mine\n")
-            line = f"{TYPES}: was edited"
+            line = f"{TYPES}: error: the file was edited [output-edited]"
         case "stale":
             project.write("app/design.py", DESIGN.replace('"people"', '"persons"'))
-            line = f"{TYPES}: is no longer generated"
+            line = f"{TYPES}: error: the file is no longer generated [output-stale]"
         case _:
             project.write("app/design.py", DESIGN)
-            line = f"{TYPES}: is not what the design says now"
+            line = f"{TYPES}: error: the file is not what the design says now [output-changed]"
     before = project.files()
     done = project.run("gen", "--check")
     assert done.code == 1

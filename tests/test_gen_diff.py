@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from .conftest import DESIGN, ProjectFolder, surroundings
+from .findings import findings_in
 
 TYPES = "app/gen/hall/toolsets/people/types.py"
 STUB = "executors/hall/people.py"
@@ -135,26 +135,30 @@ def test_findings_as_json_have_the_keys_of_diagnostics(project: ProjectFolder) -
     (project.path / "app/gen/types.py").unlink()
     done = project.run("gen", "--check", "--format", "json")
     assert (done.code, done.err) == (1, "to bring it up to date, run: toolgen gen\n")
-    assert [json.loads(line) for line in done.out.splitlines()] == [
+    assert findings_in(done.out) == [
         {
             "severity": "error",
             "code": "output-missing",
-            "message": "is missing",
+            "message": "the file is missing",
             "file": "app/gen/types.py",
             "hint": "run: toolgen gen",
+            "suppressible": False,
+            "related": [],
         },
         {
             "severity": "error",
             "code": "output-edited",
-            "message": "was edited",
+            "message": "the file was edited",
             "file": TYPES,
             "hint": "run: toolgen gen",
+            "suppressible": False,
+            "related": [],
         },
     ]
     project.write("app/design.py", DESIGN.replace("max_length=40", "default=3"))
     done = project.run("gen", "--check", "--format", "json")
     assert (done.code, done.err) == (1, "1 error; nothing was generated\n")
-    assert json.loads(done.out).keys() > {"code", "message", "file", "hint"}
+    assert [finding["code"] for finding in findings_in(done.out)] == ["required-default"]
 
 
 def test_findings_are_annotations_for_github(project: ProjectFolder) -> None:
@@ -163,7 +167,7 @@ def test_findings_are_annotations_for_github(project: ProjectFolder) -> None:
     done = project.run("gen", "--check", "--format", "github")
     assert done.code == 1
     assert done.out == (
-        f"::error file={TYPES},title=output-edited::{TYPES} was edited%0Ahint: run: toolgen gen\n"
+        f"::error file={TYPES},title=output-edited::the file was edited%0Ahint: run: toolgen gen\n"
     )
 
 
@@ -184,7 +188,8 @@ def test_a_file_that_was_edited_and_is_no_longer_generated_has_a_hint_of_its_own
     done = project.run("gen", "--check")
     assert done.code == 1
     assert done.err == (
-        f"{TYPES}: is no longer generated, but was edited; delete it if you do not need it\n"
+        f"{TYPES}: error: the file is no longer generated, but was edited [output-kept]\n"
+        "  hint: delete it if you do not need it\n"
         "to bring it up to date, delete what was kept\n"
     )
 

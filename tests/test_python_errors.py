@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from .conftest import DESIGN, ProjectFolder
+from .findings import findings_in
 
 CASES = {
     # What is planted, the line and the column where it is, what Python says, what to do.
@@ -149,7 +148,7 @@ def test_programs_get_one_record(project: ProjectFolder, planted: Planted, comma
     before = project.files()
     done = project.run(*command, "--format", "json")
     assert done.code == 2
-    (record,) = map(json.loads, done.out.splitlines())
+    (record,) = findings_in(done.out)
     assert (record["severity"], record["code"]) == ("error", "python-error")
     assert record["message"].startswith(message)
     assert (record["file"], record["line"], record["column"]) == ("app/design.py", line, column)
@@ -187,7 +186,7 @@ def test_the_place_is_in_the_project_and_the_file_may_be_another(project: Projec
         "app/texts.py", "import json\n\ndef read(text):\n    return json.loads(text)\n\ntexts = read('{')\n"
     )
     done = project.run("gen", "--format", "json")
-    record = json.loads(done.out)
+    (record,) = findings_in(done.out)
     assert (record["file"], record["line"], record["column"]) == ("app/texts.py", 4, 12)
     assert record["message"].startswith("json.decoder.JSONDecodeError: Expecting property name")
     assert 'texts.py", line 6, in <module>' in done.err
@@ -199,14 +198,14 @@ def test_a_chain_of_errors_is_shown_whole_and_recorded_by_its_last(project: Proj
         "try:\n    Argz\nexcept NameError as error:\n    raise ValueError('no design') from error\n",
     )
     done = project.run("gen", "--format", "json")
-    assert json.loads(done.out)["message"] == "ValueError: no design"
+    assert findings_in(done.out)[0]["message"] == "ValueError: no design"
     assert "NameError: name 'Argz' is not defined" in done.err
 
 
 def test_what_a_design_prints_is_no_record(project: ProjectFolder) -> None:
     project.write("app/design.py", f"print('hello')\nprint('there')\n{DESIGN.replace('String, ', 'Strin, ')}")
     done = project.run("gen", "--format", "json")
-    assert [json.loads(line)["code"] for line in done.out.splitlines()] == ["python-error"]
+    assert [finding["code"] for finding in findings_in(done.out)] == ["python-error"]
     assert done.err.startswith("hello\nthere\n")
 
 
@@ -214,8 +213,8 @@ def test_an_error_that_cannot_say_what_it_is(project: ProjectFolder) -> None:
     design = "class Mute(Exception):\n    def __str__(self): raise OSError\n\nraise Mute\n"
     project.write("app/design.py", design)
     done = project.run("gen", "--format", "json")
-    assert (done.code, json.loads(done.out)["line"]) == (2, 4)
-    assert json.loads(done.out)["message"] == "app.design.Mute: <exception str() failed>"
+    assert (done.code, findings_in(done.out)[0]["line"]) == (2, 4)
+    assert findings_in(done.out)[0]["message"] == "app.design.Mute: <exception str() failed>"
 
 
 @pytest.mark.parametrize(
@@ -231,7 +230,7 @@ def test_every_error_of_the_environment_is_a_record(
     project.write("app/design.py", design)
     done = project.run("gen", "--format", "json")
     assert done.code == 2
-    record = json.loads(done.out)
+    (record,) = findings_in(done.out)
     assert record["hint"]
     assert (record["code"], record["message"]) == ("environment", message)
     assert project.run("gen", "--format", "github").out.startswith(f"::error title=environment::{message}")
@@ -242,6 +241,6 @@ def test_the_source_of_an_import_is_the_authors_code_too(project: ProjectFolder)
     project.write("tools.py", "def search(query: Texd) -> str: ...\n")
     done = project.run("import", "python", "tools.py", "--format", "json")
     assert done.code == 2
-    record = json.loads(done.out)
+    (record,) = findings_in(done.out)
     assert (record["file"], record["line"]) == ("tools.py", 1)
     assert record["message"] == "NameError: name 'Texd' is not defined"

@@ -65,8 +65,8 @@ def check(data: bytes) -> Stub:
     again = read_stub(stub.followed, TOOLSET, PACKAGE)
     assert again.insertions == ()
     assert again.followed == stub.followed
-    added = [finding for finding in again.findings if finding.line in stub.added_lines]
-    promised = [finding for finding in stub.findings if finding.text.endswith(f"; {RUN}")]
+    added = [finding for finding in again.statuses if finding.line in stub.added_lines]
+    promised = [finding for finding in stub.statuses if finding.text.endswith(f"; {RUN}")]
     assert bool(stub.insertions) == bool(promised)
     assert [finding.state for finding in added] == ["unimplemented"] * len(promised)
     return stub
@@ -217,7 +217,7 @@ def test_where_no_place_is_sure_nothing_changes(body: str) -> None:
     data = f"{BASE.rstrip()}{body}".encode()
     stub = read_stub(data, TOOLSET, PACKAGE)
     assert stub.followed == data
-    assert {finding.state for finding in stub.findings} == {"missing"}
+    assert {finding.state for finding in stub.statuses} == {"missing"}
 
 
 def test_an_inserted_method_is_what_a_new_stub_has() -> None:

@@ -42,7 +42,7 @@ SIGNATURE = "async def find(self, payload: devices.FindPayload, ctx: ToolContext
 
 
 def states(text: str, of: Toolset, *kinds: str) -> list[str]:
-    found = read_stub(text.encode(), of, "gen").findings
+    found = read_stub(text.encode(), of, "gen").statuses
     return [f"{finding.line}: {finding.text}" for finding in found if finding.state in kinds]
 
 
@@ -104,7 +104,7 @@ def test_missing_methods_are_listed_at_their_class(text: str, found: list[str]) 
 )
 def test_a_file_that_is_not_python_is_named_and_left_alone(data: bytes) -> None:
     stub = read_stub(data, OPEN, "gen")
-    assert [finding.text[:16] for finding in stub.findings] == ["does not parse: "]
+    assert [finding.text[:16] for finding in stub.statuses] == ["does not parse: "]
     assert stub.followed == data
 
 
@@ -113,7 +113,7 @@ def test_a_long_expression_is_no_danger(terms: int) -> None:
     data = f"x = {'1 + ' * terms}1\nclass Devices(devices.DevicesExecutor):\n    pass\n".encode()
     stub = read_stub(data, OPEN, "gen")
     assert stub.followed.startswith(data)
-    (finding,) = stub.findings
+    (finding,) = stub.statuses
     assert (stub.followed == data) == ("too deep" in finding.text or "does not parse" in finding.text)
 
 

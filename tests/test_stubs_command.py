@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import pytest
 from ruff import find_ruff_bin
 
 from .conftest import DESIGN, ProjectFolder
+from .findings import findings_in
 
 STUB = "executors/hall/people.py"
 LEAVE = '''
@@ -19,6 +19,9 @@ LEAVE = '''
         """Say goodbye."""
         raise NotImplementedError("leave returns LeaveResult with text")
 '''
+GREET_ERROR = (
+    f"{STUB}:13:1: error: People.greet is not implemented (tool hall.people.greet) [stub-unimplemented]"
+)
 GREET_IS_OPEN = f"{STUB}:13: People.greet is not implemented (tool hall.people.greet)"
 
 
@@ -130,10 +133,13 @@ def test_the_state_is_shown(project: ProjectFolder) -> None:
 def test_check_fails_on_what_is_open(project: ProjectFolder) -> None:
     done = project.run("stubs", "--check")
     assert (done.code, done.out) == (1, "")
-    assert done.err == f"{STUB}:1: is not there; run: toolgen gen\nexecutors: 1 missing\n"
+    assert (
+        done.err
+        == f"{STUB}:1:1: error: is not there; run: toolgen gen [stub-missing]\nexecutors: 1 missing\n"
+    )
     project.run("gen")
     done = project.run("stubs", "--check")
-    assert (done.code, done.err) == (1, f"{GREET_IS_OPEN}\nexecutors: 1 unimplemented\n")
+    assert (done.code, done.err) == (1, f"{GREET_ERROR}\nexecutors: 1 unimplemented\n")
     implement(project)
     done = project.run("stubs", "--check")
     assert (done.code, done.out, done.err) == (0, "", "executors: 1 implemented\n")
@@ -204,7 +210,7 @@ def test_an_executor_of_a_toolset_that_is_gone_is_named(project: ProjectFolder) 
     done = project.run("stubs")
     assert done.out.splitlines()[-1] == line
     assert done.err == "executors: 1 unimplemented, 1 orphaned\n"
-    (record,) = map(json.loads, project.run("stubs", "--format", "json").out.splitlines()[1:])
+    _, record = findings_in(project.run("stubs", "--format", "json").out)
     assert (record["severity"], record["code"], record["file"]) == ("warning", "stub-orphaned", STUB)
     (project.path / STUB).unlink()
     assert project.run("gen").err == "app/gen: up to date\n"

@@ -21,7 +21,7 @@ from tests.conformance.mutated_schemas import mutated
 from tests.golden import write
 from toolgen.codegen import generate
 from toolgen.dsl import Args, Design, Evaluation, JSONSchema, Service, Tool, Toolset, build
-from toolgen.expr import render
+from toolgen.findings import render
 from toolgen.importers.design import design_files
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.text import read_document
@@ -61,7 +61,7 @@ def test_a_mutated_schema_is_imported_or_one_error(number: int, folder: Path) ->
     design = design_files(source, name="mutated", service="others")
     errors = [finding for finding in (*source.findings, *design.findings) if not finding.is_warning]
     refused = Counter(error.tool for error in errors)
-    assert all(error.message and error.hint and error.pointer for error in errors), errors
+    assert all(error.message and error.hint and error.place.pointer for error in errors), errors
     assert design.imported + len(refused) == TOOLS, "each tool is imported, or is refused by name"
     write(folder, design.files)
     evaluation = build(runpy.run_path(str(folder / next(iter(design.files))))["design"])

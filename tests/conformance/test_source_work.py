@@ -121,7 +121,7 @@ def test_an_integer_of_too_many_digits_costs_its_tool_only(tmp_path: Path) -> No
     source = read_schemas(read_document(file))
     assert [tool.name for tool in source.tools] == ["good"]
     [finding] = source.findings
-    assert (finding.tool, finding.pointer) == ("long", "/0/parameters/default")
+    assert (finding.tool, finding.place.pointer) == ("long", "/0/parameters/default")
     assert finding.message == "the number is too large"
 
 

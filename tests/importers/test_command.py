@@ -12,6 +12,7 @@ import pytest
 from toolgen.cli import main
 
 from ..conftest import Done, in_a_process
+from ..findings import findings_in
 
 READ = {
     "name": "read_file",
@@ -198,11 +199,20 @@ def test_the_toolset_is_called_after_the_source(folder: Folder, file: str, name:
 def test_findings_are_printed_for_programs(folder: Folder) -> None:
     source = folder.write([BROKEN, {**READ, "annotations": {"readOnlyHint": 1}}])
     done = folder.run("mcp", source, "--format", "json")
-    error, warning = [json.loads(line) for line in sorted(done.out.splitlines())]
-    if error["is_warning"]:
-        error, warning = warning, error
-    assert (error["file"], error["tool"], error["is_warning"]) == ("files.json", "broken", False)
-    assert warning["pointer"] == "/1/annotations/readOnlyHint"
+    warning, error = findings_in(done.out)
+    assert (error["severity"], error["code"]) == ("error", "import-bad-schema")
+    assert (error["file"], error["tool"], error["pointer"]) == ("files.json", "broken", "/0/inputSchema/type")
+    assert warning == {
+        "severity": "warning",
+        "code": "import-left-out",
+        "message": "readOnlyHint is a number; it is left out",
+        "tool": "read_file",
+        "file": "files.json",
+        "pointer": "/1/annotations/readOnlyHint",
+        "hint": "true or false",
+        "suppressible": False,
+        "related": [],
+    }
     done = folder.run("mcp", source, "--format", "github", "--force")
     assert sorted(line.partition(" ")[0] for line in done.out.splitlines()) == ["::error", "::warning"]
 

@@ -159,7 +159,7 @@ def test_a_tool_without_a_description_gets_one_and_a_warning() -> None:
     found = imported(tool("find_things", {"type": "object"}, description=" ", pointer="/tools/0"))
     assert '"Find things."' in found.files["tools.py"]
     (finding,) = found.findings
-    assert (finding.tool, finding.pointer, finding.is_warning) == ("find_things", "/tools/0", True)
+    assert (finding.tool, finding.place.pointer, finding.is_warning) == ("find_things", "/tools/0", True)
 
 
 def test_tools_of_one_identifier_are_numbered_and_said(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_tool_with_a_bad_schema_is_left_out_with_its_place() -> None:
     )
     assert found.imported == 1
     (finding,) = found.findings
-    assert finding.pointer.startswith("/tools/0/inputSchema/properties/a")
+    assert str(finding.place.pointer).startswith("/tools/0/inputSchema/properties/a")
 
 
 def test_without_a_tool_there_are_no_files() -> None:
@@ -204,7 +204,7 @@ def test_a_default_of_a_required_property_is_left_out_with_a_warning() -> None:
     arguments = object_({"limit": {"type": "integer", "default": 3}}, "limit")
     found = imported(tool("find", arguments, arguments_pointer="/tools/0/inputSchema"))
     (finding,) = found.findings
-    assert finding.pointer == "/tools/0/inputSchema/properties/limit/default"
+    assert finding.place.pointer == "/tools/0/inputSchema/properties/limit/default"
     assert finding.is_warning
     assert "default" not in found.files["tools.py"]
 

@@ -53,7 +53,7 @@ def test_a_hint_that_is_no_boolean_is_left_out_with_a_warning() -> None:
     source = read([{**TOOL, "annotations": {"readOnlyHint": "yes"}}])
     assert source.tools[0].annotations == {}
     [finding] = source.findings
-    assert (finding.tool, finding.pointer) == ("read_file", "/0/annotations/readOnlyHint")
+    assert (finding.tool, finding.place.pointer) == ("read_file", "/0/annotations/readOnlyHint")
     assert finding.is_warning
 
 
@@ -61,12 +61,12 @@ def test_a_tool_without_input_schema_is_left_out() -> None:
     source = read([{"name": "a", "input_schema": OBJECT}, TOOL])
     assert [tool.name for tool in source.tools] == ["read_file"]
     [finding] = source.findings
-    assert (finding.tool, finding.pointer, finding.hint) == ("a", "/0", "add 'inputSchema'")
+    assert (finding.tool, finding.place.pointer, finding.hint) == ("a", "/0", "add 'inputSchema'")
 
 
 def test_a_first_page_says_that_it_is_one() -> None:
     [finding] = read({"tools": [TOOL], "nextCursor": "2"}).findings
-    assert (finding.pointer, finding.is_warning) == ("/nextCursor", True)
+    assert (finding.place.pointer, finding.is_warning) == ("/nextCursor", True)
 
 
 @pytest.mark.parametrize(
@@ -84,4 +84,4 @@ def test_what_is_no_tool_list_is_refused(document: object, message: str) -> None
 
 def test_a_list_that_is_none_is_a_finding() -> None:
     [finding] = read({"tools": {"read_file": TOOL}}).findings
-    assert (finding.pointer, finding.message) == ("/tools", "the list of tools is an object")
+    assert (finding.place.pointer, finding.message) == ("/tools", "the list of tools is an object")

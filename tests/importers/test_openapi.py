@@ -232,7 +232,7 @@ def test_what_cannot_be_read_costs_its_operation_only(
     source = operation(value)
     assert source.tools == ()
     [finding] = source.findings
-    assert (finding.tool, finding.pointer) == ("x", f"/paths/~1x/post{pointer}")
+    assert (finding.tool, finding.place.pointer) == ("x", f"/paths/~1x/post{pointer}")
     assert message in finding.message
 
 

@@ -11,8 +11,9 @@ from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict
 import pytest
 from pydantic import BaseModel, Field
 
+from toolgen.findings import Finding
 from toolgen.importers.python_functions import read_functions
-from toolgen.importers.tool import Finding, ImportedTool
+from toolgen.importers.tool import ImportedTool
 from toolgen.runtime import ToolContext
 from toolgen.shapes.python.docstrings import read_docstring
 
@@ -188,7 +189,7 @@ def test_a_result_need_not_be_an_object() -> None:
 def test_variadics_are_refused_each() -> None:
     def call(*args: str, **options: str) -> None: ...
 
-    assert [(finding.tool, finding.pointer) for finding in findings(call)] == [
+    assert [(finding.tool, finding.place.pointer) for finding in findings(call)] == [
         ("call", "/args"),
         ("call", "/options"),
     ]
@@ -205,7 +206,7 @@ def test_a_type_without_schema_is_refused_by_its_parameter() -> None:
     def call(count: int, thing: Opaque) -> None: ...
 
     [finding] = findings(call)
-    assert (finding.tool, finding.pointer) == ("call", "/thing")
+    assert (finding.tool, finding.place.pointer) == ("call", "/thing")
     assert finding.message.startswith("the type of the parameter 'thing' has no JSON Schema: Unable")
 
 

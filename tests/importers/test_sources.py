@@ -92,7 +92,7 @@ def test_a_deep_schema_costs_its_tool_only(tmp_path: Path) -> None:
     assert [tool.name for tool in source.tools] == ["flat"]
     [finding] = source.findings
     assert (finding.tool, finding.is_warning) == ("deep", False)
-    assert finding.pointer.startswith("/0/parameters/items/items")
+    assert str(finding.place.pointer).startswith("/0/parameters/items/items")
     assert finding.message == "what stands here is nested too deeply to be read"
 
 
@@ -112,7 +112,7 @@ def test_a_key_that_stands_twice_is_a_warning_of_its_tool(tmp_path: Path) -> Non
     text = '[{"name": "a", "parameters": {"type": "string", "type": "object"}}]'
     source = read_schemas(read_document(written(tmp_path, text)))
     [finding] = source.findings
-    assert (finding.tool, finding.pointer, finding.is_warning) == ("a", "/0/parameters/type", True)
+    assert (finding.tool, finding.place.pointer, finding.is_warning) == ("a", "/0/parameters/type", True)
     assert source.tools[0].arguments == {"type": "object"}
 
 
@@ -120,7 +120,7 @@ def test_half_a_character_becomes_a_whole_one(tmp_path: Path) -> None:
     text = '{"title": "a\\ud800", "properties": {"\\udfff": {}}}'
     document = read_document(written(tmp_path, text))
     assert document.value == {"title": "a\ufffd", "properties": {"\ufffd": {}}}
-    assert [(finding.pointer, finding.is_warning) for finding in document.findings] == [
+    assert [(finding.place.pointer, finding.is_warning) for finding in document.findings] == [
         ("/title", True),
         ("/properties", True),
     ]
@@ -128,7 +128,7 @@ def test_half_a_character_becomes_a_whole_one(tmp_path: Path) -> None:
 
 def test_a_number_beyond_a_float_is_found(tmp_path: Path) -> None:
     [finding] = read_document(written(tmp_path, '{"a": [1e999]}')).findings
-    assert (finding.pointer, finding.message) == ("/a/0", "the number is too large")
+    assert (finding.place.pointer, finding.message) == ("/a/0", "the number is too large")
 
 
 def test_lines_that_are_no_json_cost_themselves_only(tmp_path: Path) -> None:
@@ -186,14 +186,14 @@ def test_a_record_brings_result_examples_and_title(tmp_path: Path) -> None:
 def test_a_record_that_is_no_tool_leaves_the_others(tmp_path: Path, record: object, message: str) -> None:
     source = schemas(tmp_path, [record, {"name": "g", "input_schema": OBJECT}])
     assert [tool.name for tool in source.tools] == ["g"]
-    assert [(finding.pointer, finding.message) for finding in source.findings] == [("/0", message)]
+    assert [(finding.place.pointer, finding.message) for finding in source.findings] == [("/0", message)]
 
 
 def test_a_second_tool_of_a_name_is_left_out(tmp_path: Path) -> None:
     source = schemas(tmp_path, [{"name": "f", "input_schema": OBJECT}] * 2)
     assert len(source.tools) == 1
     [finding] = source.findings
-    assert (finding.tool, finding.pointer) == ("f", "/1")
+    assert (finding.tool, finding.place.pointer) == ("f", "/1")
     assert finding.message == "a second tool of this name; the first stands at /0"
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from toolgen.expr import Format
+from toolgen.findings import Format
 from toolgen.importers.tool import Kind
 
 from .config import find_project

@@ -7,25 +7,25 @@ from __future__ import annotations
 
 import difflib
 import json
-import os
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from toolgen.codegen.layout import toolset_path
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable_lines
 from toolgen.dsl import build
-from toolgen.expr import Format
 from toolgen.expr.tree import Design, Example, Tool, Toolset
+from toolgen.findings import NOWHERE, Code, Finding, Format
 from toolgen.runtime import CallMeta, Codec, Runtime, ToolSpec, ToolValidationError
 
 from .config import Project
 from .load import load_design, load_module
-from .outcome import print_output, show, wrong_design
-from .records import Record, RecordedError, record_at, render_records
+from .outcome import print_output, rendered, reported, show
+from .problem import FoundError
+from .problem_codes import EXAMPLE_FAILED, EXAMPLE_NOT_RUN
 from .runtime import (
     load_runtime,
     logged_causes,
@@ -65,7 +65,7 @@ async def run_examples(project: Project, meta: CallMeta, only: str, format: Form
     """
     evaluation = build(load_design(project))
     if evaluation.design is None:
-        return show(wrong_design(evaluation.diagnostics, format, "the design has errors"))
+        return show(reported(evaluation.diagnostics, format, code=1, summary="the design has errors"))
     cases = list(_cases(project, evaluation.design, only))
     require_facts([case.spec for case in cases if not case.not_run], meta)
     runtimes = _Runtimes(project)
@@ -152,7 +152,7 @@ def _spec(project: Project, toolset: Toolset, tool: Tool) -> ToolSpec[Any, Any]:
     name = f"{toolset_path(toolset, project.package)}.specs"
     try:
         specs: tuple[ToolSpec[Any, Any], ...] = load_module(project, name, "package").SPECS
-    except RecordedError:
+    except FoundError:
         raise
     except ToolgenError as error:
         raise ToolgenError(f"there is no generated code for {tool.id}", hint="run: toolgen gen") from error
@@ -218,23 +218,21 @@ def _show_failure(case: _Case, problem: str, format: Format) -> None:
         arguments = json.dumps(case.example.args, ensure_ascii=False)
         print_output(printable_lines(f"{case.name}: {arguments}\n{problem}\n"))
     else:
-        record = _record(case, "example-failed", f"{case.name}: {problem}")
-        print_output(render_records([record], format))
+        print_output(rendered([_finding(case, EXAMPLE_FAILED, problem)], format))
 
 
 def _show_not_run(case: _Case, format: Format) -> None:
     if format == "text":
         print(f"{case.name}: not run: {case.not_run}", file=sys.stderr)
     else:
-        record = _record(case, "example-not-run", f"{case.name}: not run: {case.not_run}", hint=_SETTING)
-        print_output(render_records([replace(record, severity="warning")], format))
+        finding = _finding(case, EXAMPLE_NOT_RUN, f"not run: {case.not_run}", hint=_SETTING)
+        print_output(rendered([finding], format))
 
 
-def _record(case: _Case, code: str, message: str, hint: str = "") -> Record:
+def _finding(case: _Case, code: Code, message: str, hint: str = "") -> Finding:
     source = case.example.source
-    if source is None:
-        return Record(code=code, message=message, hint=hint)
-    return record_at(source, root=os.getcwd(), code=code, message=message, hint=hint)
+    place = NOWHERE if source is None else source.located()
+    return code.finding(f"{case.name}: {message}", place=place, hint=hint)
 
 
 def _summary(count: int, failures: int, not_run: int) -> str:

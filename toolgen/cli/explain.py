@@ -2,7 +2,7 @@
 
 The cause stands in the table of codes; the designs stand in `explanations`, one file a code. Both are
 printed in docs/diagnostics.md too, and the tests run each design before and after its repair. Codes of
-records that are no diagnostics have a text alone, in `problem_codes`.
+other findings have a text alone, in `problem_codes` and `importers/codes.py`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,20 @@ from __future__ import annotations
 import difflib
 import re
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.expr import RULES
+from toolgen.findings import Code
+from toolgen.importers.codes import IMPORTS
 
 from .problem_codes import PROBLEMS
 
+TEXTS: Final[Mapping[str, Code]] = MappingProxyType({**PROBLEMS, **IMPORTS})
+"""The codes that a text explains, without a design."""
 EXPLANATIONS: Final = Path(__file__).with_name("explanations")
 
 _BLOCK: Final = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -35,11 +41,11 @@ def explain(code: str | None) -> str:
         ToolgenError: there is no such code.
     """
     if code is None:
-        return "\n".join([*RULES, *PROBLEMS])
-    if code in PROBLEMS:
-        return f"{code}\n\n{textwrap.fill(PROBLEMS[code], 100)}"
+        return "\n".join([*RULES, *TEXTS])
+    if code in TEXTS:
+        return f"{code}\n\n{textwrap.fill(TEXTS[code].explanation, 100)}"
     if code not in RULES:
-        near = difflib.get_close_matches(code, [*RULES, *PROBLEMS], n=1)
+        near = difflib.get_close_matches(code, [*RULES, *TEXTS], n=1)
         hint = f"did you mean {near[0]}?" if near else "run toolgen explain to see all codes"
         raise ToolgenError(f"there is no code {code!r}", hint=hint)
     parts = [code, textwrap.fill(RULES[code].explanation, 100)]

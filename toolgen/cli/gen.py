@@ -10,13 +10,13 @@ from typing import Final
 from toolgen.codegen import generate
 from toolgen.codegen.write import Report, compare, preview, write
 from toolgen.dsl import build
-from toolgen.expr import Diagnostic, Format
+from toolgen.findings import Finding, Format
 
+from .comparing import GENERATE, differences, kept
 from .config import Project
-from .findings import findings, kept, render_findings
 from .load import load_design
 from .lock import reading, writing
-from .outcome import Outcome, problems, rendered, wrong_design
+from .outcome import Outcome, reported
 from .patch import patch
 from .stubs import StubPlan, plan_stubs
 from .terminal import has_colours
@@ -33,7 +33,7 @@ class _Plan:
     texts: dict[str, str]
     stub_folder: Path
     stubs: StubPlan
-    warnings: tuple[Diagnostic, ...]
+    warnings: tuple[Finding, ...]
     """What the design is not stopped by."""
 
 
@@ -46,16 +46,18 @@ def generate_output(project: Project, format: Format = "text") -> Outcome:
         report = write(
             plan.out, plan.texts, design=project.design, beside=plan.stubs.new, edits=plan.stubs.edits
         )
-        warnings = rendered(plan.warnings, format)
-        notes = [warnings] if warnings and format == "text" else []
-        output = "" if format == "text" else warnings
-        notes += [f"{plan.out / path}: was edited; written again" for path in report.edited]
-        notes += [render_findings([kept(plan.out / path)], "text") for path in report.kept]
+        notes = [f"{plan.out / path}: was edited; written again" for path in report.edited]
         notes += plan.stubs.notes
-        if done := _done(plan, report):
-            summary = f"{plan.out}: {', '.join(done)}"
-            return Outcome(code=0, notes=tuple(notes), output=output, summary=summary)
-        return replace(_current(plan, *notes), output=output)
+        left = [replace(kept(plan.out / path), severity="warning") for path in report.kept]
+        done = _done(plan, report)
+        outcome = reported(
+            [*plan.warnings, *left],
+            format,
+            code=0,
+            notes=notes,
+            summary=f"{plan.out}: {', '.join(done) or 'up to date'}",
+        )
+        return replace(outcome, is_current=not done)
 
 
 def check_output(project: Project, format: Format = "text") -> Outcome:
@@ -64,13 +66,12 @@ def check_output(project: Project, format: Format = "text") -> Outcome:
         plan = _plan(project, format)
         if isinstance(plan, Outcome):
             return plan
-        found = findings(plan.out, compare(plan.out, plan.texts))
+        found = differences(plan.out, compare(plan.out, plan.texts))
         if not found:
             return _current(plan)
-        repair = (
-            "run: toolgen gen" if any(one.is_repaired_by_gen for one in found) else "delete what was kept"
-        )
-        return problems(render_findings(found, format), format, f"to bring it up to date, {repair}")
+        is_repaired = any(finding.hint == GENERATE for finding in found)
+        repair = GENERATE if is_repaired else "delete what was kept"
+        return reported(found, format, code=1, summary=f"to bring it up to date, {repair}")
 
 
 def diff_output(project: Project, format: Format = "text") -> Outcome:
@@ -89,8 +90,8 @@ def diff_output(project: Project, format: Format = "text") -> Outcome:
         )
 
 
-def _current(plan: _Plan, *notes: str) -> Outcome:
-    return Outcome(code=0, notes=notes, summary=f"{plan.out}: up to date", is_current=True)
+def _current(plan: _Plan) -> Outcome:
+    return Outcome(code=0, summary=f"{plan.out}: up to date", is_current=True)
 
 
 def _plan(project: Project, format: Format) -> _Plan | Outcome:
@@ -108,9 +109,10 @@ def _plan(project: Project, format: Format) -> _Plan | Outcome:
     )
 
 
-def _wrong(diagnostics: tuple[Diagnostic, ...], format: Format) -> Outcome:
+def _wrong(diagnostics: tuple[Finding, ...], format: Format) -> Outcome:
     errors = sum(not diagnostic.is_warning for diagnostic in diagnostics)
-    return wrong_design(diagnostics, format, f"{_count(errors, 'error')}; nothing was generated")
+    summary = f"{_count(errors, 'error')}; nothing was generated"
+    return reported(diagnostics, format, code=1, summary=summary)
 
 
 def _done(plan: _Plan, report: Report) -> list[str]:

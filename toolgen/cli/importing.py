@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import keyword
 import os
-import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, assert_never
+from typing import assert_never
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.printable import printable
-from toolgen.expr import Format
-from toolgen.expr.rendering import workflow_command
+from toolgen.findings import Finding, Format
 from toolgen.importers.design import design_files
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.mcp import read_mcp
 from toolgen.importers.openapi import read_openapi
 from toolgen.importers.python_functions import read_functions
 from toolgen.importers.text import read_document
-from toolgen.importers.tool import Finding, Kind, Source
+from toolgen.importers.tool import Kind, Source
 from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, snake
 
 from .functions import find_functions
-from .outcome import Outcome
+from .outcome import Outcome, reported
 from .placing import place_files
-from .terminal import has_colours
-
-_LONGEST_SHOWN: Final = 200
-"""Characters of a name or a pointer from the source."""
-
-_BOLD, _RED, _YELLOW, _CYAN = "1", "1;31", "1;33", "36"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,26 +58,28 @@ def import_tools(request: Request) -> Outcome:
     source = _read(request.kind, request.source)
     name = request.name or _name(source.name)
     design = design_files(source, name=name, service=request.service or name)
-    found = (*source.findings, *design.findings)
+    found = [_in_file(finding, request.source) for finding in (*source.findings, *design.findings)]
     errors = [finding for finding in found if not finding.is_warning]
     counted = _counted(errors, found)
-    report = _rendered(found, request)
     if not design.imported or (errors and request.is_strict):
         reason = "--strict" if design.imported else "no tool could be imported"
-        return _outcome(
-            1, request, report, (), f"{reason}: {counted or 'the source has none'}; nothing was written"
-        )
+        summary = f"{reason}: {counted or 'the source has none'}; nothing was written"
+        return reported(found, request.format, code=1, summary=summary)
     module = f"{name}_design"
     written, *schemas = design.files
     files = {f"{module}.py": design.files[written]} | {path: design.files[path] for path in schemas}
     place_files(request.out, files, is_forced=request.is_forced)
-    return _outcome(
-        0,
-        request,
-        report,
-        _next_steps(request.out, module, schemas),
-        f"imported {_number(design.imported, 'tool')}{f'; {counted}' if counted else ''}",
+    return reported(
+        found,
+        request.format,
+        code=0,
+        notes=_next_steps(request.out, module, schemas),
+        summary=f"imported {_number(design.imported, 'tool')}{f'; {counted}' if counted else ''}",
     )
+
+
+def _in_file(finding: Finding, source: str) -> Finding:
+    return replace(finding, place=replace(finding.place, file=source))
 
 
 def _read(kind: Kind, source: str) -> Source:
@@ -137,7 +128,7 @@ def _shown(path: Path) -> str:
     return str(path) if shown.startswith(os.pardir) else shown
 
 
-def _counted(errors: list[Finding], found: tuple[Finding, ...]) -> str:
+def _counted(errors: list[Finding], found: list[Finding]) -> str:
     warnings = len(found) - len(errors)
     parts = [_number(len(errors), "error")] if errors else []
     parts += [_number(warnings, "warning")] if warnings else []
@@ -146,59 +137,3 @@ def _counted(errors: list[Finding], found: tuple[Finding, ...]) -> str:
 
 def _number(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _outcome(code: int, request: Request, report: str, notes: tuple[str, ...], summary: str) -> Outcome:
-    """Return the outcome; what was found goes to people or to programs, as the format says."""
-    if request.format == "text":
-        return Outcome(code=code, notes=(*([report] if report else []), *notes), summary=summary)
-    return Outcome(code=code, output=report, notes=notes, summary=summary)
-
-
-def _rendered(found: Iterable[Finding], request: Request) -> str:
-    match request.format:
-        case "text":
-            colour = has_colours(sys.stderr)
-            return "\n".join(_text(finding, request.source, colour) for finding in found)
-        case "json":
-            return "\n".join(_json(finding, request.source) for finding in found)
-        case "github":
-            return "\n".join(_github(finding, request.source) for finding in found)
-        case _:
-            assert_never(request.format)
-
-
-def _text(finding: Finding, source: str, colour: bool) -> str:
-    def painted(text: str, style: str) -> str:
-        return f"\x1b[{style}m{text}\x1b[0m" if colour else text
-
-    severity = painted("warning:", _YELLOW) if finding.is_warning else painted("error:", _RED)
-    lines = [f"{painted(source, _BOLD)}: {severity} {painted(_message(finding), _BOLD)}"]
-    lines += [f"  {painted('hint:', _CYAN)} {printable(finding.hint)}"] if finding.hint else []
-    return "\n".join(lines)
-
-
-def _message(finding: Finding) -> str:
-    tool = f"tool {_short(finding.tool)!r}" if finding.tool else ""
-    place = f"at {_short(finding.pointer)}" if finding.pointer else ""
-    where = " ".join(part for part in (tool, place) if part)
-    return printable(f"{where}: {finding.message}" if where else finding.message)
-
-
-def _short(text: str) -> str:
-    """Return the text, its middle left out where it is too long to be read."""
-    if len(text) <= _LONGEST_SHOWN:
-        return text
-    half = _LONGEST_SHOWN // 2
-    return f"{text[:half]}…{text[-half:]}"
-
-
-def _json(finding: Finding, source: str) -> str:
-    document: Mapping[str, object] = {"file": source, **asdict(finding)}
-    return printable(json.dumps(document, ensure_ascii=False))
-
-
-def _github(finding: Finding, source: str) -> str:
-    message = _message(finding) + (f"\nhint: {printable(finding.hint)}" if finding.hint else "")
-    command = workflow_command(message, {"file": source})
-    return f"::warning{command.removeprefix('::error')}" if finding.is_warning else command

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.expr import Diagnostic, Format, render
+from toolgen.findings import Finding, Format, render
 
-from .records import record_of, render_records
+from .problem import finding_of
 from .terminal import has_colours
 
 
@@ -39,25 +39,24 @@ def show(outcome: Outcome) -> int:
     return outcome.code
 
 
-def problems(text: str, format: Format, summary: str) -> Outcome:
-    """Return an outcome of code 1; the text goes to people or to programs, as its format says."""
+def reported(
+    findings: Iterable[Finding], format: Format, *, code: int, notes: Iterable[str] = (), summary: str
+) -> Outcome:
+    """Return the outcome of a run; its findings go to people or to programs, as the format says."""
+    text = rendered(findings, format)
     if format == "text":
-        return Outcome(code=1, notes=(text,), summary=summary)
-    return Outcome(code=1, output=text, summary=summary)
+        return Outcome(code=code, notes=(*([text] if text else []), *notes), summary=summary)
+    return Outcome(code=code, output=text, notes=tuple(notes), summary=summary)
 
 
-def wrong_design(diagnostics: Iterable[Diagnostic], format: Format, summary: str) -> Outcome:
-    """Return the outcome of a run that stopped at mistakes of the design."""
-    return problems(rendered(diagnostics, format), format, summary)
-
-
-def rendered(diagnostics: Iterable[Diagnostic], format: Format) -> str:
-    return render(diagnostics, format, os.getcwd(), has_colours(sys.stderr))
+def rendered(findings: Iterable[Finding], format: Format) -> str:
+    """Return the findings as seen from the working directory; text has the colours of stderr."""
+    return render(findings, format, os.getcwd(), has_colours(sys.stderr))
 
 
 def failure(error: ToolgenError, format: Format) -> Outcome:
     """Return the outcome of a run that an error of the environment ended."""
-    output = "" if format == "text" else render_records([record_of(error)], format)
+    output = "" if format == "text" else rendered([finding_of(error)], format)
     return Outcome(code=2, output=output, summary=f"error: {error}")
 
 
@@ -68,7 +67,7 @@ def failures_shown(format: Format) -> Iterator[None]:
         yield
     except ToolgenError as error:
         if format != "text":
-            print_output(render_records([record_of(error)], format))
+            print_output(rendered([finding_of(error)], format))
         raise
 
 

@@ -15,11 +15,12 @@ from types import TracebackType
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.expr.rendering import shown
 from toolgen.expr.source import Source
+from toolgen.findings import Finding, Place, shown
 
+from .problem import FoundError
+from .problem_codes import PYTHON_ERROR
 from .python_hints import hint_for
-from .records import Record, RecordedError, record_at
 
 _TOOLGEN: Final = str(Path(__file__).parents[1]) + os.sep
 _IMPORTING: Final = (str(Path(importlib.__file__).parent) + os.sep, "<frozen importlib")
@@ -30,7 +31,6 @@ _INSTALLED: Final = tuple(
     for key, folder in sysconfig.get_paths().items()
     if key in ("stdlib", "platstdlib", "purelib", "platlib")
 )
-_CODE: Final = "python-error"
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def authors_code(problem: str) -> Iterator[None]:
     What it prints goes to stderr: stdout is for what programs read.
 
     Raises:
-        RecordedError: its record says what Python said, and where in the author's files.
+        FoundError: its finding says what Python said, and where in the author's files.
     """
     try:
         with redirect_stdout(sys.stderr):
@@ -48,41 +48,40 @@ def authors_code(problem: str) -> Iterator[None]:
     except ToolgenError:
         raise
     except (Exception, SystemExit) as error:
-        raise RecordedError(f"{problem}:\n\n{_own_traceback(error)}", record=_record(error)) from error
+        raise FoundError(f"{problem}:\n\n{_own_traceback(error)}", finding=_finding(error)) from error
 
 
 def cause_of(error: BaseException) -> str:
     """Return what Python says, after the last place in the author's files if it went through one."""
-    record = _record(error)
-    place = f"{record.file}:{record.line}: " if record.file else ""
-    return f"{place}{record.message}"
+    finding = _finding(error)
+    place = finding.place
+    before = f"{shown(place.file, os.getcwd())}:{place.line}: " if place.file else ""
+    return f"{before}{finding.message}"
 
 
-def _record(error: BaseException) -> Record:
+def _finding(error: BaseException) -> Finding:
     """Return what Python says, at the last place in the author's files, and what to do."""
     message = _message(error)
     if isinstance(error, SyntaxError) and error.filename and error.lineno and _is_own(error.filename):
         return _of_syntax(error, error.filename, error.lineno, message)
     last = _last_of_author(error.__traceback__)
     if last is None:
-        return Record(code=_CODE, message=message, hint=hint_for(error, None, None))
+        return PYTHON_ERROR.finding(message, hint=hint_for(error, None, None))
     source = Source(last.tb_frame.f_code, last.tb_lasti)
     hint = hint_for(error, last.tb_frame, source)
-    return record_at(source, root=os.getcwd(), code=_CODE, message=message, hint=hint)
+    return PYTHON_ERROR.finding(message, place=source.located(), hint=hint)
 
 
-def _of_syntax(error: SyntaxError, file: str, line: int, message: str) -> Record:
+def _of_syntax(error: SyntaxError, file: str, line: int, message: str) -> Finding:
     column, end_line = max(error.offset or 1, 1), max(error.end_lineno or line, line)
-    return Record(
-        code=_CODE,
-        message=message,
-        file=shown(file, os.getcwd()),
+    place = Place(
+        file=file,
         line=line,
         column=column,
         end_line=end_line,
         end_column=max(error.end_offset or 1, column if end_line == line else 1),
-        hint=hint_for(error, None, None),
     )
+    return PYTHON_ERROR.finding(message, place=place, hint=hint_for(error, None, None))
 
 
 def _last_of_author(trace: TracebackType | None) -> TracebackType | None:

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import CALL_META_NAMES
-from toolgen.expr.rendering import shown
+from toolgen.findings import shown
 from toolgen.runtime import CallMeta, Runtime, ToolSpec, UnknownToolError
 from toolgen.runtime.call.unimplemented import Unimplemented
 from toolgen.runtime.engine import Engine

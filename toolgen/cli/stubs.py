@@ -4,30 +4,36 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import starmap
 from pathlib import Path, PurePosixPath
 from typing import Final, get_args
 
 from toolgen.codegen import stub
 from toolgen.codegen.layout import toolset_path
 from toolgen.codegen.stubs.left import find_left
-from toolgen.codegen.stubs.stubs import Finding, State, Stub, read_stub, stub_path
+from toolgen.codegen.stubs.stubs import State, Status, Stub, read_stub, stub_path
 from toolgen.codegen.write import Edit
 from toolgen.codegen.write.places import read_file
 from toolgen.contract.errors import ToolgenError
 from toolgen.dsl import build
-from toolgen.expr import Format
 from toolgen.expr.tree import Design, Toolset
+from toolgen.findings import Code, Finding, Format, Place
 
 from .config import Project
 from .load import load_design
-from .outcome import Outcome, wrong_design
-from .records import Record, render_records
+from .outcome import Outcome, reported
+from .problem_codes import STUB_CHANGED, STUB_MISSING, STUB_ORPHANED, STUB_UNIMPLEMENTED
 
+_CODES: Final[Mapping[State, Code]] = {
+    "missing": STUB_MISSING,
+    "unimplemented": STUB_UNIMPLEMENTED,
+    "changed": STUB_CHANGED,
+    "orphaned": STUB_ORPHANED,
+}
+"""Of what is not as the design has it."""
 _OPEN: Final = frozenset[State](["missing", "unimplemented"])
-_ABSENT: Final = Finding(line=1, state="missing", text="is not there; run: toolgen gen")
+_ABSENT: Final = Status(line=1, state="missing", text="is not there; run: toolgen gen")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,72 +65,60 @@ def plan_stubs(project: Project, design: Design, folder: Path) -> StubPlan:
         if found.insertions:
             edits[file] = Edit(old=found.data, new=found.followed)
         notes += _notes(file, found, toolset, project)
-    notes += [f"{file}:{finding.line}: {finding.text}" for file, finding in _left(project, design, folder)]
+    notes += [f"{file}:{status.line}: {status.text}" for file, status in _left(project, design, folder)]
     return StubPlan(new=new, edits=edits, notes=tuple(notes))
 
 
 def show_stubs(project: Project, *, check: bool, format: Format = "text") -> Outcome:
     """Show how the methods of all tools stand; with `check` only what is open, and code 1 if anything is.
 
-    For programs there is a record of each that is not as the design has it, or only of what is open.
+    For programs there is a finding of each that is not as the design has it, or only of what is open.
     """
     evaluation = build(load_design(project))
     if evaluation.design is None:
-        return wrong_design(evaluation.diagnostics, format, "the design has errors")
+        return reported(evaluation.diagnostics, format, code=1, summary="the design has errors")
     folder = project.shown(project.stubs)
     lines: list[str] = []
-    found: list[tuple[Path, Finding]] = []
+    found: list[tuple[Path, Status]] = []
     total: Counter[str] = Counter()
     for toolset in toolsets(evaluation.design):
         file = folder / stub_path(toolset)
-        findings = _read(file, toolset, project).findings if os.path.lexists(file) else (_ABSENT,)
+        statuses = _read(file, toolset, project).statuses if os.path.lexists(file) else (_ABSENT,)
         counts = Counter({"bound": sum(tool.binding is not None for tool in toolset.tools)})
-        counts.update(finding.state for finding in findings)
+        counts.update(status.state for status in statuses)
         total += counts
         lines += [f"{toolset.service}.{toolset.name}: {_counts(counts)}"]
-        lines += [f"{file}:{finding.line}: {finding.text}" for finding in findings]
-        found += [(file, finding) for finding in findings]
+        lines += [f"{file}:{status.line}: {status.text}" for status in statuses]
+        found += [(file, status) for status in statuses]
     left = list(_left(project, evaluation.design, folder))
-    lines += [f"{file}:{finding.line}: {finding.text}" for file, finding in left]
-    total.update(finding.state for _, finding in left)
+    lines += [f"{file}:{status.line}: {status.text}" for file, status in left]
+    total.update(status.state for _, status in left)
     found += left
-    is_open = [(file, finding) for file, finding in found if finding.state in _OPEN]
+    is_open = [(file, status) for file, status in found if status.state in _OPEN]
     code = 1 if check and is_open else 0
     summary = f"{folder}: {_counts(total)}"
-    if format != "text":
-        records = starmap(_record, is_open if check else found)
-        return Outcome(code=code, output=render_records(filter(None, records), format), summary=summary)
-    if check:
-        notes = tuple(f"{file}:{finding.line}: {finding.text}" for file, finding in is_open)
-        return Outcome(code=code, notes=notes, summary=summary)
+    if check or format != "text":
+        return reported(_findings(is_open if check else found), format, code=code, summary=summary)
     return Outcome(code=code, output="\n".join(lines), summary=summary)
 
 
-def _record(file: Path, finding: Finding) -> Record | None:
-    """Return the record of what is not as the design has it."""
-    if finding.state == "implemented":
-        return None
-    return Record(
-        code=f"stub-{finding.state}",
-        message=finding.text,
-        severity="error" if finding.state in _OPEN else "warning",
-        file=str(file),
-        line=finding.line,
-        column=1,
-        end_line=finding.line,
-        end_column=1,
-    )
+def _findings(statuses: Iterable[tuple[Path, Status]]) -> Iterator[Finding]:
+    """Yield the findings of what is not as the design has it."""
+    for file, status in statuses:
+        if code := _CODES.get(status.state):
+            place = Place(file=str(file), line=status.line, column=1, end_line=status.line, end_column=1)
+            yield code.finding(status.text, place=place)
 
 
-def _left(project: Project, design: Design, folder: Path) -> Iterator[tuple[Path, Finding]]:
+def _left(project: Project, design: Design, folder: Path) -> Iterator[tuple[Path, Status]]:
     """Yield what is left of toolsets that the design does not have, in the files beside the stubs."""
     there = list(toolsets(design))
     known = {folder / stub_path(toolset) for toolset in there}
     paths = [toolset_path(toolset, project.package) for toolset in there]
     for file in sorted(folder.glob("*/*.py")):
         if file not in known and file.is_file():
-            for finding in find_left(_data(file), paths, project.package):
-                yield file, finding
+            for status in find_left(_data(file), paths, project.package):
+                yield file, status
 
 
 def _counts(counts: Counter[str]) -> str:
@@ -161,10 +155,10 @@ def _notes(file: Path, before: Stub, toolset: Toolset, project: Project) -> Iter
     """Yield what was added, what could not be, and what the author may want to change."""
     added = before.added_lines
     after = read_stub(before.followed, toolset, project.package) if added else before
-    for finding in after.findings:
-        if finding.line in added:
-            yield f"{file}:{finding.line}: added: {finding.text}"
-        elif finding.state in ("missing", "changed", "orphaned"):
-            yield f"{file}:{finding.line}: {finding.text}"
+    for status in after.statuses:
+        if status.line in added:
+            yield f"{file}:{status.line}: added: {status.text}"
+        elif status.state in ("missing", "changed", "orphaned"):
+            yield f"{file}:{status.line}: {status.text}"
     for statement in before.lacks:
         yield f"{file}:1: what was added needs an import: {statement}"

@@ -20,7 +20,7 @@ from threading import Lock
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.expr import Format
+from toolgen.findings import Format
 
 from .config import read_project
 from .gen import generate_output

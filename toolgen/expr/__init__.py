@@ -1,8 +1,6 @@
-"""The checked design, its diagnostics, and the table of their codes."""
+"""The checked design, and the table of what can be wrong with one."""
 
 from .codes import RULES, Rule
-from .diagnostics import Diagnostic, Related
-from .rendering import Format, render
 from .source import Source
 
-__all__ = ["RULES", "Diagnostic", "Format", "Related", "Rule", "Source", "render"]
+__all__ = ["RULES", "Rule", "Source"]

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType
 
+from toolgen.findings import Place
+
 
 @dataclass(frozen=True)
 class Source:
@@ -51,6 +53,18 @@ class Source:
         """Line and column right after the call; its start where Python kept no columns."""
         _, _, line, column = self._extent
         return line, column + 1
+
+    def located(self) -> Place:
+        """Return the place with the first line of the call."""
+        end_line, end_column = self.end
+        return Place(
+            file=self.file,
+            line=self.line,
+            column=self.column,
+            end_line=end_line,
+            end_column=end_column,
+            excerpt=self.excerpt(),
+        )
 
     def encloses(self, other: Source) -> bool:
         """Return whether the other call stands inside this one; True where that cannot be seen."""

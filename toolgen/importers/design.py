@@ -14,15 +14,18 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, Literal
 
+from toolgen.findings import Code, Finding
 from toolgen.schema_reader import read
 from toolgen.schema_reader.document import MOST_VALUES
 from toolgen.shapes import naming
 from toolgen.shapes.fields import Foreign
 
+from . import codes
+from .codes import finding_at
 from .design_names import WORDS, Names, identifier
 from .design_objects import in_words, required_defaults, root_leaf, values_in
 from .design_types import TypeTable
-from .tool import Finding, ImportedTool, Source
+from .tool import ImportedTool, Source
 from .words_layout import WIDTH, Group, Named, Part, Text, call, printed, string
 from .words_limits import NotInWordsError
 
@@ -77,6 +80,7 @@ class _Module:
         wanted = identifier(tool.name, "tool")
         if len(wanted) > naming.LONGEST_NAME:
             self._find(
+                codes.LONG_NAME,
                 tool,
                 tool.pointer,
                 f"has a name of {len(wanted)} characters, and providers take {naming.LONGEST_NAME}",
@@ -86,7 +90,8 @@ class _Module:
         name = self._names.tool(wanted)
         if name != wanted:
             message = f"is called {name!r}, because another tool is {wanted!r} in Python"
-            self._warn(tool, tool.pointer, message, "rename it in the design, if that is not what you want")
+            hint = "rename it in the design, if that is not what you want"
+            self._find(codes.RENAMED, tool, tool.pointer, message, hint)
         return name
 
     def _tool(self, tool: ImportedTool, name: str) -> Part | None:
@@ -100,7 +105,8 @@ class _Module:
         description = _text(tool.description)
         if not description:
             description = f"{naming.title(name)}."
-            self._warn(tool, tool.pointer, "has no description", "say in the design when to use it")
+            hint = "say in the design when to use it"
+            self._find(codes.NO_DESCRIPTION, tool, tool.pointer, "has no description", hint)
         clauses = [
             clause
             for side, foreign in readings.items()
@@ -125,13 +131,13 @@ class _Module:
         self._values += sum(1 for _ in islice(values_in(schema), MOST_VALUES + 1))
         if self._values > _MOST_VALUES:
             message = f"comes after schemas of {_MOST_VALUES:,} values, which is all that one import reads"
-            self._find(tool, pointer, message, "import the source in parts")
+            self._find(codes.TOO_MUCH, tool, pointer, message, "import the source in parts")
             return None
         class_name = naming.class_name(name, _CLASSES[side])
         reading = read(schema, name=class_name, arguments=side == "args")
         for problem in reading.problems:
-            report = self._warn if problem.is_warning else self._find
-            report(tool, pointer + problem.pointer, problem.message, problem.hint)
+            code = codes.ODD_SCHEMA if problem.is_warning else codes.BAD_SCHEMA
+            self._find(code, tool, pointer + problem.pointer, problem.message, problem.hint)
         return reading.foreign
 
     def _object(self, tool: ImportedTool, foreign: Foreign | None, name: str, side: Side) -> Part | None:
@@ -147,9 +153,9 @@ class _Module:
             return call(word, self._schema(tool, foreign, name, side))
         for loss in required_defaults(foreign.schema):
             hint = "what is always there needs no default"
-            self._warn(tool, pointer + loss.pointer, loss.message, hint)
+            self._find(codes.LEFT_OUT, tool, pointer + loss.pointer, loss.message, hint)
         for message in written.losses:
-            self._warn(tool, pointer, message, "write it into the design, if it matters")
+            self._find(codes.LEFT_OUT, tool, pointer, message, "write it into the design, if it matters")
         return call(word, *written.parts) if written.parts else None
 
     def _schema(self, tool: ImportedTool, foreign: Foreign, name: str, side: Side) -> Part:
@@ -182,12 +188,8 @@ class _Module:
         ]
         return "\n\n".join(statements) + "\n"
 
-    def _find(self, tool: ImportedTool, pointer: str, message: str, hint: str) -> None:
-        self._findings.append(Finding(tool=tool.name, pointer=pointer, message=message, hint=hint))
-
-    def _warn(self, tool: ImportedTool, pointer: str, message: str, hint: str) -> None:
-        finding = Finding(tool=tool.name, pointer=pointer, message=message, hint=hint, is_warning=True)
-        self._findings.append(finding)
+    def _find(self, code: Code, tool: ImportedTool, pointer: str, message: str, hint: str) -> None:
+        self._findings.append(finding_at(code, pointer, message, hint=hint, tool=tool.name))
 
 
 def _facts(tool: ImportedTool, name: str) -> Iterator[Part]:

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from toolgen.findings import Finding
+
+from .codes import NO_TOOL, finding_at
 from .pointers import joined
 from .records import Keys, a_kind, collected, read_record
 from .text import Document, attributed
-from .tool import Finding, ImportedTool, Source
+from .tool import ImportedTool, Source
 
 _ARGUMENTS: Final = ("input_schema", "inputSchema", "parameters")
 _RESULT: Final = ("output_schema", "outputSchema")
@@ -67,7 +70,7 @@ def _record(record: object, pointer: str) -> Iterator[ImportedTool | Finding]:
 def _one_schema(schema: object, name: str) -> ImportedTool | Finding:
     if not isinstance(schema, (dict, bool)):
         message = f"the document is {a_kind(schema)}, neither a schema nor a list of tools"
-        return Finding(tool="", pointer="", message=message, hint="name a file of JSON Schema")
+        return finding_at(NO_TOOL, "", message, hint="name a file of JSON Schema")
     title = schema.get("title") if isinstance(schema, dict) else None
     description = schema.get("description") if isinstance(schema, dict) else None
     return ImportedTool(

@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.findings import Finding
 
+from .codes import MORE_PAGES, finding_at
 from .pointers import joined
 from .records import Keys, a_kind, collected, read_records
 from .text import Document, attributed
-from .tool import Finding, ImportedTool, Source
+from .tool import ImportedTool, Source
 
 _KEYS: Final = Keys(arguments=("inputSchema",), result=("outputSchema",), may_have_none=False)
 _HINT: Final = 'save what tools/list answers: {"tools": […]}'
@@ -48,10 +50,9 @@ def _result(value: object) -> tuple[object, object, str]:
 def _tools(tools: object, next_page: object, pointer: str) -> Iterator[ImportedTool | Finding]:
     yield from read_records(tools, pointer, _KEYS)
     if next_page:
-        yield Finding(
-            tool="",
-            pointer=joined(pointer.removesuffix("/tools"), "nextCursor"),
-            message="the list goes on: this is its first page only",
+        yield finding_at(
+            MORE_PAGES,
+            joined(pointer.removesuffix("/tools"), "nextCursor"),
+            "the list goes on: this is its first page only",
             hint="put the tools of all pages into one file",
-            is_warning=True,
         )

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.findings import Finding
 
+from . import codes
+from .codes import finding_at
 from .openapi_schemas import Components, Schemas, UnreadableError, followed
 from .pointers import joined
 from .records import a_kind, collected
 from .text import Document, attributed
-from .tool import Finding, ImportedTool, Source
+from .tool import ImportedTool, Source
 
 _METHODS: Final[Mapping[str, Mapping[str, bool]]] = {
     # RFC 9110, 9.2: which methods are safe, and which are idempotent.
@@ -102,7 +105,7 @@ def _is_3_0(document: dict[str, object]) -> bool:
 def _tools(document: dict[str, object], is_3_0: bool) -> Iterator[ImportedTool | Finding]:
     paths = document.get("paths")
     if not isinstance(paths, dict):
-        yield Finding(tool="", pointer="/paths", message="the document has no paths", hint="add 'paths'")
+        yield finding_at(codes.NO_TOOL, "/paths", "the document has no paths", hint="add 'paths'")
         return
     components = Components(document, is_3_0=is_3_0)
     for path, item in paths.items():
@@ -118,8 +121,8 @@ def _tools(document: dict[str, object], is_3_0: bool) -> Iterator[ImportedTool |
 
 
 def _operations(components: Components, path: str, item: object) -> Iterator[_Operation]:
-    found, pointer = followed(components.document, item, joined("/paths", path))
-    for method, value in found.items():
+    operations, pointer = followed(components.document, item, joined("/paths", path))
+    for method, value in operations.items():
         if method not in _METHODS:
             continue
         if not isinstance(value, dict):
@@ -128,7 +131,7 @@ def _operations(components: Components, path: str, item: object) -> Iterator[_Op
             components=components,
             method=method,
             path=path,
-            item=found,
+            item=operations,
             item_pointer=pointer,
             value=value,
         )
@@ -245,7 +248,7 @@ def _body(operation: _Operation, schemas: Schemas, findings: list[Finding]) -> t
         message = f"the body is {listed}; only JSON and forms can be arguments"
         if is_required:
             raise UnreadableError(pointer, message, hint="leave the operation out, or give it a JSON body")
-        findings.append(Finding(tool=operation.name, pointer=pointer, message=message, is_warning=True))
+        findings.append(finding_at(codes.LEFT_OUT, pointer, message, tool=operation.name))
         return None
     schema, schema_pointer = _media_schema(operation, content, pointer, media_type)
     described = _described(
@@ -259,10 +262,10 @@ def _result(operation: _Operation, findings: list[Finding]) -> tuple[object, str
     responses = operation.value.get("responses")
     if not isinstance(responses, dict):
         return None, ""
-    codes = [code for code in _GOOD if code in responses]
-    if not codes and "default" in responses and not any(code.startswith("2") for code in responses):
-        codes = ["default"]
-    for code in codes:
+    statuses = [code for code in _GOOD if code in responses]
+    if not statuses and "default" in responses and not any(code.startswith("2") for code in responses):
+        statuses = ["default"]
+    for code in statuses:
         place = joined(operation.pointer, "responses", code)
         try:
             response, pointer = followed(operation.components.document, responses[code], place)
@@ -274,9 +277,11 @@ def _result(operation: _Operation, findings: list[Finding]) -> tuple[object, str
             result = schemas.translated(schema, pointer)
             definitions = schemas.definitions()
         except UnreadableError as error:
-            finding = error.finding(operation.name)
             message = f"{error.message}; the tool gets no result"
-            findings.append(replace(finding, message=message, is_warning=True))
+            left_out = finding_at(
+                codes.LEFT_OUT, error.pointer, message, hint=error.hint, tool=operation.name
+            )
+            findings.append(left_out)
             return None, ""
         if definitions and isinstance(result, dict):
             result = {**result, "$defs": definitions}

@@ -10,9 +10,11 @@ from collections import deque
 from typing import Final
 from urllib.parse import quote, unquote
 
+from toolgen.findings import Finding
+
+from .codes import BAD_OPERATION, finding_at
 from .pointers import joined, resolve, split
 from .records import a_kind
-from .tool import Finding
 
 _ONE: Final = frozenset(
     "additionalProperties contains contentSchema else if items not propertyNames then unevaluatedItems "
@@ -36,7 +38,7 @@ class UnreadableError(Exception):
         self.hint = hint
 
     def finding(self, tool: str) -> Finding:
-        return Finding(tool=tool, pointer=self.pointer, message=self.message, hint=self.hint)
+        return finding_at(BAD_OPERATION, self.pointer, self.message, hint=self.hint, tool=tool)
 
 
 class Components:

@@ -10,12 +10,15 @@ from typing import Any
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
+from toolgen.findings import Finding
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.python.annotations import readable
 from toolgen.shapes.python.functions import Function, Parameter, read_function
 
+from . import codes
+from .codes import finding_at
 from .records import collected
-from .tool import Finding, ImportedTool, Source
+from .tool import ImportedTool, Source
 
 
 class _Plain(GenerateJsonSchema):
@@ -40,7 +43,7 @@ def _tool(function: Callable[..., object]) -> Iterator[ImportedTool | Finding]:
     if read.misfits:
         for misfit in read.misfits:
             pointer = f"/{misfit.parameter}" if misfit.parameter else ""
-            yield Finding(tool=name, pointer=pointer, message=misfit.message, hint=misfit.hint)
+            yield finding_at(codes.BAD_FUNCTION, pointer, misfit.message, hint=misfit.hint, tool=name)
         return
     arguments = _arguments(name, read.parameters)
     if isinstance(arguments, Finding):
@@ -82,8 +85,8 @@ def _arguments(tool: str, parameters: tuple[Parameter, ...]) -> dict[str, object
         for name, type_ in types.items():
             if isinstance(problem := _schema(type_, "validation"), str):
                 message = f"the type of the parameter {name!r} has no JSON Schema: {problem}"
-                return Finding(tool=tool, pointer=f"/{name}", message=message, hint="use a plainer type")
-        return Finding(tool=tool, pointer="", message=f"its parameters have no JSON Schema: {schema}")
+                return finding_at(codes.NO_SCHEMA, f"/{name}", message, hint="use a plainer type", tool=tool)
+        return finding_at(codes.NO_SCHEMA, "", f"its parameters have no JSON Schema: {schema}", tool=tool)
     said = {parameter.name: parameter.description for parameter in parameters}
     for name, property_ in schema.get("properties", {}).items():
         if not property_.get("title"):
@@ -102,9 +105,7 @@ def _result(tool: str, function: Function) -> dict[str, Any] | Finding | None:
     schema = _schema(annotation, "serialization")
     if isinstance(schema, str):
         message = f"the type of the result has no JSON Schema: {schema}; the tool gets no result"
-        return Finding(
-            tool=tool, pointer="/return", message=message, hint="use a plainer type", is_warning=True
-        )
+        return finding_at(codes.LEFT_OUT, "/return", message, hint="use a plainer type", tool=tool)
     if function.said.result and "$ref" not in schema:
         schema.setdefault("description", function.said.result)
     return schema

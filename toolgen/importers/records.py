@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolgen.contract.json_value import Json
+from toolgen.findings import Finding
 
+from . import codes
+from .codes import finding_at
 from .pointers import joined
-from .tool import Finding, ImportedTool, Source
+from .tool import ImportedTool, Source
 
 _HINTS: Final = {
     "readOnlyHint": "read_only",
@@ -40,7 +43,7 @@ def collected(name: str, description: str, found: Iterable[ImportedTool | Findin
         elif (first := tools.setdefault(one.name, one)) is not one:
             message = f"a second tool of this name; the first stands at {first.pointer or '/'}"
             hint = "rename one of the two"
-            findings.append(Finding(tool=one.name, pointer=one.pointer, message=message, hint=hint))
+            findings.append(finding_at(codes.DUPLICATE_TOOL, one.pointer, message, hint=hint, tool=one.name))
     return Source(name=name, description=description, tools=tuple(tools.values()), findings=tuple(findings))
 
 
@@ -48,7 +51,7 @@ def read_records(records: object, pointer: str, keys: Keys) -> Iterator[Imported
     """Yield the tool of every record, or what is wrong with it."""
     if not isinstance(records, list):
         message = f"the list of tools is {a_kind(records)}"
-        yield Finding(tool="", pointer=pointer, message=message, hint="make it a list of objects")
+        yield finding_at(codes.NO_TOOL, pointer, message, hint="make it a list of objects")
         return
     for index, record in enumerate(records):
         yield from read_record(record, joined(pointer, index), keys)
@@ -58,19 +61,19 @@ def read_record(record: object, pointer: str, keys: Keys) -> Iterator[ImportedTo
     """Yield the tool of a record; before it what does not count, or instead of it what is wrong."""
     if not isinstance(record, dict):
         message = f"the tool is {a_kind(record)}"
-        yield Finding(tool="", pointer=pointer, message=message, hint="make it an object with a name")
+        yield finding_at(codes.NO_TOOL, pointer, message, hint="make it an object with a name")
         return
     name = record.get("name")
     if not isinstance(name, str) or not name.strip():
         message = f"the tool's name is {a_kind(name)}" if "name" in record else "the tool has no name"
-        yield Finding(tool="", pointer=pointer, message=message, hint='add "name", a text')
+        yield finding_at(codes.NO_TOOL, pointer, message, hint='add "name", a text')
         return
     arguments = next((key for key in keys.arguments if record.get(key) is not None), "")
     result = next((key for key in keys.result if record.get(key) is not None), "")
     if not arguments and not keys.may_have_none:
         message = "has no schema of its arguments"
         hint = f"add {' or '.join(map(repr, keys.arguments))}"
-        yield Finding(tool=name, pointer=pointer, message=message, hint=hint)
+        yield finding_at(codes.NO_SCHEMA, pointer, message, hint=hint, tool=name)
         return
     yield from _not_taken(record, name, pointer)
     yield ImportedTool(
@@ -114,12 +117,12 @@ def _not_taken(record: Mapping[str, object], name: str, pointer: str) -> Iterato
     for key in ("description", "title"):
         if not isinstance(record.get(key), (str, type(None))):
             message = f"the {key} is {a_kind(record[key])}; it is left out"
-            yield Finding(tool=name, pointer=joined(pointer, key), message=message, is_warning=True)
+            yield finding_at(codes.LEFT_OUT, joined(pointer, key), message, tool=name)
     for hint, value in _mapping(record.get("annotations")).items():
         if hint in _HINTS and not isinstance(value, (bool, type(None))):
             message = f"{hint} is {a_kind(value)}; it is left out"
             place = joined(pointer, "annotations", hint)
-            yield Finding(tool=name, pointer=place, message=message, hint="true or false", is_warning=True)
+            yield finding_at(codes.LEFT_OUT, place, message, hint="true or false", tool=name)
 
 
 def _examples(value: object) -> Iterator[dict[str, Json]]:

@@ -15,11 +15,14 @@ from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
+from toolgen.findings import Finding
 from toolgen.schema_reader.document import LONGEST_POINTER
 
+from . import codes
+from .codes import finding_at
 from .json_text import TOO_DEEP, read_json
 from .pointers import Place, below, joined
-from .tool import Finding, Source
+from .tool import Source
 from .yaml_text import read_yaml
 
 MOST_BYTES: Final = 20_000_000
@@ -68,10 +71,10 @@ def attributed(source: Source, document: Document) -> Source:
     names: dict[str, str] = {}
     for tool in source.tools:
         names.setdefault(tool.pointer, tool.name)
-    found = [replace(finding, tool=_owner(finding.pointer, names)) for finding in document.findings]
-    broken = {finding.tool for finding in found if finding.tool and not finding.is_warning}
+    owned = [replace(one, tool=_owner(one.place.pointer or "", names)) for one in document.findings]
+    broken = {finding.tool for finding in owned if finding.tool and not finding.is_warning}
     tools = tuple(tool for tool in source.tools if tool.name not in broken)
-    return replace(source, tools=tools, findings=(*_once_each(found), *source.findings))
+    return replace(source, tools=tools, findings=(*_once_each(owned), *source.findings))
 
 
 def _once_each(findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -125,7 +128,7 @@ def _lines(file: Path, text: str) -> Document:
                 value, doubled = read_json(line)
             except ValueError as error:
                 message = f"line {number} is not JSON: {error}"
-                findings.append(Finding(tool="", pointer="", message=message, hint="correct the line"))
+                findings.append(finding_at(codes.BAD_VALUE, "", message, hint="correct the line"))
                 continue
             findings += _doubled([joined("", len(values)) + pointer for pointer in doubled])
             values.append(value)
@@ -136,13 +139,8 @@ def _lines(file: Path, text: str) -> Document:
 
 def _doubled(pointers: list[str]) -> Iterator[Finding]:
     for pointer in pointers:
-        yield Finding(
-            tool="",
-            pointer=pointer,
-            message="the key stands twice in one object; the last one counts",
-            hint="remove one of the two",
-            is_warning=True,
-        )
+        message = "the key stands twice in one object; the last one counts"
+        yield finding_at(codes.DUPLICATE_KEY, pointer, message, hint="remove one of the two")
 
 
 def _clean(document: Document) -> Document:
@@ -196,7 +194,7 @@ def _held(value: object, place: Place, findings: list[Finding]) -> Json:
             message, hint = "the number is too large", "write a smaller one"
         case _:
             message, hint = _LONG_KEYS, "shorten the keys"
-    findings.append(Finding(tool="", pointer=place.pointer, message=message, hint=hint))
+    findings.append(finding_at(codes.BAD_VALUE, place.pointer, message, hint=hint))
     return TOO_DEEP if isinstance(value, str) else None
 
 
@@ -220,10 +218,5 @@ def _whole(text: str) -> str:
 
 
 def _half(place: str) -> Finding:
-    return Finding(
-        tool="",
-        pointer=_whole(place),
-        message="a text holds half of a character (a lone UTF-16 surrogate); it becomes U+FFFD",
-        hint="correct the text",
-        is_warning=True,
-    )
+    message = "a text holds half of a character (a lone UTF-16 surrogate); it becomes U+FFFD"
+    return finding_at(codes.BAD_TEXT, _whole(place), message, hint="correct the text")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from toolgen.contract.json_value import Json
+from toolgen.findings import Finding
 
 Kind: TypeAlias = Literal["jsonschema", "openapi", "mcp", "python"]
 """What a source is."""
@@ -36,19 +37,6 @@ class ImportedTool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """Something in a source that cannot be imported, or is imported with a loss."""
-
-    tool: str
-    """Name of the tool as written; empty when it is about the whole source."""
-    pointer: str
-    """JSON Pointer into the source."""
-    message: str
-    hint: str = ""
-    is_warning: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """What a reader returns."""
 
@@ -57,3 +45,4 @@ class Source:
     description: str
     tools: tuple[ImportedTool, ...]
     findings: tuple[Finding, ...]
+    """Their places are pointers into the source; its file is for the reader to name."""

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator
 
 from .scopes import dotted, module_names
 from .source_edit import UnreadableSourceError, read_source
-from .stubs import Finding
+from .stubs import Status
 
 
-def find_left(data: bytes, toolsets: Collection[str], package: str) -> Iterator[Finding]:
+def find_left(data: bytes, toolsets: Collection[str], package: str) -> Iterator[Status]:
     """Yield each class of a file that derives from the executor of a toolset that is gone.
 
     `toolsets` are the import paths of those that there are, `package` is that of the generated tree.
@@ -28,7 +28,7 @@ def find_left(data: bytes, toolsets: Collection[str], package: str) -> Iterator[
                 if _is_toolset(toolset, package) and toolset not in toolsets:
                     gone = f"class {node.name} derives from {dotted(base)}, which the design does not have"
                     text = f"{gone}; move what you need, and delete the file"
-                    yield Finding(line=node.lineno, state="orphaned", text=text)
+                    yield Status(line=node.lineno, state="orphaned", text=text)
 
 
 def _is_toolset(path: str, package: str) -> bool:

@@ -24,7 +24,9 @@ State = Literal["implemented", "unimplemented", "missing", "changed", "orphaned"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Status:
+    """How a method of an executor, or the executor, stands to the design."""
+
     line: int
     state: State
     text: str
@@ -35,7 +37,7 @@ class Stub:
     """An author's file, held against the design."""
 
     data: bytes
-    findings: tuple[Finding, ...] = ()
+    statuses: tuple[Status, ...] = ()
     """By line."""
     insertions: tuple[Insertion, ...] = ()
     """What the file is to gain, by line."""
@@ -70,7 +72,7 @@ def read_stub(data: bytes, toolset: Toolset, package: str) -> Stub:
         line, text = error.line, f"does not parse: {error}; correct it and run: toolgen gen"
     except RecursionError:  # Python reads what the walks over its tree cannot
         line, text = 1, "is nested too deeply to be followed; make its longest expression several"
-    return Stub(data=data, findings=(Finding(line=line, state="missing", text=text),))
+    return Stub(data=data, statuses=(Status(line=line, state="missing", text=text),))
 
 
 def _stub(source: Source, toolset: Toolset, package: str) -> Stub:
@@ -83,26 +85,26 @@ def _stub(source: Source, toolset: Toolset, package: str) -> Stub:
         found += _defined(executor, toolset, insertions)
     return Stub(
         data=source.data,
-        findings=tuple(sorted(dict.fromkeys(found), key=lambda finding: finding.line)),
+        statuses=tuple(sorted(dict.fromkeys(found), key=lambda status: status.line)),
         insertions=tuple(insertions.made),
         lacks=tuple(insertions.lacks),
     )
 
 
-def _without_class(toolset: Toolset) -> Iterator[Finding]:
+def _without_class(toolset: Toolset) -> Iterator[Status]:
     if not all(tool.binding for tool in toolset.tools):
         base = f"{module_name(toolset.name)}.{names.executor(toolset)}"
         text = f"no class derives from {base}; derive one, or delete the file and run: toolgen gen"
-        yield Finding(line=1, state="missing", text=text)
+        yield Status(line=1, state="missing", text=text)
 
 
-def _missing(executor: Executor, toolset: Toolset, insertions: Insertions) -> Iterator[Finding]:
+def _missing(executor: Executor, toolset: Toolset, insertions: Insertions) -> Iterator[Status]:
     """Yield what the class lacks; what can be inserted is."""
     plain, bound = names.executor(toolset), names.bound_executor(toolset)
     line, name = executor.node.lineno, executor.node.name
     if executor.is_bound and not any(tool.binding for tool in toolset.tools):
         text = f"class {name} derives from {bound}, but no tool of it is bound; derive it from {plain}"
-        yield Finding(line=line, state="missing", text=text)
+        yield Status(line=line, state="missing", text=text)
         return
     open_tools = [
         tool
@@ -121,10 +123,10 @@ def _missing(executor: Executor, toolset: Toolset, insertions: Insertions) -> It
             text += f"; derive the class from {bound}, or add the method"
         else:
             text += f"; {fix}"
-        yield Finding(line=line, state="missing", text=text)
+        yield Status(line=line, state="missing", text=text)
 
 
-def _defined(executor: Executor, toolset: Toolset, insertions: Insertions) -> Iterator[Finding]:
+def _defined(executor: Executor, toolset: Toolset, insertions: Insertions) -> Iterator[Status]:
     """Yield how the methods of tools stand, and which methods are no tool's."""
     tools = {method_name(tool.name): tool for tool in toolset.tools}
     for node in dict.fromkeys((*executor.family, *executor.heirs)):
@@ -133,14 +135,14 @@ def _defined(executor: Executor, toolset: Toolset, insertions: Insertions) -> It
             if tool is not None:
                 is_open = is_unimplemented(method)
                 text = f"{name} is {'not ' if is_open else ''}implemented (tool {tool.id})"
-                yield Finding(line=line, state="unimplemented" if is_open else "implemented", text=text)
+                yield Status(line=line, state="unimplemented" if is_open else "implemented", text=text)
                 if is_changed(method, tool, insertions.names):
                     text = f"{name} is not as the design has it: {insertions.signature(tool, executor)}"
-                    yield Finding(line=line, state="changed", text=text)
+                    yield Status(line=line, state="changed", text=text)
             elif (
                 executor.is_sole
                 and node not in executor.family[1:]
                 and could_be_a_tool(method, insertions.names)
             ):
                 text = f"{name} is the method of no tool; delete it, or start its name with '_'"
-                yield Finding(line=line, state="orphaned", text=text)
+                yield Status(line=line, state="orphaned", text=text)

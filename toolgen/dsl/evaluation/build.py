@@ -8,11 +8,11 @@ from typing import Any as Anything
 from typing import Final
 
 from toolgen.expr import codes
-from toolgen.expr.diagnostics import Diagnostic
 from toolgen.expr.tree import Completion as CheckedCompletion
 from toolgen.expr.tree import Design as CheckedDesign
 from toolgen.expr.tree import Service as CheckedService
 from toolgen.expr.tree import Toolset as CheckedToolset
+from toolgen.findings import Finding
 from toolgen.shapes import naming
 
 from ..agents import Completion
@@ -63,7 +63,7 @@ class Evaluation:
     """
 
     design: CheckedDesign | None
-    diagnostics: tuple[Diagnostic, ...]
+    diagnostics: tuple[Finding, ...]
     """By file, line and column; only warnings when there is a design."""
 
 

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from toolgen.expr import codes
-from toolgen.expr.diagnostics import Related
 
 from ..word import Word
 from .checks.arguments import named
-from .report import Report
+from .report import RelatedSource, Report
 
 _W = TypeVar("_W", bound=Word)
 
@@ -27,7 +26,7 @@ def single(parent: Word, children: Iterable[object], kind: type[_W], report: Rep
         report.add(
             codes.DUPLICATE_CLAUSE,
             repeated.source,
-            related=[Related(message="it stands first here", source=found[0].source)],
+            related=[RelatedSource(message="it stands first here", source=found[0].source)],
             parent=named(parent),
             clause=kind.__name__,
             hint=f"move what it says into the first {kind.__name__}, or remove it",

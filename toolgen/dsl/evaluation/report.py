@@ -5,12 +5,12 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from toolgen.expr.codes import IDENTIFIER_CLASH, Rule
-from toolgen.expr.diagnostics import Diagnostic, Related
 from toolgen.expr.source import Source
+from toolgen.findings import Finding, Related
 
 MOST_DIGITS: Final = sys.int_info.default_max_str_digits
 """Of an integer that Python prints and reads."""
@@ -19,26 +19,40 @@ _MOST_USERS = 3
 _MOST_NAMES = 8
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedSource:
+    """Another place that has to do with a mistake; its line is looked up only when one is reported."""
+
+    message: str
+    source: Source
+
+    def located(self) -> Related:
+        return Related(message=self.message, place=self.source.located())
+
+
 class Report:
     """The diagnostics of one build; the same mistake, found twice, is kept once."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str, tuple[str, int, int]], Diagnostic] = {}
+        self._found: dict[tuple[str, str, tuple[str, int, int]], tuple[Source, Finding]] = {}
         self._users: dict[int, dict[str, Source]] = {}
 
-    def add(self, rule: Rule, source: Source, *, related: Iterable[Related] = (), **facts: object) -> None:
+    def add(
+        self, rule: Rule, source: Source, *, related: Iterable[RelatedSource] = (), **facts: object
+    ) -> None:
         """Keep a diagnostic whose message and hint are the rule's templates with these facts."""
         message = rule.message.format(**facts)
-        diagnostic = Diagnostic(
+        finding = Finding(
             code=rule.code,
             message=message,
-            source=source,
+            severity="warning" if rule.is_warning else "error",
+            place=source.located(),
             hint=rule.hint.format(**facts),
-            related=tuple(related),
-            is_warning=rule.is_warning,
+            related=tuple(one.located() for one in related),
+            is_suppressible=rule.is_warning,
         )
         key = "" if rule is IDENTIFIER_CLASH else message  # one name becomes several identifiers
-        self._found.setdefault((rule.code, key, source.place), diagnostic)
+        self._found.setdefault((rule.code, key, source.place), (source, finding))
 
     def has(self, rule: Rule) -> bool:
         """Return whether the rule was broken somewhere."""
@@ -48,18 +62,18 @@ class Report:
         """Remember who uses a word and where, to be told where the word itself stands elsewhere."""
         self._users.setdefault(id(source), {})[owner] = place
 
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
+    def diagnostics(self) -> tuple[Finding, ...]:
         """Return everything that was found, by file, line and column."""
-        found = sorted(self._found.values(), key=lambda found: (*found.source.place, found.code))
-        return tuple(self._with_users(diagnostic) for diagnostic in found)
+        found = sorted(self._found.values(), key=lambda found: (*found[0].place, found[1].code))
+        return tuple(self._with_users(finding, source) for source, finding in found)
 
-    def _with_users(self, found: Diagnostic) -> Diagnostic:
+    def _with_users(self, found: Finding, source: Source) -> Finding:
         """Return the diagnostic with the users of its word: those that it names, or the first ones."""
-        users = self._users.get(id(found.source), {})
-        elsewhere = {owner: place for owner, place in users.items() if not place.encloses(found.source)}
+        users = self._users.get(id(source), {})
+        elsewhere = {owner: place for owner, place in users.items() if not place.encloses(source)}
         named = [owner for owner in elsewhere if owner.partition(" ")[2] in found.message]
         related = [
-            Related(message=f"it is used here, in {owner}", source=elsewhere[owner])
+            Related(message=f"it is used here, in {owner}", place=elsewhere[owner].located())
             for owner in (named or list(elsewhere))[:_MOST_USERS]
         ]
         return replace(found, related=found.related or tuple(related))

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from toolgen.expr import codes
-from toolgen.expr.diagnostics import Related
 
 from ...agents import Agent, Export, Use
 from ...services import Service
 from ...structure import Toolset
 from ...word import Word
 from ..clauses import every
-from ..report import Report
+from ..report import RelatedSource, Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +61,7 @@ def _exporters(services: Sequence[Service], report: Report) -> dict[int, str]:
                 codes.TWO_EXPORTERS,
                 word.source,
                 related=[
-                    Related(message=f"agent {name!r} stands here", source=place.source)
+                    RelatedSource(message=f"agent {name!r} stands here", source=place.source)
                     for name, place in (known, (id_, agent))
                 ],
                 name=word.name,
@@ -87,7 +86,7 @@ def _report_two(word: Toolset, first: Service, second: Service, report: Report) 
         codes.TWO_OWNERS,
         word.source,
         related=[
-            Related(message=f"service {service.name!r} stands here", source=service.source)
+            RelatedSource(message=f"service {service.name!r} stands here", source=service.source)
             for service in (first, second)
         ],
         name=word.name,

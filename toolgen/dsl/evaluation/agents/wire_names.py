@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolgen.expr import codes
-from toolgen.expr.diagnostics import Related
 from toolgen.expr.tree import UsedTool, UsedToolset
 from toolgen.shapes.naming import LONGEST_NAME
 
 from ...agents import Agent, Transfer, Use
 from ..checks.names import check_length
 from ..clauses import every
-from ..report import Report, listed
+from ..report import RelatedSource, Report, listed
 
 _RESERVED = "transfer_to_"
 
@@ -49,7 +48,9 @@ def _repeated(
         report.add(
             codes.REPEATED_USE,
             use.source,
-            related=[] if first is use else [Related(message="it stands first here", source=first.source)],
+            related=[]
+            if first is use
+            else [RelatedSource(message="it stands first here", source=first.source)],
             agent=agent.name,
             tools=f"the tool{'s' if len(again) > 1 else ''} {names}",
             toolset=taken.toolset.name,
@@ -66,7 +67,9 @@ def _check_length(taken: UsedToolset, used: UsedTool, use: Use, report: Report) 
 
 
 def _clash(agent: Agent, use: Use, used: UsedTool, first: str, place: Use, report: Report) -> None:
-    related = [] if place is use else [Related(message="the first one stands here", source=place.source)]
+    related = (
+        [] if place is use else [RelatedSource(message="the first one stands here", source=place.source)]
+    )
     report.add(
         codes.WIRE_NAME_CLASH,
         use.source,

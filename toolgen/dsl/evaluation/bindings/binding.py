@@ -6,13 +6,12 @@ from typing import Final
 
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.expr import codes
-from toolgen.expr.diagnostics import Related
 from toolgen.expr.rule import Rule
 from toolgen.expr.tree import ArtifactSource, Assignment, Binding, Computed, ObjectMapping
 from toolgen.shapes.fields import ArrayType, Field, NumberType, RefType, may_be_absent, may_be_none
 
 from ...clauses import BindTo
-from ..report import Report, closest
+from ..report import RelatedSource, Report, closest
 from ..tools.tools import Draft
 from ..types.modules import UNKNOWN, Module
 from ..types.spelling import type_text
@@ -280,8 +279,10 @@ class _Binder:
         named = {"tool": self._tool.name, "method": self._operation.label, **facts}
         self._report.add(rule, self._bind_to.source, related=[self._method()], **named)
 
-    def _method(self) -> Related:
-        return Related(message=f"method {self._operation.name!r} stands here", source=self._operation.source)
+    def _method(self) -> RelatedSource:
+        return RelatedSource(
+            message=f"method {self._operation.name!r} stands here", source=self._operation.source
+        )
 
     def _unfilled_result(self, path: str, field: Field) -> None:
         hint = "add it to the method's result, or make it optional in the tool"
@@ -335,24 +336,24 @@ class _Binder:
         facts = {"given": given, "giver": giver, "taker": taker, "hint": hint}
         self._report.add(codes.OPEN_REBUILD, self._bind_to.source, related=[self._method()], **facts)
 
-    def _argument(self, field: Field, path: str) -> list[Related]:
+    def _argument(self, field: Field, path: str) -> list[RelatedSource]:
         what = f"argument {field.name!r} of the tool"
         return _written(self._draft.module, self._tool.payload.name, field, path, what)
 
-    def _returned(self, field: Field, path: str) -> list[Related]:
+    def _returned(self, field: Field, path: str) -> list[RelatedSource]:
         what = f"{field.name!r} of the tool's result"
         return _written(self._draft.module, self._tool.result.name, field, path, what)
 
-    def _payload_field(self, field: Field, path: str) -> list[Related]:
+    def _payload_field(self, field: Field, path: str) -> list[RelatedSource]:
         what = f"{field.name!r} of the method's payload"
         return _written(self._operation.module, self._operation.payload, field, path, what)
 
-    def _result_field(self, field: Field, path: str) -> list[Related]:
+    def _result_field(self, field: Field, path: str) -> list[RelatedSource]:
         what = f"{field.name!r} of the method's result"
         return _written(self._operation.module, self._operation.result, field, path, what)
 
 
-def _written(module: Module, class_name: str, field: Field, path: str, what: str) -> list[Related]:
+def _written(module: Module, class_name: str, field: Field, path: str, what: str) -> list[RelatedSource]:
     """Return the place of an object's own field; those of objects inside it are not followed."""
     source = module.source_of(class_name, field) if "." not in path else None
-    return [Related(message=f"{what} stands here", source=source)] if source else []
+    return [RelatedSource(message=f"{what} stands here", source=source)] if source else []

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toolgen.expr import codes
-from toolgen.expr.diagnostics import Related
 from toolgen.expr.source import Source
 from toolgen.shapes.fields import Field
 
-from ..report import Report
+from ..report import RelatedSource, Report
 from ..types.spelling import field_text, type_text
 
 
@@ -23,7 +22,7 @@ class Pair:
     what: str
     giver: str
     taker: str
-    related: tuple[Related, ...]
+    related: tuple[RelatedSource, ...]
     may_be_required: bool = True
     """Whether no other rule forbids the source to be there always."""
     may_be_optional: bool = True

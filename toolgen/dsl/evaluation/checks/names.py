@@ -9,11 +9,10 @@ from collections.abc import Callable, Hashable
 from typing import Final
 
 from toolgen.expr import codes
-from toolgen.expr.diagnostics import Related
 from toolgen.expr.source import Source
 from toolgen.shapes import naming
 
-from ..report import Report
+from ..report import RelatedSource, Report
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _DESIGN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -139,7 +138,7 @@ class Unique:
         self._report.add(
             codes.DUPLICATE_NAME,
             source,
-            related=[] if same else [Related(message="it stands first here", source=first)],
+            related=[] if same else [RelatedSource(message="it stands first here", source=first)],
             what=what,
             name=name,
             where=self._where,
@@ -171,7 +170,7 @@ class Identifiers:
         self._report.add(
             codes.IDENTIFIER_CLASH,
             source,
-            related=[Related(message=f"{other} stands here", source=place)],
+            related=[RelatedSource(message=f"{other} stands here", source=place)],
             what=what,
             other=other,
             identifier=identifier,

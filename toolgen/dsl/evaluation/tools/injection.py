@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.expr import codes
-from toolgen.expr.diagnostics import Related
 from toolgen.expr.source import Source
 from toolgen.shapes.fields import MISSING, Field, StringType
 
 from ...clauses import Inject
 from ..checks.names import Unique
-from ..report import Report, suggestion
+from ..report import RelatedSource, Report, suggestion
 from ..types.drawn import Fields
 from ..types.modules import UNKNOWN
 from ..types.spelling import type_text
@@ -66,7 +65,7 @@ def inject(
 
 def check_closed(tool: str, clauses: Iterable[Inject], arguments: Source, report: Report) -> None:
     """Report what is injected into open arguments."""
-    related = [Related(message="the open arguments stand here", source=arguments)]
+    related = [RelatedSource(message="the open arguments stand here", source=arguments)]
     for clause in clauses:
         for name in clause.names:
             report.add(codes.OPEN_INJECTION, clause.source, related=related, tool=tool, name=name)
@@ -78,12 +77,12 @@ def _missing(name: str) -> str:
 
 def _check_required(tool: str, field: Field, source: Source, clause: Inject, report: Report) -> None:
     if not field.required:
-        related = [Related(message=f"{field.name!r} is injected here", source=clause.source)]
+        related = [RelatedSource(message=f"{field.name!r} is injected here", source=clause.source)]
         report.add(codes.INJECT_REQUIRED, source, related=related, name=field.name, tool=tool)
 
 
 def _check_type(tool: str, field: Field, source: Source, clause: Inject, report: Report) -> None:
     if field.name in CALL_META_NAMES and field.type != UNKNOWN and not isinstance(field.type, StringType):
-        related = [Related(message=f"{field.name!r} is injected here", source=clause.source)]
+        related = [RelatedSource(message=f"{field.name!r} is injected here", source=clause.source)]
         type_ = type_text(field.type)
         report.add(codes.INJECT_TYPE, source, related=related, name=field.name, tool=tool, type=type_)

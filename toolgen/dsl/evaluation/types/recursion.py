@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from toolgen.expr import codes
-from toolgen.expr.diagnostics import Related
 from toolgen.shapes.fields import ArrayType, DataType, Field, MapType, Objects, RefType, UnionType
 
-from ..report import Report
+from ..report import RelatedSource, Report
 from .modules import Module
 
 
@@ -76,7 +75,7 @@ def _report_cycle(name: str, finite: set[str], module: Module, reported: set[str
             codes.INFINITE_TYPE,
             places[0],
             related=[
-                Related(message=f"it requires {attribute} here", source=place)
+                RelatedSource(message=f"it requires {attribute} here", source=place)
                 for attribute, place in zip(required[1:], places[1:], strict=True)
                 if place
             ],

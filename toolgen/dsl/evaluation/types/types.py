@@ -8,7 +8,6 @@ from typing import Any as Anything
 from typing import TypeAlias
 
 from toolgen.expr import codes
-from toolgen.expr.diagnostics import Related
 from toolgen.expr.source import Source
 from toolgen.shapes import naming
 from toolgen.shapes.fields import (
@@ -31,7 +30,7 @@ from ...datatypes import FloatWord, IntWord, ScalarWord, StringWord
 from ...foreign import JSONSchema
 from ..checks.arguments import BROKEN
 from ..checks.names import Unique, check_identifier, check_key, described
-from ..report import Report, closest, suggestion
+from ..report import RelatedSource, Report, closest, suggestion
 from .constraints import Subject, constraints_of, enum_type, lengths, number_type, string_type
 from .drawn import WHOLE, Fields, Projection
 from .foreign import foreign
@@ -143,7 +142,7 @@ class Types:
         self._report.add(
             codes.BAD_UNION,
             subject.source,
-            related=[Related(message=f"attribute {tag!r} stands here", source=place)] if place else [],
+            related=[RelatedSource(message=f"attribute {tag!r} stands here", source=place)] if place else [],
             what=subject.what,
             fault=fault,
             hint=f'remove the attribute, which the tag writes for you, or name the tag: OneOf("{tag}_of", …)',

@@ -12,7 +12,6 @@ from typing import Final
 
 from toolgen.contract.json_value import Json
 from toolgen.expr import codes
-from toolgen.expr.diagnostics import Related
 from toolgen.expr.source import Source
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
@@ -35,7 +34,7 @@ from ...attributes import Attribute
 from ...composites import Type
 from ...examples import Example
 from ..clauses import every
-from ..report import Report, closest, listed, shown
+from ..report import RelatedSource, Report, closest, listed, shown
 from .jsonvalues import NoJsonError, check_aware, json_value
 from .modules import UNKNOWN, Module
 
@@ -64,7 +63,7 @@ class _Check:
     value: Json
     type: DataType
     module: Module
-    report: Callable[[str, Sequence[Related]], None]
+    report: Callable[[str, Sequence[RelatedSource]], None]
     """Takes the issues as text, and where what they are about was written."""
 
 
@@ -92,7 +91,7 @@ class ValueChecks:
     def _default(self, field: Field, attribute: Attribute, module: Module) -> Json:
         """Return the default as JSON; a wrong one is reported, and still a default."""
 
-        def report(issues: str, related: Sequence[Related] = ()) -> None:
+        def report(issues: str, related: Sequence[RelatedSource] = ()) -> None:
             self._report.add(
                 codes.DEFAULT_MISMATCH,
                 attribute.source,
@@ -164,7 +163,7 @@ class ValueChecks:
     ) -> Json | Missing:
         """Return an example as JSON, `MISSING` if it is none, and check it later against the type."""
 
-        def report(issues: str, related: Sequence[Related] = ()) -> None:
+        def report(issues: str, related: Sequence[RelatedSource] = ()) -> None:
             self._report.add(codes.EXAMPLE_MISMATCH, source, related=related, what=what, issues=issues)
 
         try:
@@ -206,14 +205,14 @@ class ValueChecks:
         return self._validators[check.type]
 
 
-def _attributes(check: _Check, issues: Iterable[FieldIssue]) -> list[Related]:
+def _attributes(check: _Check, issues: Iterable[FieldIssue]) -> list[RelatedSource]:
     """Return where the outermost attributes stand that the issues are about."""
     if not isinstance(check.type, RefType):
         return []
     names = dict.fromkeys(str(issue.keys[0]) for issue in issues if issue.keys)
     places = {name: check.module.source_of(check.type.name, name) for name in names}
     return [
-        Related(message=f"attribute {name!r} stands here", source=place)
+        RelatedSource(message=f"attribute {name!r} stands here", source=place)
         for name, place in places.items()
         if place
     ]

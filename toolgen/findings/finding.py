@@ -1,0 +1,58 @@
+"""The record of one problem. Every command reports its problems as these, whatever found them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+Severity: TypeAlias = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a problem stands; lines and columns count from 1, and 0 stands for one that is not known."""
+
+    file: str = ""
+    """As Python or the command line names it; empty where there is none."""
+    line: int = 0
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+    """The place right after the last character."""
+    pointer: str | None = None
+    """JSON Pointer (RFC 6901) into an imported document; empty for the whole of it, None for other files."""
+    excerpt: str = ""
+    """The line of the file and, below it, carets under what is meant; only text shows it."""
+
+
+NOWHERE: Final = Place()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """Another place that has to do with a finding."""
+
+    message: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One problem: an error, or a warning about something that works all the same."""
+
+    code: str
+    """Stable; `toolgen explain` explains it."""
+    message: str
+    severity: Severity = "error"
+    place: Place = NOWHERE
+    tool: str = ""
+    """The tool of an imported document, as written there; empty where it is about none."""
+    hint: str = ""
+    """An action; may be empty."""
+    related: tuple[Related, ...] = ()
+    is_suppressible: bool = False
+    """The author may decide that it is right as it is, so that a reader may hide it."""
+
+    @property
+    def is_warning(self) -> bool:
+        return self.severity == "warning"

@@ -1,0 +1,108 @@
+"""The codes of what `toolgen import` finds; errors leave a tool or a value out, warnings say what is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from toolgen.findings import Code, Finding, Place
+
+
+def finding_at(code: Code, pointer: str, message: str, *, hint: str = "", tool: str = "") -> Finding:
+    """Return a finding at a JSON Pointer of the source."""
+    return code.finding(message, place=Place(pointer=pointer), hint=hint, tool=tool)
+
+
+NO_TOOL: Final = Code(
+    "import-no-tool",
+    "Something stands where a tool is expected, and is none: it has no name, or is no object, or the "
+    "document has no list of tools. It is left out.",
+)
+NO_SCHEMA: Final = Code(
+    "import-no-schema",
+    "A tool has no JSON Schema of its arguments, or a Python type has none. The tool is left out. Add the "
+    "schema to the source, or use a plainer type.",
+)
+BAD_SCHEMA: Final = Code(
+    "import-bad-schema",
+    "A schema is not valid in its dialect, refers to something that is not there, or asks for arguments that "
+    "are no object. The tool is left out. Correct the schema in the source.",
+)
+BAD_FUNCTION: Final = Code(
+    "import-bad-function",
+    "A Python function cannot be called with named arguments of known types. It is left out. Write the "
+    "annotations or the parameters that the hint names.",
+)
+BAD_OPERATION: Final = Code(
+    "import-bad-operation",
+    "A part of an operation of an OpenAPI document cannot be read: a reference, a parameter or a body. The "
+    "operation is left out. Correct the document.",
+)
+BAD_VALUE: Final = Code(
+    "import-bad-value",
+    "A line is no JSON, or a value is larger or nested deeper than toolgen reads. The tool in which it "
+    "stands is left out.",
+)
+DUPLICATE_TOOL: Final = Code(
+    "import-duplicate-tool",
+    "Two tools of the source have one name. The second is left out. Rename one of the two in the source.",
+)
+LONG_NAME: Final = Code(
+    "import-long-name",
+    "The name of a tool is longer than model providers take, which is 64 characters. The tool is left out. "
+    "Give it a shorter name in the source.",
+)
+TOO_MUCH: Final = Code(
+    "import-too-much",
+    "The schemas of the source have more values than one import reads. The rest of the tools is left out. "
+    "Import the source in parts.",
+)
+DUPLICATE_KEY: Final = Code(
+    "import-duplicate-key",
+    "A key stands twice in one object of the source; the last one counts (RFC 8259, section 4). Remove one "
+    "of the two.",
+    "warning",
+)
+BAD_TEXT: Final = Code(
+    "import-bad-text",
+    "A text holds a lone UTF-16 surrogate, which is no character and cannot be written as UTF-8. U+FFFD "
+    "stands in its place in the design.",
+    "warning",
+)
+LEFT_OUT: Final = Code(
+    "import-left-out",
+    "Something that the source says of a tool is not in the design: a field of the wrong JSON type, a body "
+    "that is not JSON, a result whose schema cannot be read, a constraint or a default. Write it into the "
+    "design if it matters.",
+    "warning",
+)
+ODD_SCHEMA: Final = Code(
+    "import-odd-schema",
+    "A schema contradicts itself in a place that does not keep the tool from being imported, such as a "
+    "default that the schema refuses.",
+    "warning",
+)
+RENAMED: Final = Code(
+    "import-renamed",
+    "The tool has another name in the design than in the source, because a second tool would have the same "
+    "name in Python. Its own name stands in `Meta(name=…)`.",
+    "warning",
+)
+NO_DESCRIPTION: Final = Code(
+    "import-no-description",
+    "The source does not say what a tool is for, and models choose tools by that. The design has its name as "
+    "description. Say there when to use it.",
+    "warning",
+)
+MORE_PAGES: Final = Code(
+    "import-more-pages",
+    "The list of tools is the first page of several (MCP, `nextCursor`). Put the tools of all pages into one "
+    "file.",
+    "warning",
+)
+
+IMPORTS: Final[Mapping[str, Code]] = MappingProxyType(
+    {code.name: code for code in list(globals().values()) if isinstance(code, Code)}
+)
+"""The codes of this file by name."""
