@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -108,7 +109,7 @@ class TestJson:
         ],
         ids=lambda wrong: next(iter(wrong)),
     )
-    def test_the_schema_refuses_what_is_no_finding(self, wrong: dict[str, object]) -> None:
+    def test_the_schema_refuses_what_is_no_finding(self, wrong: dict[str, Any]) -> None:
         """An error is never suppressible, and a place is whole."""
         (good,) = findings_in(render([Finding(code="environment", message="x")], "json", "/"))
         assert not VALIDATOR.is_valid(good | wrong)
