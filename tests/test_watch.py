@@ -102,6 +102,32 @@ def test_a_round_says_its_problems_as_asked(project: ProjectFolder) -> None:
         assert watch.stop() == []
 
 
+def test_a_module_that_was_missing_and_one_that_is_replaced_begin_a_round(project: ProjectFolder) -> None:
+    """Editors write a new file and rename it; a change of what the design did not read says nothing."""
+    project.write("app/design.py", f"from app.texts import GREETING\n{DESIGN}")
+    with watching(project) as watch:
+        watch.until("Ctrl-C stops")
+        project.write("notes.txt", "not read by the design\n")
+        project.write("app/texts.py", "GREETING = 1 / 0\n")
+        assert "ZeroDivisionError: division by zero" in watch.until("ZeroDivisionError: division by zero")[-1]
+        project.write("app/texts.py.new", "GREETING = 'Hello'\n")
+        (project.path / "app/texts.py.new").replace(project.path / "app/texts.py")
+        assert watch.until("executors/hall/people.py")[-1].startswith("app/gen: ")
+        assert watch.stop() == []
+
+
+def test_a_change_during_a_round_begins_another_one(project: ProjectFolder) -> None:
+    gate = project.path / "gate"
+    os.mkfifo(gate)
+    project.write("app/design.py", f"print('here', flush=True)\nopen('gate').read()\n{DESIGN}")
+    with watching(project) as watch:
+        watch.until("here")
+        project.write("app/design.py", DESIGN.replace("max_length=40", "default=3"))
+        gate.write_text("go on")
+        watch.until("nothing was generated")
+        watch.stop()
+
+
 def test_watching_writes(project: ProjectFolder) -> None:
     for option in ("--check", "--diff"):
         done = project.run("gen", "--watch", option)

@@ -66,14 +66,17 @@ def gen(
     """Generate the code of the project's design."""
     from .gen import check_output, diff_output, generate_output
     from .outcome import failures_shown, show
-    from .watch import watch_project
 
     if watch and (check or diff):
         raise typer.BadParameter("--watch writes; --check and --diff do not")
     run = diff_output if diff else check_output if check else generate_output
     with failures_shown(format):
         project = find_project(config)
-        raise typer.Exit(watch_project(project.file, format) if watch else show(run(project, format)))
+        if watch:
+            from .watch import watch_project
+
+            raise typer.Exit(watch_project(project.file, format))
+        raise typer.Exit(show(run(project, format)))
 
 
 @app.command()

@@ -10,7 +10,9 @@ from typing import Final
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable_lines
 
-_EXTRA: Final = frozenset(["datamodel_code_generator", "jinja2", "jsonschema_rs", "ruff", "typer", "yaml"])
+_EXTRA: Final = frozenset(
+    ["datamodel_code_generator", "jinja2", "jsonschema_rs", "ruff", "typer", "watchfiles", "yaml"]
+)
 _REPORT: Final = "error: this is a bug in toolgen; please report it with the lines above"
 
 

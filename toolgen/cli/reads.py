@@ -1,32 +1,28 @@
-"""What a process reads of a project, and whether that has changed since."""
+"""What a process reads of a project, and whether a change touches it."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from importlib.util import source_from_cache
 from pathlib import Path
-from typing import TypeAlias
+
+from watchfiles import Change
 
 from .config import Project
 
-Mark: TypeAlias = tuple[object, ...] | None
-"""The state of a file, or of a folder that modules were looked for in; equal while it is the same."""
+
+def touches(changes: Collection[tuple[Change, str]], reads: Collection[str]) -> bool:
+    """Return whether a file that was read changed, or a module came to or left a folder that was listed."""
+    return any(
+        path in reads
+        or (change != Change.modified and os.path.dirname(path) in reads and _may_be_a_module(path))
+        for change, path in changes
+    )
 
 
-def mark(path: str) -> Mark:
-    try:
-        if os.path.isdir(path):
-            with os.scandir(path) as entries:
-                return tuple(sorted(entry.name for entry in entries if _may_be_a_module(entry)))
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
-
-
-def report_reads(project: Project, report: Callable[[str, Mark], None]) -> None:
+def report_reads(project: Project, report: Callable[[str], None]) -> None:
     """Report each file and folder of the project when it is first read, until the process ends.
 
     The generated code, the stubs and what is installed inside the project do not count.
@@ -39,13 +35,17 @@ def report_reads(project: Project, report: Callable[[str, Mark], None]) -> None:
             if path is not None and path not in seen:
                 seen.add(path)
                 if _belongs(Path(path), project):
-                    report(path, mark(path))
+                    report(path)
 
     sys.addaudithook(note)
 
 
-def _may_be_a_module(entry: os.DirEntry[str]) -> bool:
-    return entry.name.endswith(".py") or (entry.is_dir() and entry.name.isidentifier())
+def _may_be_a_module(path: str) -> bool:
+    """Return whether its name is that of a module or of a package."""
+    name = os.path.basename(path)
+    return name.endswith(".py") or (
+        name.isidentifier() and name != "__pycache__" and not os.path.isfile(path)
+    )
 
 
 def _is_reading(mode: object) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing import get_context
@@ -17,7 +17,9 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Lock
-from typing import Final
+from typing import Final, TypeAlias
+
+from watchfiles import Change, watch
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.findings import Format
@@ -25,7 +27,10 @@ from toolgen.findings import Format
 from .config import read_project
 from .gen import generate_output
 from .outcome import Outcome, failure, show
-from .reads import Mark, mark, report_reads
+from .reads import report_reads, touches
+
+_Changes: TypeAlias = Iterator[set[tuple[Change, str]]]
+"""What changed since the last look, which may be nothing."""
 
 _POLL_S: Final = 0.1
 _PATIENCE_S: Final = 10.0
@@ -41,14 +46,19 @@ def watch_project(file: Path, format: Format) -> int:
     """
     last: Outcome | None = None
     with suppress(KeyboardInterrupt):
+        changes: _Changes = watch(
+            file.parent, watch_filter=None, rust_timeout=round(_POLL_S * 1000), yield_on_timeout=True
+        )
+        next(changes)  # from here on, what changes during a round is seen after it
         while True:
-            outcome, reads = _round(file, format)
+            outcome, reads = _round(file, format, changes)
             if (news := _news(outcome, last)) is not None:
                 show(news)
             if last is None:
                 print(f"watching {file.parent}; Ctrl-C stops", file=sys.stderr)
             last = outcome
-            _wait_for_change(reads)
+            while not touches(next(changes), reads):
+                pass
     return 0
 
 
@@ -64,22 +74,21 @@ def _news(outcome: Outcome, last: Outcome | None) -> Outcome | None:
     return replace(outcome, notes=notes)
 
 
-def _round(file: Path, format: Format) -> tuple[Outcome, Mapping[str, Mark]]:
-    """Return what a fresh process says, and what it read."""
-    reads = {str(file): mark(str(file))}
+def _round(file: Path, format: Format, changes: _Changes) -> tuple[Outcome, set[str]]:
+    """Return what a fresh process says, and what it read; a change ends one that takes too long."""
+    reads = {str(file)}
     patience_ends = time.monotonic() + _PATIENCE_S
     with _process(file, format) as messages:
         while True:
             if messages.poll(_POLL_S):
                 try:
-                    message: Outcome | tuple[str, Mark] = messages.recv()
+                    message: Outcome | str = messages.recv()
                 except EOFError:
                     return Outcome(code=2, summary="error: the design ended the process"), reads
                 if isinstance(message, Outcome):
                     return message, reads
-                path, state = message
-                reads.setdefault(path, state)
-            elif time.monotonic() > patience_ends and _has_changed(reads):
+                reads.add(message)
+            elif time.monotonic() > patience_ends and touches(next(changes), reads):
                 return Outcome(code=2, summary="error: the design took too long"), reads
 
 
@@ -114,27 +123,14 @@ def _wait_for_end(process: BaseProcess) -> None:
         process.join()
 
 
-def _wait_for_change(reads: Mapping[str, Mark]) -> None:
-    """Return when something has changed, and nothing does any more."""
-    while not _has_changed(reads):
-        time.sleep(_POLL_S)
-    states = None
-    while states != (states := [mark(path) for path in reads]):
-        time.sleep(_POLL_S)
-
-
-def _has_changed(reads: Mapping[str, Mark]) -> bool:
-    return any(mark(path) != state for path, state in reads.items())
-
-
 def _generate(file: Path, format: Format, messages: Connection) -> None:
     """Be a round."""
     sys.dont_write_bytecode = True  # of a file saved twice in a second, it would hide the second version
     sending = Lock()
 
-    def report(path: str, state: Mark) -> None:
+    def report(path: str) -> None:
         with sending:
-            messages.send((path, state))
+            messages.send(path)
 
     try:
         project = read_project(file)
