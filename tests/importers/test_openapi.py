@@ -294,9 +294,9 @@ def test_other_documents_are_refused(document: object, message: str) -> None:
     [
         ("a: [", "is not YAML: did not find expected node content at line 2"),
         ("a: 1\nb: 2\na: 3", "the key 'a' stands twice at line 3, column 1"),
-        ("a: *b", r"the alias \*b stands for nothing that is complete"),
-        ("a: &a [*a]", r"the alias \*a stands for nothing that is complete"),
-        ("--- 1\n--- 2\n", "a second document begins"),
+        ("a: *b", "is not YAML: found undefined alias 'b' at line 1, column 4"),
+        ("a: &a [*a]", "an alias stands in what it stands for at line 1, column 4"),
+        ("--- 1\n--- 2\n", "found another document at line 2, column 1"),
         ("[" * 200_000, "nested more than 100 levels deep"),
         ("? [a]\n: 1", "a key is no text"),
         ("a: \x01", "is not YAML"),
@@ -326,6 +326,12 @@ def test_yaml_has_the_values_of_json(tmp_path: Path) -> None:
     assert read_document(file, yaml=True).value == [
         "no", "2020-01-01", 31, 1000.0, "true", True, None, "", "1", 12, "1_000", 0.5
     ]  # fmt: skip
+
+
+def test_an_anchor_may_be_used_again(tmp_path: Path) -> None:
+    file = tmp_path / "anchors.yaml"
+    file.write_text("[&a 1, *a, &a [2], *a]", "utf-8")
+    assert read_document(file, yaml=True).value == [1, 1, [2], [2]]
 
 
 def test_merge_keys_bring_in_what_they_name(tmp_path: Path) -> None:

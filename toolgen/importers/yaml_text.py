@@ -1,16 +1,17 @@
 """YAML from text, read as JSON: the core schema of YAML 1.2 (10.3), in which `no` and `2020-01-01` are texts.
 
-Values are made from the parser's events: PyYAML's own composer calls itself for every level, knows only
-YAML 1.1, and loses keys that stand twice.
+PyYAML makes nodes of the text, and here they become values: its own constructors know only YAML 1.1 and
+lose keys that stand twice.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Final, NoReturn
+from collections.abc import Iterator
+from typing import Any, Final, NoReturn
 
 import yaml  # type: ignore[import-untyped]  # types-PyYAML would be needed for this line only
+from yaml.composer import Composer  # type: ignore[import-untyped]
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
@@ -19,26 +20,51 @@ from .json_text import DEEPEST
 
 _MOST_VALUES: Final = 2_000_000
 """Values of a document with its aliases expanded."""
-_NULL: Final = frozenset(["", "~", "null", "Null", "NULL"])
-_BOOLEAN: Final = {
-    text: value for value in (True, False) for text in (str(value), str(value).lower(), str(value).upper())
+_PLAIN: Final = "plain"
+"""The tag here of a scalar without quotes or a tag of its own."""
+_READ: Final = (_PLAIN, *(f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float")))
+"""Tags of scalars that are what their text says; all others are texts."""
+_CONSTANTS: Final[dict[str, Json]] = {
+    **dict.fromkeys(["", "~", "null", "Null", "NULL"]),
+    **dict.fromkeys(["true", "True", "TRUE"], True),
+    **dict.fromkeys(["false", "False", "FALSE"], False),
 }
 _INTEGER: Final = re.compile(r"[-+]?[0-9]{1,1000}")
 _BASED: Final = re.compile(r"0o[0-7]{1,1000}|0x[0-9a-fA-F]{1,1000}")
 _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_TOO_DEEP: Final = f"it is nested more than {DEEPEST} levels deep"
 
 
-class _Open:
-    """A list or an object whose end has not come yet."""
+class _Composer(Composer):  # type: ignore[misc]  # PyYAML has no types
+    """Makes nodes; its calls are as deep as the text is nested, which has a limit."""
 
-    __slots__ = ("anchor", "height", "key", "size", "value")
+    depth = 0
 
-    def __init__(self, value: list[Json] | dict[str, Json], anchor: str | None) -> None:
-        self.value = value
-        self.anchor = anchor
-        self.key: str | None = None
-        self.size = 1
-        self.height = 1
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.peek_event()
+        if not isinstance(event, yaml.AliasEvent):
+            self.anchors.pop(event.anchor, None)  # YAML 1.2, 3.2.2.2: an anchor may be used again
+        self.depth += 1
+        if self.depth > DEEPEST + 1:  # a scalar is no level
+            raise yaml.composer.ComposerError(None, None, _TOO_DEEP, event.start_mark)
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+
+_PARSER: Final[Any] = getattr(yaml, "CLoader", yaml.Loader)
+
+
+class _Loader(_Composer, _PARSER):  # type: ignore[misc]  # whichever parser is installed
+    """The parser written in C where there is one, with the composer from here."""
+
+    def __init__(self, text: str) -> None:
+        _PARSER.__init__(self, text)
+        self.anchors: dict[str, Any] = {}
+
+    def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
+        """Return the tag of a node that has none; lists and objects need none."""
+        return _PLAIN if kind is yaml.ScalarNode and implicit[0] else ""
 
 
 def read_yaml(text: str, file: str) -> Json:
@@ -48,96 +74,65 @@ def read_yaml(text: str, file: str) -> Json:
         ToolgenError: it is no YAML, or cannot be written as JSON; says why and where.
     """
     try:
-        return _Composer(file).value(yaml.parse(text, Loader=getattr(yaml, "CLoader", yaml.Loader)))
+        node = _Loader(text).get_single_node()
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
         what = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
-        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        where = _place(getattr(error, "problem_mark", None))
         raise ToolgenError(f"{file} is not YAML: {what}{where}", hint="correct the file") from error
+    return None if node is None else _Values(file).of(node)[0]
 
 
-class _Composer:
-    """Makes one value of events, with a stack of its own."""
+class _Values:
+    """Makes values of nodes; what an alias stands for is made once."""
 
     def __init__(self, file: str) -> None:
-        self.file = file
-        self.stack: list[_Open] = []
-        self.anchors: dict[str, tuple[Json, int, int]] = {}
-        self.roots: list[Json] = []
+        self._file = file
+        self._made: dict[Any, tuple[Json, int, int] | None] = {}
 
-    def value(self, events: Iterable[object]) -> Json:
-        for event in events:
-            self._take(event)
-        return self.roots[0] if self.roots else None
+    def of(self, node: Any) -> tuple[Json, int, int]:
+        """Return the value, how many values it has with its aliases expanded, and how deep it is nested."""
+        if isinstance(node, yaml.ScalarNode):
+            return _scalar(node), 1, 0
+        if node in self._made:
+            made = self._made[node]
+            return made or self._fail("an alias stands in what it stands for", node)
+        self._made[node] = None
+        is_map = isinstance(node, yaml.MappingNode)
+        items: list[Json] = []
+        size, height = 1, 0
+        for inner in (value for _, value in node.value) if is_map else node.value:
+            value, inner_size, inner_height = self.of(inner)
+            items.append(value)
+            size, height = size + inner_size, max(height, inner_height)
+            if size > _MOST_VALUES:
+                self._fail(f"its aliases stand for more than {_MOST_VALUES:,} values", inner)
+        if height == DEEPEST:
+            self._fail(_TOO_DEEP, node)
+        held = _merged(dict(zip(self._keys(node), items, strict=True))) if is_map else items
+        made = self._made[node] = held, size, height + 1
+        return made
 
-    def _take(self, event: object) -> None:
-        match event:
-            case yaml.ScalarEvent(anchor=anchor):
-                value = _scalar(event)
-                if anchor is not None:
-                    self.anchors[anchor] = value, 1, 0
-                self._add(value, 1, 0, event)
-            case yaml.SequenceStartEvent(anchor=anchor):
-                self._open([], anchor, event)
-            case yaml.MappingStartEvent(anchor=anchor):
-                self._open({}, anchor, event)
-            case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
-                done = self.stack.pop()
-                value = _merged(done.value)
-                if done.anchor is not None:
-                    self.anchors[done.anchor] = value, done.size, done.height
-                self._add(value, done.size, done.height, event)
-            case yaml.AliasEvent(anchor=anchor):
-                if anchor not in self.anchors:
-                    self._fail(f"the alias *{anchor:.80} stands for nothing that is complete", event)
-                self._add(*self.anchors[anchor], event)
-            case yaml.DocumentStartEvent() if self.roots:
-                self._fail("a second document begins", event)
-            case _:
-                pass
+    def _keys(self, node: Any) -> list[str]:
+        keys: dict[str, None] = {}
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                self._fail("a key is no text", key)
+            if key.value in keys:
+                self._fail(f"the key {key.value!r:.80} stands twice", key)
+            keys[key.value] = None
+        return list(keys)
 
-    def _open(self, value: list[Json] | dict[str, Json], anchor: str | None, event: object) -> None:
-        self.stack.append(_Open(value, anchor))
-        self._check_depth(len(self.stack), event)
-
-    def _add(self, value: Json, size: int, height: int, event: object) -> None:
-        if not self.stack:
-            self.roots.append(value)
-            return
-        place = self.stack[-1]
-        place.size += size
-        place.height = max(place.height, height + 1)
-        self._check_depth(len(self.stack) + height, event)
-        if place.size > _MOST_VALUES:
-            self._fail(f"its aliases stand for more than {_MOST_VALUES:,} values", event)
-        if isinstance(place.value, list):
-            place.value.append(value)
-        elif place.key is None:
-            place.key = self._key(value, event)
-            if place.key in place.value:
-                self._fail(f"the key {place.key!r:.80} stands twice", event)
-        else:
-            place.value[place.key] = value
-            place.key = None
-
-    def _check_depth(self, levels: int, event: object) -> None:
-        if levels > DEEPEST:
-            self._fail(f"it is nested more than {DEEPEST} levels deep", event)
-
-    def _key(self, value: Json, event: object) -> str:
-        if isinstance(value, (list, dict)):
-            self._fail("a key is no text", event)
-        return event.value if isinstance(event, yaml.ScalarEvent) else str(value)
-
-    def _fail(self, problem: str, event: object) -> NoReturn:
-        mark = event.start_mark if isinstance(event, yaml.Event) else None
-        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise ToolgenError(f"{self.file}: {problem}{where}", hint="correct the file")
+    def _fail(self, problem: str, node: Any) -> NoReturn:
+        raise ToolgenError(f"{self._file}: {problem}{_place(node.start_mark)}", hint="correct the file")
 
 
-def _merged(value: list[Json] | dict[str, Json]) -> Json:
+def _place(mark: Any) -> str:
+    return f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+
+
+def _merged(value: dict[str, Json]) -> dict[str, Json]:
     """Return an object with what its key `<<` brings in (YAML 1.1, "Merge Key"), which many files use."""
-    if not isinstance(value, dict) or "<<" not in value:
+    if "<<" not in value:
         return value
     own = {key: child for key, child in value.items() if key != "<<"}
     return {key: child for part in _parts(value["<<"]) for key, child in part.items()} | own
@@ -149,14 +144,12 @@ def _parts(value: Json) -> Iterator[dict[str, Json]]:
             yield part
 
 
-def _scalar(event: yaml.ScalarEvent) -> Json:
-    text: str = event.value
-    if not event.implicit[0] and not (event.tag or "").endswith((":null", ":bool", ":int", ":float")):
+def _scalar(node: Any) -> Json:
+    text: str = node.value
+    if node.tag not in _READ:
         return text
-    if text in _NULL:
-        return None
-    if text in _BOOLEAN:
-        return _BOOLEAN[text]
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
     if _INTEGER.fullmatch(text):
         return int(text)
     if _BASED.fullmatch(text):
