@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
 import yaml  # type: ignore[import-untyped]  # types-PyYAML would be needed for this line only
-from yaml.composer import Composer  # type: ignore[import-untyped]
+from yaml.composer import Composer, ComposerError  # type: ignore[import-untyped]
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
@@ -35,7 +35,11 @@ _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 _TOO_DEEP: Final = f"it is nested more than {DEEPEST} levels deep"
 
 
-class _Composer(Composer):  # type: ignore[misc]  # PyYAML has no types
+_COMPOSER: Final[Any] = Composer
+_PARSER: Final[Any] = getattr(yaml, "CLoader", yaml.Loader)
+
+
+class _Composer(_COMPOSER):  # type: ignore[misc]  # PyYAML has no types
     """Makes nodes; its calls are as deep as the text is nested, which has a limit."""
 
     depth = 0
@@ -46,13 +50,10 @@ class _Composer(Composer):  # type: ignore[misc]  # PyYAML has no types
             self.anchors.pop(event.anchor, None)  # YAML 1.2, 3.2.2.2: an anchor may be used again
         self.depth += 1
         if self.depth > DEEPEST + 1:  # a scalar is no level
-            raise yaml.composer.ComposerError(None, None, _TOO_DEEP, event.start_mark)
+            raise ComposerError(None, None, _TOO_DEEP, event.start_mark)
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
-
-
-_PARSER: Final[Any] = getattr(yaml, "CLoader", yaml.Loader)
 
 
 class _Loader(_Composer, _PARSER):  # type: ignore[misc]  # whichever parser is installed
