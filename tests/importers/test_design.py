@@ -12,6 +12,7 @@ import jsonschema_rs
 import pytest
 
 from toolgen.codegen import generate
+from toolgen.codegen.write.staging import stage
 from toolgen.dsl import Evaluation, build
 from toolgen.importers.design import DesignFiles, design_files
 from toolgen.importers.design_names import identifier
@@ -59,8 +60,13 @@ def test_a_module_reads_as_if_somebody_had_written_it(tmp_path: Path) -> None:
     )
     assert found.imported == 1
     assert found.findings == ()
-    assert found.files == {
-        "tools.py": '''\
+    folder = tmp_path / "formatted"
+    folder.mkdir()
+    stage(folder, found.files, {})
+    assert list(found.files) == ["tools.py"]
+    assert (
+        (folder / "tree/tools.py").read_text("utf-8")
+        == '''\
 """The tools of tools: `toolgen gen` reads `design` and writes their types and codecs."""
 
 from toolgen.dsl import (
@@ -97,7 +103,7 @@ tools = Toolset(
 
 design = Design("tools", "Some tools.", Service("assistant", "Some tools.", tools))
 '''
-    }
+    )
     assert errors(built(found, tmp_path)) == []
 
 
@@ -116,9 +122,9 @@ def test_a_schema_that_words_cannot_say_is_a_file_as_its_author_wrote_it(tmp_pat
 def test_one_property_that_words_cannot_say_leaves_words_to_the_others(tmp_path: Path) -> None:
     tags = {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "description": "Labels."}
     found = imported(tool("find", object_({"query": {"type": "string"}, "tags": tags})))
-    text = 'JSONSchema({"type": "array", "items": {"type": "string"}, "uniqueItems": True}),'
+    text = 'JSONSchema({"type": "array", "items": {"type": "string"}, "uniqueItems": True})'
     assert text in found.files["tools.py"]
-    assert '"Labels.",' in found.files["tools.py"]
+    assert '"Labels."' in found.files["tools.py"]
     assert 'Attribute("query", String, "Query.")' in found.files["tools.py"]
     assert errors(built(found, tmp_path)) == []
 
@@ -223,7 +229,7 @@ def test_examples_that_a_schema_in_a_design_refuses_are_left_out(tmp_path: Path)
 
 def test_hints_that_contradict_each_other_are_one_hint(tmp_path: Path) -> None:
     found = imported(tool("find", {"type": "object"}, annotations={"read_only": True, "destructive": True}))
-    assert "Annotations(read_only=True)," in found.files["tools.py"]
+    assert "Annotations(read_only=True)" in found.files["tools.py"]
     assert errors(built(found, tmp_path)) == []
 
 

@@ -26,7 +26,7 @@ from .design_names import WORDS, Names, identifier
 from .design_objects import in_words, required_defaults, root_leaf, values_in
 from .design_types import TypeTable
 from .tool import ImportedTool, Source
-from .words_layout import WIDTH, Group, Named, Part, Text, call, printed, string
+from .words_layout import Group, Named, Part, Text, call, flat, string
 from .words_limits import NotInWordsError
 
 Side = Literal["args", "result"]
@@ -44,7 +44,7 @@ class DesignFiles:
     """A design module and the schemas beside it."""
 
     files: dict[str, str]
-    """Text by relative path, the module first."""
+    """Text by relative path, the module first; its lines are not broken yet."""
     findings: tuple[Finding, ...]
     imported: int
     """How many tools the design has."""
@@ -181,10 +181,10 @@ class _Module:
         used = sorted({word for part in (*types, group, design) for word in _words(part)})
         statements = [
             f'"""The tools of {toolset}: `toolgen gen` reads `design` and writes their types and codecs."""',
-            _imports(used),
-            *(printed(type_.text, lead=f"{type_.name} = ") for type_ in self._types.types),
-            printed(group, lead=f"{variable} = "),
-            printed(design, lead="design = "),
+            f"from toolgen.dsl import {', '.join(used)}",
+            *(f"{type_.name} = {flat(type_.text)}" for type_ in self._types.types),
+            f"{variable} = {flat(group)}",
+            f"design = {flat(design)}",
         ]
         return "\n\n".join(statements) + "\n"
 
@@ -201,13 +201,6 @@ def _facts(tool: ImportedTool, name: str) -> Iterator[Part]:
         yield call("Annotations", *(Named(hint, repr(is_so)) for hint, is_so in hints.items()))
     if name != tool.name:
         yield call("Meta", Named("name", string(_text(tool.name))))
-
-
-def _imports(names: list[str]) -> str:
-    line = f"from toolgen.dsl import {', '.join(names)}"
-    if len(line) <= WIDTH:
-        return line
-    return "from toolgen.dsl import (\n" + "".join(f"    {name},\n" for name in names) + ")"
 
 
 def _words(part: Part) -> Iterable[str]:

@@ -1,6 +1,6 @@
-"""Python text of a design: calls, strings and JSON values, laid out within a line length.
+"""Python text of a design: calls, strings and JSON values, each on one line; ruff breaks the lines.
 
-A call that fits stands on one line; else each argument has a line of its own, with a comma behind the last.
+Ruff breaks no strings, so a long one is written in pieces here, which ruff joins where they fit.
 """
 
 from __future__ import annotations
@@ -12,21 +12,20 @@ from typing import Final, TypeAlias
 
 from toolgen.contract.json_value import Json
 
-WIDTH: Final = 100
-"""Characters of a line, and of a piece of a long string."""
-_INDENT: Final = "    "
+_LONGEST_PIECE: Final = 72
+"""Characters of a piece of a long string, with its quotes: a line of 100 holds it where attributes stand."""
 _ESCAPES: Final = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A string that may be printed in pieces, one behind the other."""
+    """A string that is written in pieces, one behind the other, where it is long."""
 
     value: str
 
     @property
     def flat(self) -> str:
-        return string(self.value)
+        return " ".join(map(string, _pieces(self.value)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,22 +72,6 @@ def star_star(items: dict[str, Part]) -> Part:
     return Group("**{", (_item(key, value) for key, value in items.items()), "}")
 
 
-def printed(part: Part, depth: int = 0, lead: str = "") -> str:
-    """Return the part as it stands behind `lead` on a line that is indented to the depth."""
-    room = WIDTH - len(_INDENT) * depth - len(lead) - 1
-    match part:
-        case Text():
-            return lead + (part.flat if len(part.flat) <= room else _pieces(part.value, depth))
-        case Named():
-            return printed(part.value, depth, f"{lead}{part.keyword}=")
-        case Group() if part.parts and len(part.flat) > room:
-            margin = _INDENT * (depth + 1)
-            lines = (f"{margin}{printed(held, depth + 1)},\n" for held in part.parts)
-            return f"{lead}{part.opening}\n{''.join(lines)}{_INDENT * depth}{part.closing}"
-        case _:
-            return lead + flat(part)
-
-
 def string(value: str) -> str:
     """Return a Python literal of the string: double quotes, unless single ones need no escapes."""
     quote = "'" if '"' in value and "'" not in value else '"'
@@ -131,18 +114,19 @@ def _item(key: str, value: Part) -> Part:
     return lead + flat(value)
 
 
-def _pieces(value: str, depth: int) -> str:
-    """Return the string as literals on lines of their own, cut behind spaces and line feeds."""
-    room = max(WIDTH - len(_INDENT) * depth - 4, 40)
+def _pieces(value: str) -> list[str]:
+    """Return the string cut behind spaces and line feeds."""
+    if len(string(value)) <= _LONGEST_PIECE:
+        return [value]
     pieces = [""]
     for chunk in re.findall(r"\n+|[^ \n]+ *| +", value):
         grown = pieces[-1] + chunk
         is_new_line = pieces[-1].endswith("\n") and chunk[0] != "\n"
-        if pieces[-1] and (is_new_line or len(string(grown)) > room):
+        if pieces[-1] and (is_new_line or len(string(grown)) > _LONGEST_PIECE):
             pieces.append(chunk)
         else:
             pieces[-1] = grown
-    return f"\n{_INDENT * depth}".join(string(piece) for piece in pieces)
+    return pieces
 
 
 def _escaped(char: str, quote: str) -> str:
