@@ -15,8 +15,8 @@ from toolgen.runtime.engine import RunState, RunStatus, UnknownRunError, WaitOve
 from toolgen.runtime.errors import RegistrationError
 from toolgen.runtime.events.records import Event
 from toolgen.runtime.results import Delegated, ToolResult
+from toolgen.runtime.waiting.answer_schema import answer_issues
 from toolgen.runtime.waiting.answers import (
-    answer_issues,
     answer_key,
     refuse_excess,
     without_optional_nulls,

@@ -26,7 +26,7 @@ from toolgen.runtime.native import NativeTool
 from toolgen.runtime.results import RetryHint
 from toolgen.runtime.specs import ToolSpec
 from toolgen.runtime.toolsets.snapshot import Snapshot
-from toolgen.runtime.waiting.answers import checked_schema
+from toolgen.runtime.waiting.answer_schema import checked_schema
 
 from ..catalogue import Agent
 from ..host import AgentHost

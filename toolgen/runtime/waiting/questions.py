@@ -10,7 +10,7 @@ from toolgen.contract.json_value import Json
 
 from ..errors import MalformedResultError
 from ..type_codec import TypeCodec
-from .answers import checked_schema
+from .answer_schema import checked_schema
 
 T = TypeVar("T")
 

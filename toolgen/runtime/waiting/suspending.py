@@ -15,7 +15,7 @@ from ..call.truncation import document_within
 from ..errors import MalformedResultError
 from ..results import Pending, ToolResult, Unfinished
 from ..specs import ToolSpec
-from .answers import checked_schema
+from .answer_schema import checked_schema
 from .errors import NoEngineError
 
 _CREDENTIAL: Final[dict[str, Json]] = {
