@@ -204,4 +204,7 @@ def test_what_is_no_approval_says_so(database: ProjectFolder) -> None:
     assert database.run("approve", token, "--deny").code == 0
     other = database.run("approve", token, "--yes")
     assert other.code == 2
-    assert other.err.endswith("error: this was answered already, and differently\n")
+    assert other.err.endswith(
+        "error: this was answered already, and differently\n"
+        "  hint: the first answer counts; where it is not used, it is asked again\n"
+    )

@@ -300,7 +300,7 @@ class Runs:
         except WaitOverError:
             raise LateAnswerError("the run is over", hint="start another turn") from None
         if receipt == "conflict":
-            raise ConflictingAnswerError("this was answered already, and differently")
+            raise ConflictingAnswerError
 
     async def open_turn(self, facts: RunFacts, frozen: FrozenCall, result: str) -> str:
         """Start the turn that gets the result of work that went on while its run ended.

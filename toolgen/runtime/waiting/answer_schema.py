@@ -25,6 +25,11 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "number": (int, float),
 }
 """JSON types of the fields of a question; the subset that MCP's elicitation has."""
+_KINDS: Final = {**_TYPES, "object": (dict,), "array": (list,), "null": (type(None),)}
+"""All types of JSON."""
+_SIZES: Final = {list: ("minItems", "maxItems", "items"), dict: ("minProperties", "maxProperties", "fields")}
+_MOST_STEPS: Final = 32
+"""References one after the other; a circle of them says nothing of a value."""
 _KEYWORDS: Final = frozenset(
     "type title description default enum enumNames const format pattern minLength maxLength minimum maximum "
     "exclusiveMinimum exclusiveMaximum multipleOf properties required additionalProperties".split()
@@ -43,7 +48,24 @@ _LENGTHS: Final = ("minLength", "maxLength")
 
 def answer_issues(schema: Mapping[str, Any], answer: Json, most: int) -> tuple[FieldIssue, ...]:
     """Return what is wrong with an answer to a question of this schema, the first issues of it."""
-    return tuple([one.shortened() for one in islice(_issues(schema, answer), most)]) if schema else ()
+    if not schema:
+        return ()
+    closed = {"type": "object", **schema, "additionalProperties": False}
+    return _first(_issues(closed, answer, closed), most)
+
+
+def value_issues(
+    schema: Mapping[str, Any], value: Json, most: int, root: Mapping[str, Any]
+) -> tuple[FieldIssue, ...]:
+    """Return what is wrong with a value by a schema of a tool's types, the first issues of it.
+
+    The root has what its references lead to. Keywords that toolgen does not write are not looked at.
+    """
+    return _first(_issues(schema, value, root), most)
+
+
+def _first(issues: Iterator[FieldIssue], most: int) -> tuple[FieldIssue, ...]:
+    return tuple([one.shortened() for one in islice(issues, most)])
 
 
 def checked_schema(schema: Any) -> Any:
@@ -96,46 +118,103 @@ def _are_limits(schema: Mapping[str, Any]) -> bool:
     )
 
 
-def _issues(schema: Any, value: Json, keys: Keys = ()) -> Iterator[FieldIssue]:
-    """Yield what is wrong with an answer to a question."""
-    if schema.get("type", "object") != "object":
-        if (found := _fault(schema, value)) is not None:
-            yield FieldIssue(keys=keys, constraint=found[0], message=found[1])
+def _issues(schema: Any, value: Json, root: Any, keys: Keys = (), steps: int = 0) -> Iterator[FieldIssue]:
+    """Yield what is wrong with a value; `steps` are the references that led to its schema."""
+    if not isinstance(schema, Mapping):
         return
-    if not isinstance(value, dict):
-        message = f"must be an object, not {json_type(value)}"
-        yield FieldIssue(keys=keys, constraint="invalid_type", message=message)
-        return
-    properties = schema.get("properties", {})
-    for name in schema.get("required", ()):
+    if "$ref" in schema and steps < _MOST_STEPS:
+        yield from _issues(_referred(root, schema["$ref"]), value, root, keys, steps + 1)
+    for part in schema.get("allOf", ()):
+        yield from _issues(part, value, root, keys, steps)
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in schema:
+            yield from _of_branches(schema[keyword], value, root, keys, steps)
+    if (found := _fault(schema, value)) is not None:
+        yield FieldIssue(keys=keys, constraint=found[0], message=found[1])
+    elif isinstance(value, dict):
+        yield from _of_members(schema, value, root, keys)
+    elif isinstance(value, list):
+        first = schema.get("prefixItems", ())
+        for place, item in enumerate(value):
+            part = first[place] if place < len(first) else schema.get("items", True)
+            yield from _issues(part, item, root, (*keys, place))
+
+
+def _referred(root: Any, pointer: object) -> Any:
+    """Return what a reference within a schema leads to (RFC 6901); True where that is nothing."""
+    found = root
+    for step in str(pointer).removeprefix("#").split("/")[1:]:
+        found = found.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(found, Mapping) else None
+    return True if found is None or not str(pointer).startswith("#") else found
+
+
+def _of_branches(branches: Any, value: Json, root: Any, keys: Keys, steps: int) -> Iterator[FieldIssue]:
+    """Yield what is wrong by the branch that fits best; nothing where one fits."""
+    told = [list(_issues(branch, value, root, keys, steps)) for branch in branches]
+    if all(told):
+        # The fault of a branch for another kind of value is that value itself.
+        yield from min(told, key=lambda issues: (issues[0].keys == keys, len(issues)), default=[])
+
+
+def _of_members(schema: Any, value: dict[str, Json], root: Any, keys: Keys) -> Iterator[FieldIssue]:
+    """Yield what is wrong with the members of an object; null stands for one that is left out."""
+    properties, required = schema.get("properties", {}), schema.get("required", ())
+    for name in required:
         if name not in value:
-            yield FieldIssue(
-                keys=(*keys, name), constraint="missing_field", message="is required and was left out"
-            )
+            message = "is required and was left out"
+            yield FieldIssue(keys=(*keys, name), constraint="missing_field", message=message)
+    others = True if "patternProperties" in schema else schema.get("additionalProperties", True)
     for name, part in value.items():
         at = (*keys, name)
-        if name in properties:
-            yield from _issues(properties[name], part, at)
+        if part is None and name in properties and name not in required:
+            continue
+        if name in properties or others is not False:
+            yield from _issues(properties.get(name, others), part, root, at)
         else:
             message, allowed = "is not a field here", tuple(properties)
             yield FieldIssue(keys=at, constraint="unknown_field", message=message, allowed=allowed)
 
 
 def _fault(schema: Any, value: Any) -> tuple[Constraint, str] | None:
-    """Return what is wrong with one value."""
-    kind = schema["type"]
-    is_whole = isinstance(value, float) and value.is_integer()
-    is_of_type = isinstance(value, _TYPES[kind]) or (kind == "integer" and is_whole)
-    if not is_of_type or (isinstance(value, bool) and kind != "boolean"):
-        return "invalid_type", f"must be of type {kind}, not {json_type(value)}"
+    """Return what is wrong with a value as a whole."""
+    said = schema.get("type", ())
+    kinds = (said,) if isinstance(said, str) else said
+    if kinds and not any(_is_of(kind, value) for kind in kinds):
+        words = "an object" if kinds == ("object",) else f"of type {' or '.join(kinds)}"
+        return "invalid_type", f"must be {words}, not {json_type(value)}"
     allowed = schema.get("enum", [schema["const"]] if "const" in schema else None)
-    if allowed is not None and value not in allowed:
+    if allowed is not None and not any(_is_same(one, value) for one in allowed):
         return "invalid_enum_value", f"must be one of {', '.join(map(str, allowed))}"
     if isinstance(value, str):
         return _text_fault(schema, value)
-    for keyword, (holds, words) in _BOUNDS.items():
-        if kind != "boolean" and keyword in schema and not holds(value, schema[keyword]):
-            return "invalid_range", f"must be {words} {schema[keyword]}"
+    if isinstance(value, list | dict):
+        return _size_fault(schema, value)
+    if value is not None and not isinstance(value, bool):
+        for keyword, (holds, words) in _BOUNDS.items():
+            if keyword in schema and not holds(value, schema[keyword]):
+                return "invalid_range", f"must be {words} {schema[keyword]}"
+    return None
+
+
+def _is_of(kind: str, value: Json) -> bool:
+    """Return whether a value is of a JSON type; a number without a fraction is an integer."""
+    if isinstance(value, bool) or kind == "boolean":
+        return isinstance(value, bool) and kind == "boolean"
+    is_whole = isinstance(value, float) and value.is_integer()
+    return isinstance(value, _KINDS.get(kind, object)) or (kind == "integer" and is_whole)
+
+
+def _is_same(one: Json, other: Json) -> bool:
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def _size_fault(schema: Any, value: list[Json] | dict[str, Json]) -> tuple[Constraint, str] | None:
+    """Return whether an array or an object has too few or too many members."""
+    least, most, what = _SIZES[type(value)]
+    if len(value) < schema.get(least, 0):
+        return "invalid_length", f"must have at least {schema[least]} {what}"
+    if len(value) > schema.get(most, len(value)):
+        return "invalid_length", f"must have at most {schema[most]} {what}"
     return None
 
 
@@ -148,9 +227,18 @@ def _text_fault(schema: Any, text: str) -> tuple[Constraint, str] | None:
     form, example = _FORMS.get(schema.get("format"), ("", ""))
     if form and not _matches(form, text):
         return "invalid_format", f"must be written as {schema['format']}, such as {example}"
-    if "pattern" in schema and not _matches(to_rust(schema["pattern"]), text):
+    pattern = _rust(schema.get("pattern"))
+    if pattern and not _matches(pattern, text):
         return "invalid_pattern", f"must match {schema['pattern']}"
     return None
+
+
+def _rust(pattern: object) -> str:
+    """Return a pattern in Rust's dialect; "" for one that it has no words for, which is not looked at."""
+    try:
+        return to_rust(pattern) if isinstance(pattern, str) else ""
+    except PatternError:
+        return ""
 
 
 def _matches(pattern: str, text: str) -> bool:

@@ -100,7 +100,7 @@ class Answering:
         except WaitOverError as error:
             raise LateAnswerError(error.message, hint="let the model call the tool again") from None
         if receipt == "conflict":
-            raise ConflictingAnswerError("this was answered already, and differently")
+            raise ConflictingAnswerError
 
     async def shown(self, token: str, session_id: str | None) -> Suspended:
         """Return what a token answers, answered or not."""

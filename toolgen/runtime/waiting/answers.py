@@ -11,13 +11,13 @@ from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import Limits, excess_of
-from toolgen.shapes.issues import short
+from toolgen.shapes.issues import FieldIssue, short
 
 from ..call.bounds import bounds_of
 from ..codec import Codec
 from ..errors import MalformedResultError, ToolValidationError
 from ..specs import ToolSpec
-from .answer_schema import answer_issues
+from .answer_schema import answer_issues, value_issues
 from .errors import BadAnswerError
 from .frozen import FrozenCall
 
@@ -75,7 +75,7 @@ def _given(answer: Json, optional: Collection[str]) -> Json:
 
 
 def checked_answer(spec: ToolSpec[Any, Any] | None, frozen: FrozenCall, answer: Json, limits: Limits) -> Json:
-    """Return the answer. Where the tool is not known, what only its types tell is not checked.
+    """Return the answer. Where the tool is not known, the schema that was frozen is what it has to fit.
 
     Raises:
         BadAnswerError: it exceeds the limits, or does not fit what was asked; the call still waits.
@@ -90,6 +90,9 @@ def checked_answer(spec: ToolSpec[Any, Any] | None, frozen: FrozenCall, answer: 
             codec = spec.confirm.payload if spec is not None and spec.confirm is not None else None
             if codec is not None and decided["approved"] and "payload" in decided:
                 _decoded(codec, decided["payload"], limits)
+            elif spec is None and decided["approved"] and "payload" in decided:
+                asked = frozen.answer_schema["properties"]["payload"]
+                _refuse(value_issues(asked, decided["payload"], limits.issues, frozen.answer_schema))
             return answer
         case "credential":
             _decision(answer, "available", ["message"])
@@ -97,11 +100,11 @@ def checked_answer(spec: ToolSpec[Any, Any] | None, frozen: FrozenCall, answer: 
         case "pending":
             if spec is not None and not _is_failure(answer):
                 _bounded(spec, _decoded(spec.result, answer, limits))
+            elif spec is None and not _is_failure(answer):
+                _refuse(value_issues(frozen.answer_schema, answer, limits.issues, frozen.answer_schema))
             return answer
         case "input":
-            issues = answer_issues(frozen.answer_schema, answer, limits.issues)
-            if issues:
-                raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
+            _refuse(answer_issues(frozen.answer_schema, answer, limits.issues))
             return answer
 
 
@@ -115,6 +118,11 @@ def refuse_excess(answer: Json, limits: Limits) -> None:
     text = json.dumps(answer, ensure_ascii=False, default=repr)
     if (excess := excess_of(text, limits)) is not None:
         raise BadAnswerError(f"the answer {excess.message}")
+
+
+def _refuse(issues: tuple[FieldIssue, ...]) -> None:
+    if issues:
+        raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
 
 
 def _is_failure(answer: Json) -> bool:

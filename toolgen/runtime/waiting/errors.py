@@ -41,6 +41,9 @@ class LateAnswerError(SuspensionError):
 class ConflictingAnswerError(SuspensionError):
     """Another answer was given before."""
 
+    def __init__(self, message: str = "this was answered already, and differently") -> None:
+        super().__init__(message, hint="the first answer counts; where it is not used, it is asked again")
+
 
 class MissingToolError(SuspensionError):
     """The tool is not here now: its toolset does not list it, or is not registered. The call still waits."""

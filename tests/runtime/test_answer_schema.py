@@ -1,0 +1,120 @@
+"""Answers in a client without tools: the frozen schema is what they have to fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runtime.tools import EMPTY, META, SITE, Listing, runtime, spec, waiting
+from toolgen.contract.json_value import Json
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, Suspended, ToolOutcome
+from toolgen.runtime.type_codec import TypeCodec
+from toolgen.runtime.waiting.answer_schema import value_issues
+from toolgen.runtime.waiting.errors import BadAnswerError, ConflictingAnswerError
+
+TOOL = "assistant.devices.list_devices"
+DEVICE = {"id": "d1", "name": "Lamp", "status": "online"}
+
+
+async def pends(payload: Any, ctx: Any) -> Any:
+    return ToolOutcome.pending("job-1")
+
+
+async def asked(file: Path, does: Any = None, **facts: Any) -> Suspended:
+    """Return what a process asked that is gone."""
+    async with runtime(Listing(does), spec(**facts), engine=InProcessEngine(file)) as made:
+        return waiting(await made.call(TOOL, SITE, META))
+
+
+@pytest.mark.parametrize(
+    ("result", "path"),
+    [
+        ({**EMPTY, "returned": "two"}, "$.returned"),
+        ({**EMPTY, "devices": {}}, "$.devices"),
+        ({**EMPTY, "devices": [{"id": 7}]}, "$.devices[0]"),
+        ({**EMPTY, "colour": "red"}, "$.colour"),
+        ({"devices": []}, "$.returned"),
+        ([], "$ "),
+    ],
+)
+async def test_a_result_that_does_not_fit_is_refused_and_another_one_taken(
+    tmp_path: Path, result: Json, path: str
+) -> None:
+    file = tmp_path / "runs.db"
+    work = await asked(file, pends, long_running=LongRunningSpec())
+    async with Runtime(engine=InProcessEngine(file, worker=False)) as desk:
+        with pytest.raises(BadAnswerError, match="does not fit") as error:
+            await desk.deliver(work.token, result, wait_s=0)
+        assert path in str(error.value)
+        assert (await desk.deliver(work.token, EMPTY, wait_s=0)).status == "pending"
+        with pytest.raises(ConflictingAnswerError) as differently:
+            await desk.deliver(work.token, {"error": "no power"}, wait_s=0)
+        assert "the first answer counts" in differently.value.hint
+    async with runtime(Listing(), spec(long_running=LongRunningSpec()), engine=InProcessEngine(file)) as made:
+        assert (await made.deliver(work.token, EMPTY)).status == "ok"
+
+
+async def test_what_a_person_adds_to_an_approval_has_to_fit(tmp_path: Path) -> None:
+    file = tmp_path / "runs.db"
+    confirm = ConfirmSpec(payload=TypeCodec(dict[str, int], "Kept"))  # type: ignore[arg-type]  # a codec all the same
+    call = await asked(file, confirm=confirm)
+    async with Runtime(engine=InProcessEngine(file, worker=False)) as desk:
+        with pytest.raises(BadAnswerError, match=r"keep_cents must be of type integer, not string"):
+            await desk.deliver(call.token, {"approved": True, "payload": {"keep_cents": "many"}}, wait_s=0)
+        good = {"approved": True, "payload": {"keep_cents": 5}}
+        assert (await desk.deliver(call.token, good, wait_s=0)).status == "pending"
+
+
+TREE: dict[str, Any] = {
+    "$defs": {
+        "Node": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "minLength": 1},
+                "next": {"anyOf": [{"$ref": "#/$defs/Node"}, {"type": "null"}]},
+                "pair": {"type": "array", "prefixItems": [{"type": "integer"}], "items": {"type": "string"}},
+                "tags": {"type": "array", "items": {"enum": ["a", 1]}, "maxItems": 2},
+                "more": {"type": "object", "additionalProperties": {"type": "number"}, "minProperties": 1},
+            },
+            "required": ["name"],
+            "additionalProperties": False,
+        },
+        "Circle": {"$ref": "#/$defs/Circle"},
+    },
+    "$ref": "#/$defs/Node",
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"name": "n", "next": {"name": "m", "next": None}, "tags": None}, ""),
+        ({"name": "n", "pair": [1, "x"], "tags": ["a", 1], "more": {"x": 1.5}}, ""),
+        ({"name": "n", "next": {"name": ""}}, "$.next.name must have at least 1 characters"),
+        ({"name": "n", "next": 7}, "$.next must be an object, not integer"),
+        ({"name": "n", "pair": [1.0, 2]}, "$.pair[1] must be of type string, not integer"),
+        ({"name": "n", "tags": [True]}, "$.tags[0] must be one of a, 1"),
+        ({"name": "n", "tags": ["a", "a", "a"]}, "$.tags must have at most 2 items"),
+        ({"name": "n", "more": {}}, "$.more must have at least 1 fields"),
+        ({"name": "n", "more": {"x": "y"}}, "$.more.x must be of type number, not string"),
+        ({"name": None}, "$.name must be of type string, not null"),
+    ],
+)
+def test_the_schemas_of_tools_are_read(value: Json, said: str) -> None:
+    assert "; ".join(map(str, value_issues(TREE, value, 10, TREE))) == said
+
+
+def test_what_a_schema_says_in_other_words_is_left_to_the_tool() -> None:
+    for schema in (
+        {"$ref": "#/$defs/Circle"},
+        {"$ref": "https://example.org/other.json"},
+        {"not": {}},
+        {"type": "string", "pattern": "(?<=x)y"},
+        {"type": "object", "patternProperties": {"^t": {}}, "additionalProperties": False},
+    ):
+        value: Json = {"t": 1} if schema.get("type") == "object" else "t"
+        assert value_issues({**TREE, **schema}, value, 10, TREE) == () if "$ref" in schema else True
+        assert value_issues(schema, value, 10, TREE) == ()
