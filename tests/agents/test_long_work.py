@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from tests.agents.tools import (
     Users,
     agent,
@@ -16,6 +18,7 @@ from tests.agents.tools import (
     texts,
     waiting,
 )
+from tests.virtual_time import now
 from toolgen.agents import (
     Await,
     Awaiting,
@@ -31,6 +34,7 @@ from toolgen.runtime import (
 )
 from toolgen.runtime.specs import LongRunningSpec
 from toolgen.runtime.toolsets.functions import func_tool
+from toolgen.runtime.waiting.options import WaitOptions
 
 from .tools import engine_of
 
@@ -75,6 +79,27 @@ async def test_work_with_an_acknowledgement_opens_a_turn_when_it_is_done() -> No
     assert after.text.endswith('[The work of update (call_0_0) is done: "2.4.0"]')
 
 
+@pytest.mark.asyncio(loop_factories=["virtual"])
+@pytest.mark.parametrize("is_canceled", [False, True])
+async def test_work_without_a_result_opens_a_turn_that_says_why(is_canceled: bool) -> None:
+    planner = ScriptedPlanner([calling("update"), first_answer], [texts])
+    waits = WaitOptions(expires_s=60, clock=now)
+    async with running(agent("x.agent", planner, long_running(ack=True)), waiting=waits) as (runtime, _):
+        output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
+        (work,) = output.pending
+        if is_canceled:
+            await runtime.cancel(work.token, "no power", by="jo")
+        await engine_of(runtime).result(work.run_id)
+        after = agents_of(runtime).client("x.agent").handle(f"{output.run_id}/done:call_0_0", session_id="s")
+        text = (await after.result()).text
+        log = [event async for _, event in engine_of(runtime).events(work.run_id)]
+    why = '{"error":"no power","code":"canceled"}' if is_canceled else '{"error":"nobody answered in time"}'
+    assert text.endswith(f"[The work of update (call_0_0) ended without a result: {why}]")
+    (ended,) = [event for event in log if event["type"] == "tool_end"]
+    assert (ended["status"], ended["run_id"], ended["tool_call_id"]) == ("denied", output.run_id, "call_0_0")
+    assert [event["person"] for event in log if event["type"] == "answer_accepted"] == ["jo"] * is_canceled
+
+
 def asking(**more: Any) -> dict[str, Any]:
     """Return options of a runtime that can ask, and that knows who calls."""
     return {"interceptors": [Users()], **more}
@@ -116,7 +141,7 @@ async def test_work_that_fails_later_opens_a_turn_too_and_runs_nothing_again() -
         await engine_of(runtime).result(work.run_id)
         after = agents_of(runtime).client("x.agent").handle(f"{handle.run_id}/done:call_0_0", session_id="s")
         said = await after.result()
-        assert said.text.endswith('[The work of update (call_0_0) is done: {"error":"no power"}]')
+        assert said.text.endswith('[The work of update (call_0_0) has failed: {"error":"no power"}]')
         assert len(await agents_of(runtime).sessions.transcript("s")) == 2
 
     worker = Worker()

@@ -350,6 +350,8 @@ async def test_an_answer_that_no_host_took_is_not_what_a_planner_hears(forged: J
     found = await ran(ScriptedPlanner([ASKS, texts]), drive=drive)
     assert found.output.text == "[Go.] [Which?] [this one]"
     assert [event.reason == "" for event in found.of("await_clarification")] == [True, False]
+    (answered,) = found.of("answer_accepted")
+    assert (answered.kind, answered.person, answered.tool) == ("clarification", "jo", "")
 
 
 async def test_the_answer_to_one_question_is_none_to_another() -> None:

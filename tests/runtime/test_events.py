@@ -11,6 +11,7 @@ import pytest
 
 from toolgen.runtime.events.records import (
     AgentRunStarted,
+    AnswerAccepted,
     ArtifactRef,
     ArtifactSaved,
     AssistantReply,
@@ -70,6 +71,7 @@ ONE_OF_EACH: tuple[Event, ...] = (
         answer_schema={"type": "string"},
         expires_at=9.0,
     ),
+    AnswerAccepted(suspension_id="s1", kind="input", tool="a.b.c", person="jo"),
     ToolAuthorization(tool="a.b.c", decision="denied", by="policy", reason="not at night"),
     PlannerThought(text="hm"),
     PlanRetry(attempt=2, delay_s=1.5, reason="the provider did not answer (HTTP 529)"),

@@ -46,7 +46,7 @@ async def test_an_approved_call_that_was_cut(engine: InProcessEngine, is_idempot
         assert (result.status, runs) == ("ok", 2)
     else:
         unknown = b'{"unknown":"its result was not kept; it may have run"}'
-        assert (result.status, result.json, runs) == ("pending", unknown, 1)
+        assert (result.status, result.json, runs) == ("unknown", unknown, 1)
 
 
 async def test_a_call_has_one_idempotency_key_before_and_after_it_waits(engine: InProcessEngine) -> None:
@@ -82,7 +82,7 @@ async def test_a_result_that_the_engine_does_not_keep_is_not_told_as_one() -> No
     assert waiting is not None
     first, again = [await made.deliver(waiting.token, YES) for _ in range(2)]
     unknown = b'{"unknown":"its result was not kept; it may have run"}'
-    assert (first.status, first.json) == (again.status, again.json) == ("pending", unknown)
+    assert (first.status, first.json) == (again.status, again.json) == ("unknown", unknown)
 
 
 async def test_an_answer_that_is_too_large_with_its_call_has_a_result() -> None:

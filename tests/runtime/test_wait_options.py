@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,7 +28,13 @@ from toolgen.runtime import (
     Unfinished,
 )
 from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import AwaitConfirmation, AwaitInput, ToolAuthorization, ToolEnd
+from toolgen.runtime.events.records import (
+    AnswerAccepted,
+    AwaitConfirmation,
+    AwaitInput,
+    ToolAuthorization,
+    ToolEnd,
+)
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.errors import (
     BadAnswerError,
@@ -47,6 +55,10 @@ def options(**given: Any) -> WaitOptions:
     return WaitOptions(clock=now, **given)
 
 
+def fails(asked: Suspended, answer: Json, by: str) -> str:
+    raise OSError("the directory of people does not answer")
+
+
 # For how long.
 
 
@@ -62,7 +74,11 @@ async def test_an_answer_is_taken_until_its_time_is_over(engine: InProcessEngine
     with pytest.raises(LateAnswerError):
         await made.deliver(late.token, YES)
     assert (await made.suspended(), len(executor.calls)) == ((), 1)
-    assert (await engine.result(late.run_id)).output == {"status": "expired", "json": "", "events": []}
+    output: Any = (await engine.result(late.run_id)).output
+    assert (output["status"], output["json"]) == ("denied", '{"error":"nobody answered in time"}')
+    log = [event async for _, event in engine.events(late.run_id)]
+    assert [event["type"] for event in log] == ["tool_end", "run_stream_end"]
+    assert (log[0]["status"], log[0]["tool_call_id"]) == ("denied", "c1")
 
 
 @in_virtual_time
@@ -227,7 +243,25 @@ async def test_a_rule_may_ask_a_directory_and_sees_everything(engine: InProcessE
     with pytest.raises(NotAllowedAnswerError, match="bob is no manager"):
         await made.deliver(asked.token, YES, by="bob")
     assert (await made.deliver(asked.token, YES, by="boss")).status == "ok"
-    assert seen == [(asked, YES, "bob"), (asked, YES, "boss")]
+    assert seen == [(asked, YES, "bob"), (asked, YES, "boss"), (asked, YES, "boss")], (
+        "asked again where it runs"
+    )
+
+
+@pytest.mark.parametrize("rule", [requester_may_not_approve, fails])
+async def test_the_rule_holds_where_the_call_is_executed(tmp_path: Path, rule: Any) -> None:
+    """A client that has no rule does not get around that of the worker."""
+    file, executor = tmp_path / "runs.db", Listing()
+    async with runtime(executor, CONFIRMED, engine=InProcessEngine(file)) as made:
+        asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
+    async with Runtime(engine=InProcessEngine(file, worker=False)) as desk:
+        assert (await desk.deliver(asked.token, YES, by="ann", wait_s=0)).status == "pending"
+    ruled = WaitOptions(rule=rule)
+    async with runtime(executor, CONFIRMED, engine=InProcessEngine(file), waiting=ruled) as made:
+        again = waiting(await made.deliver(asked.token, YES, by="ann"))
+        assert ("may not approve it" in again.reason) is (rule is not fails)
+        assert ("the rule failed" in again.reason) is (rule is fails)
+    assert executor.calls == []
 
 
 async def test_a_rule_is_not_asked_about_what_does_not_fit(engine: InProcessEngine) -> None:
@@ -273,6 +307,41 @@ async def test_a_question_says_who_asked(engine: InProcessEngine) -> None:
     seen = await told(runtime(Listing(asks), engine=engine, events=events), events, "because", "bob")
     (asked,) = [event for event in seen if isinstance(event, AwaitInput)]
     assert asked.requested_by == "ann"
+    (answered,) = [event for event in seen if isinstance(event, AnswerAccepted)]
+    assert (answered.kind, answered.person, answered.tool) == ("input", "bob", TOOL)
+    assert answered.suspension_id == asked.suspension_id
+
+
+async def test_the_log_says_who_answered_before_the_call_runs(engine: InProcessEngine) -> None:
+    """A process that ends in the middle leaves a log that has the person."""
+    begun, gate = asyncio.Event(), asyncio.Event()
+
+    async def hangs(payload: Any, ctx: Any) -> Any:
+        begun.set()
+        await gate.wait()
+
+    async def asks(payload: Any, ctx: Any) -> Any:
+        return await hangs(payload, ctx) if ctx.answer else ToolOutcome.ask("Why?")
+
+    once = {"idempotent": False, "read_only": False}
+    for answer, event, tool in (
+        (YES, "tool_authorization", replace(CONFIRMED, annotations=once)),
+        ("because", "answer_accepted", spec(annotations=once)),
+    ):
+        made = runtime(Listing(hangs if answer is YES else asks), tool, engine=engine)
+        asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
+        answered = asyncio.ensure_future(made.deliver(asked.token, answer, by="bob"))
+        await begun.wait()
+        log = [told async for _, told in engine.events(asked.run_id, follow=False)]
+        assert [told["person"] for told in log if told["type"] == event] == ["bob"]
+        await engine.close()
+        answered.cancel()
+        await engine.start()
+        assert (await made.deliver(asked.token, answer, by="bob")).status == "unknown"
+        log = [told async for _, told in engine.events(asked.run_id, follow=False)]
+        assert [told["type"] for told in log] == [event, "tool_end", "run_stream_end"]
+        begun.clear()
+        engine = InProcessEngine()
 
 
 async def test_a_run_asks_for_whom_it_was_started() -> None:

@@ -270,7 +270,8 @@ class Agents:
     async def _open_turn(self, info: ActivityInfo, argument: Any) -> str:
         """Start the turn that gets the result of pending work; return `busy` while another one goes on."""
         frozen = FrozenCall.from_json(argument["frozen"])
-        return await self._runs.open_turn(argument["facts"], frozen, argument["outcome"]["json"])
+        outcome = argument["outcome"]
+        return await self._runs.open_turn(argument["facts"], frozen, outcome["status"], outcome["json"])
 
     def _known(self, agent: str) -> None:
         if agent not in self._host.agents:

@@ -53,6 +53,8 @@ from .turns import SessionBusyError
 
 SESSION_ENDED: Final = "the session ended"
 """Why a run is canceled whose session was ended."""
+_BECAME: Final = {"ok": "is done", "error": "has failed", "unknown": "has an unknown outcome"}
+"""What became of work that went on while its run ended, by status; other work was canceled or expired."""
 
 
 class InterruptsNotAllowedError(ToolgenError):
@@ -302,7 +304,7 @@ class Runs:
         if receipt == "conflict":
             raise ConflictingAnswerError
 
-    async def open_turn(self, facts: RunFacts, frozen: FrozenCall, result: str) -> str:
+    async def open_turn(self, facts: RunFacts, frozen: FrozenCall, status: str, result: str) -> str:
         """Start the turn that gets the result of work that went on while its run ended.
 
         Returns:
@@ -310,7 +312,8 @@ class Runs:
             session is over.
         """
         name = frozen.tool.rpartition(".")[2]
-        text = f"The work of {name} ({frozen.meta.tool_call_id}) is done: {result}"
+        became = _BECAME.get(status, "ended without a result")
+        text = f"The work of {name} ({frozen.meta.tool_call_id}) {became}: {result}"
         try:
             return await self.start(
                 facts["agent"],

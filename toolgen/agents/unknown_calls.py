@@ -12,18 +12,20 @@ from toolgen.runtime.waiting.loop import UNKNOWN
 
 from .planner.messages import PlannedCall, ToolAnswer
 
-_UNKNOWN: Final[ToolStatus] = "pending"
+_STATUS: Final[ToolStatus] = "unknown"
 """Of a call whose end nobody knows; a provider would be told of an error that the call has failed."""
+_STATUS_BEFORE: Final[ToolStatus] = "pending"
+"""The same of runs of older versions."""
 
 
 def lost_answer(call: PlannedCall) -> ToolAnswer:
     """Return what planners see of a call whose result was not kept."""
-    return ToolAnswer(id=call.id, name=call.name, status=_UNKNOWN, text=to_json(UNKNOWN).decode())
+    return ToolAnswer(id=call.id, name=call.name, status=_STATUS, text=to_json(UNKNOWN).decode())
 
 
 def is_unknown(answer: ToolAnswer) -> bool:
     """Return whether an answer says that the end of its call is not known."""
-    if answer.status != _UNKNOWN:
-        return False
+    if answer.status != _STATUS_BEFORE:
+        return answer.status == _STATUS
     document = json.loads(answer.text)
     return isinstance(document, dict) and list(document) == ["unknown"]

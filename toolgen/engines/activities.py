@@ -128,6 +128,7 @@ class Activities:
         """Begin an activity in a task of its own; not again what must not happen twice."""
         if call.options.once and run.record.attempts.get(call.op, NO_ATTEMPT).has_begun:
             message = "the process ended while it was executed; it may have had its effect"
+            log.warning("run %s: %s: %s: %s", run.record.run_id, call.op, OUTCOME_UNKNOWN, message)
             self._end(run, call, self._failure(call, OUTCOME_UNKNOWN, message), None)
             return
         name = f"{run.record.run_id}/{call.op}"
@@ -168,6 +169,11 @@ class Activities:
         self._journal.attempted(run.record, op, replace(attempt, has_begun=True))
         await self._journal.kept()
 
+    def _publish(self, run: Run, key: str, event: Mapping[str, Json]) -> None:
+        """Append an event to the log of a run, unless the key is there."""
+        text, copy = encode(dict(event), f"the event {key}")
+        self._events.append(run, key, text, copy)
+
     async def _pause(self, seconds: float) -> None:
         over = Bell()
         timer = self._call_later(seconds, over.ring)
@@ -187,6 +193,7 @@ class Activities:
             attempt=attempt,
             emit=progress.emit,
             begun=partial(self._begun, run, call.op) if call.options.once else _nothing,
+            publish=partial(self._publish, run),
         )
         limit = asyncio.timeout(call.options.timeout)
         try:

@@ -178,6 +178,10 @@ class ActivityInfo:
     """Awaited immediately before an effect that must not happen twice, with `CallOptions.once`: it returns
     once the engine has kept that the activity begins now."""
 
+    publish: Callable[[str, Mapping[str, Json]], None] | None = field(default=None, repr=False)
+    """Appends an event to the log of the run, once for a key; what `begun` keeps after it is not kept without
+    it. None where an engine cannot: the loop has all events of the activity then."""
+
     @property
     def idempotency_key(self) -> str:
         """The same for every attempt, in whatever process."""

@@ -23,9 +23,10 @@ R_co = TypeVar("R_co", covariant=True)
 A = TypeVar("A")
 A_co = TypeVar("A_co", covariant=True)
 
-ToolStatus = Literal["ok", "error", "denied", "pending", "suspended"]
+ToolStatus = Literal["ok", "error", "denied", "pending", "suspended", "unknown"]
 """`denied`: a person or a policy said no. `pending`: the work goes on, the model has an acknowledgement.
-`suspended`: nothing was answered yet, and the model is not called before it is."""
+`suspended`: nothing was answered yet, and the model is not called before it is. `unknown`: the result was not
+kept, and nobody knows whether the call has run; `Runtime.resolve` settles it."""
 
 
 @record

@@ -111,7 +111,7 @@ class Calling:
         place = argument["place"]
         with self._batches.enter(f"{info.run_id} {argument['step']}", place, host, values) as batch:
             frame = Frame(entry, call["arguments"], meta, batch.batch, host)
-            frame.keep_beginning(info.begun)
+            frame.keep_beginning(events.begun)
             frame.context.place = place
 
             async def work() -> Any:
@@ -138,7 +138,7 @@ class Calling:
         ticket = ticket_of(info.run_id, argument["op"], frozen)
         waits = host.waits
         assert waits is not None, "nothing waits without"
-        result = await resumed(host, entry, frozen, ticket, given, batch, info.begun)
+        result = await resumed(host, entry, frozen, ticket, given, batch, events.begun)
         waits.arrived(frozen.id, _outside(result, info.run_id, argument["op"], call, waits))
         if entry is None:
             return self._recorded(result, call, events)

@@ -18,10 +18,11 @@ from toolgen.runtime.engine import (
 from toolgen.runtime.events.records import AgentRunStarted, ToolEnd, as_json
 from toolgen.runtime.results import RetryHint
 from toolgen.runtime.waiting.loop import LOOP as WAITING_CALL
-from toolgen.runtime.waiting.loop import UNKNOWN, WORK, answer_to, answered_by
+from toolgen.runtime.waiting.loop import UNKNOWN, VERSION, WORK, answer_to, answered_by
 
 from .documents import (
     LOOP,
+    TELLING,
     Child,
     Done,
     Failure,
@@ -77,6 +78,8 @@ class Calls:
     async def _detached(self, call: StepCall, frozen: dict[str, Any]) -> PendingWork:
         """Let work go on after the run, and return where its call waits."""
         given: Any = {"frozen": frozen}
+        if self._facts["version"] >= TELLING:
+            given["version"] = VERSION
         if self._facts["in_conversation"]:
             given["facts"] = self._facts
         run_id = await self._ctx.detach(f"{WORK}{call['id']}", WAITING_CALL, given)
@@ -97,7 +100,7 @@ class Calls:
             if error.kind == "timeout":
                 return refused_call(call, f"{call['name']} did not end within the time of the run", "timeout")
             if error.kind == OUTCOME_UNKNOWN:
-                return unknown_call(call)
+                return unknown_call(call, self._facts["version"])
             return refused_call(call, f"{call['name']} gave no result: {error.message}")
         except PayloadTooLargeError as error:
             return await self._kept(call, refused_call(call, f"{call['name']} was not run: {error.message}"))
@@ -224,19 +227,20 @@ def refused_call(
     }
 
 
-def unknown_call(call: StepCall) -> Done:
+def unknown_call(call: StepCall, version: int) -> Done:
     """Return what is known of a call whose process ended while it ran: neither a result nor a failure."""
+    status: Any = "unknown" if version >= TELLING else "pending"
     return {
-        "status": "pending",
+        "status": status,
         "answer": {
             "id": call["id"],
             "name": call["name"],
-            "status": "pending",
+            "status": status,
             "text": to_json(UNKNOWN).decode(),
             "reminder": "",
             "content": [],
         },
-        "events": [as_json(ToolEnd(tool=call["tool"], status="pending", result=UNKNOWN))],
+        "events": [as_json(ToolEnd(tool=call["tool"], status=status, result=UNKNOWN))],
     }
 
 

@@ -10,9 +10,12 @@ from typing import Any, Final, Literal, NotRequired, Required, TypeAlias, TypedD
 from toolgen.contract.json_value import Json
 
 LOOP: Final = "agent"
-LOOP_VERSION: Final = 2
+LOOP_VERSION: Final = 3
 """Of the runs that begin now. The loop does for a run of an older version what it did then; since version 2
-it checks answers to its planner's questions, and keeps the results of calls that it refuses."""
+it checks answers to its planner's questions, and keeps the results of calls that it refuses. Since version 3
+it tells who answered these questions, that the outcome of a call is unknown and that pending work expired."""
+TELLING: Final = 3
+"""The version since which it does the latter."""
 
 TRANSFER: Final = "transfer:"
 """What the key of the operation begins with that hands the conversation over, and which ends the id of the
@@ -231,7 +234,7 @@ class PendingWork(TypedDict):
 class Done(TypedDict, total=False):
     """The result of a call."""
 
-    status: Required[Literal["ok", "error", "denied", "pending", "suspended"]]
+    status: Required[Literal["ok", "error", "denied", "pending", "suspended", "unknown"]]
     answer: Required[dict[str, Any]]
     """A `ToolAnswer`."""
     events: Required[list[dict[str, Json]]]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from toolgen.runtime.engine import ActivityFailed, PayloadTooLargeError, RunContext, answer_name
-from toolgen.runtime.events.records import AwaitClarification
+from toolgen.runtime.events.records import AnswerAccepted, AwaitClarification
 
-from .documents import AcceptArgument, AwaitStep, Question, RunFacts
+from .documents import TELLING, AcceptArgument, AwaitStep, Question, RunFacts
 from .events import RunEvents
 from .progress import Progress
 
@@ -40,6 +40,10 @@ async def ask(
             return str(given["text"] if "text" in given else given["answer"])
         text, reason = await _accepted(ctx, {"op": op, "about": about, "given": given})
         if text is not None:
+            if facts["version"] >= TELLING:
+                person = str(given.get("by", ""))
+                answered = AnswerAccepted(suspension_id=name, kind=step["await_kind"], person=person)
+                await events.publish(f"answered:{name}", answered)
             return text
         number += 1
 

@@ -23,7 +23,7 @@ class CallEvents:
     is_idle = False
 
     def __init__(self, info: ActivityInfo, clock: Callable[[], float]) -> None:
-        self._emit = info.emit
+        self._info = info
         self._clock = clock
         self.kept: list[dict[str, Json]] = []
 
@@ -38,6 +38,18 @@ class CallEvents:
             "tool_call_id": meta.tool_call_id,
         }
         if event.type in _PROGRESS:
-            self._emit(document)
+            self._info.emit(document)
         elif event.type not in _OF_THE_LOOP:
             self.kept.append(document)
+
+    async def begun(self) -> None:
+        """Return once it is kept that the executor begins now, with what was told of the call so far.
+
+        Who has approved a call is in the log before it runs, also where its process ends in the middle.
+        """
+        publish = self._info.publish
+        if publish is not None:
+            for number, event in enumerate(self.kept):
+                publish(f"{self._info.op}:begun:{number}", event)
+            self.kept.clear()
+        await self._info.begun()

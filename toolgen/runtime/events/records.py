@@ -204,6 +204,23 @@ class AwaitInput(Head):
 
 
 @record
+class AnswerAccepted(Head):
+    """What a call or a planner waited for was answered; the answer itself is not told.
+
+    After `AwaitConfirmation` it is `ToolAuthorization` that says so.
+    """
+
+    type: Literal["answer_accepted"] = "answer_accepted"
+    suspension_id: str
+    kind: Literal["input", "credential", "pending", "clarification", "questions", "confirmation", "external"]
+    """`confirmation` is one of a planner."""
+    tool: str = ""
+    """"" for a planner."""
+    person: str = ""
+    """Who answered, as the host named them."""
+
+
+@record
 class ToolAuthorization(Head):
     """Somebody decided whether a call may run."""
 
@@ -331,6 +348,7 @@ Event: TypeAlias = (
     | AwaitClarification
     | AwaitConfirmation
     | AwaitInput
+    | AnswerAccepted
     | ToolAuthorization
     | PlannerThought
     | PlanRetry

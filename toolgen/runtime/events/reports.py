@@ -38,6 +38,9 @@ class Reports:
     def asked(self, frozen: FrozenCall) -> None:
         """Take that a person is asked."""
 
+    def answered(self, frozen: FrozenCall, person: str) -> None:
+        """Take that a call got what it waited for, other than an approval."""
+
     def authorized(
         self,
         tool: str,

@@ -23,6 +23,7 @@ from ..specs import ToolSpec
 from ..waiting.frozen import FrozenCall
 from .records import (
     AgentRunStarted,
+    AnswerAccepted,
     ArtifactRef,
     ArtifactSaved,
     AwaitConfirmation,
@@ -163,6 +164,12 @@ class EventReports(Reports):
             reason=frozen.reason,
         )
         self._events.emit(awaited, frozen.meta)
+
+    def answered(self, frozen: FrozenCall, person: str) -> None:
+        if self._events.is_idle or frozen.kind == "confirmation":
+            return
+        event = AnswerAccepted(suspension_id=frozen.id, kind=frozen.kind, tool=frozen.tool, person=person)
+        self._events.emit(event, frozen.meta)
 
     def authorized(
         self,

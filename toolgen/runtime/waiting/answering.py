@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from typing import Any
 
 from pydantic_core import to_json
@@ -29,6 +28,7 @@ from .errors import (
     UnknownSuspensionError,
 )
 from .frozen import FrozenCall
+from .options import refusal
 from .tokens import Ticket
 from .tools import WaitingTools
 from .waits import Waits, frozen_about, tampered
@@ -153,12 +153,9 @@ class Answering:
         return ticket, status, frozen
 
     async def _refuse_by_rule(self, asked: Suspended, answer: Json, by: str) -> None:
-        rule = self._waits().options.rule
-        if rule is None or cancel_reason(answer) is not None:
+        if cancel_reason(answer) is not None:
             return
-        said = rule(asked, answer, by)
-        why = await said if inspect.isawaitable(said) else said
-        if why:
+        if why := await refusal(self._waits().options.rule, asked, answer, by):
             raise NotAllowedAnswerError(f"this answer is not taken: {why}", hint="let somebody else answer")
 
     async def _outcome(

@@ -24,7 +24,7 @@ from ..events.records import from_json
 from ..events.told import EventReports
 from ..results import Delegated, ToolResult
 from .frozen import FrozenCall
-from .loop import LOOP, RESUME, Outcome, waiting_call
+from .loop import LOOP, RESUME, VERSION, Outcome, waiting_call
 from .resuming import resumed
 from .tools import WaitingTools
 from .waits import next_wait, ticket_of
@@ -68,7 +68,7 @@ class DirectWaits:
     async def _start(self, run_id: str, frozen: FrozenCall) -> None:
         """Start the run of a call, which is listed from now on where this process executes it."""
         engine = self._waits.engine
-        given: Json = {"frozen": frozen.as_json()}
+        given: Json = {"frozen": frozen.as_json(), "version": VERSION}
         await self._waits.start(run_id)
         await engine.start_run(LOOP, given, run_id=run_id, session=frozen.meta.session_id)
         if engine.is_worker:
@@ -84,7 +84,7 @@ class DirectWaits:
         batch = Batch(host.capabilities)
 
         ticket = ticket_of(info.run_id, op, frozen)
-        result = await resumed(host, entry, frozen, ticket, argument["given"], batch, info.begun)
+        result = await resumed(host, entry, frozen, ticket, argument["given"], batch, events.begun)
         if result.delegated is not None and entry is not None:
             run_id = f"{info.run_id}/child:{op}"
             result = await self._delegate(

@@ -23,6 +23,9 @@ from ..engine import (
 from ..events.records import ToolEnd, as_json
 
 LOOP: Final = "waiting_call"
+VERSION: Final = 2
+"""Of the runs that begin now; one whose input has none does what version 1 did. Since version 2 it tells that
+nobody answered in time, and that the outcome of a call is unknown."""
 RESUME: Final = "resume"
 """Activity that executes a call after its answer."""
 OPEN_TURN: Final = "open_turn"
@@ -32,6 +35,7 @@ WORK: Final = "work:"
 _FIRST_PAUSE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 60.0
 """Between two tries to start the turn, while the conversation is busy; it doubles."""
+_EXPIRED: Final = "nobody answered in time"
 _ONCE: Final = CallOptions(attempts=1, once=True)
 UNKNOWN: Final[dict[str, Json]] = {"unknown": "its result was not kept; it may have run"}
 """What is said of a call whose process ended while it ran."""
@@ -46,6 +50,8 @@ class WaitingInput(TypedDict):
     """The argument of the loop."""
 
     frozen: Frozen
+    version: NotRequired[int]
+    """The `VERSION` with which it began; 1 where there is none."""
     facts: NotRequired[dict[str, Any]]
     """Of the agent's run that made the call, where its conversation gets the result."""
 
@@ -66,18 +72,22 @@ class Outcome(TypedDict, total=False):
 async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
     """Return the outcome of the call, at the latest when its time to be answered is over."""
     frozen: Frozen | None = given["frozen"]
-    number = 0
+    number, version = 0, given.get("version", 1)
     outcome: Any = None
     while frozen is not None:
         number += 1
         signal = await answer_to(ctx, f"wait:{number}", frozen)
-        if signal is None:
+        if signal is None and version < VERSION:
             return {"status": "expired", "json": "", "events": []}
+        if signal is None:
+            outcome = _ended(frozen, "denied", {"error": _EXPIRED}, ctx.now(), error=_EXPIRED)
+            await ctx.publish(f"{number}:expired", outcome["events"][0])
+            break
         argument: Json = {"frozen": frozen, "given": signal.payload, "op": f"wait:{number}"}
         try:
             outcome = await ctx.start(f"{RESUME}:{number}", RESUME, argument, _ONCE)
         except (ActivityFailed, PayloadTooLargeError) as error:
-            outcome = _without_result(frozen, error, ctx.now())
+            outcome = _without_result(frozen, error, ctx.now(), version)
         for place, event in enumerate(outcome["events"]):
             await ctx.publish(f"{number}:{place}", answered_by(event, frozen["id"]))
         frozen = outcome.get("frozen")
@@ -86,13 +96,19 @@ async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
     return outcome
 
 
-def _without_result(frozen: Frozen, error: ActivityFailed | PayloadTooLargeError, now: float) -> Outcome:
+def _without_result(
+    frozen: Frozen, error: ActivityFailed | PayloadTooLargeError, now: float, version: int
+) -> Outcome:
     """Return what is known of a call whose execution gave no result."""
-    is_unknown = isinstance(error, ActivityFailed) and error.kind == OUTCOME_UNKNOWN
-    status: Any = "pending" if is_unknown else "error"
-    result: dict[str, Json] = UNKNOWN if is_unknown else {"error": f"it gave no result: {error.message}"}
-    message = "" if is_unknown else str(result["error"])
-    ended = as_json(ToolEnd(tool=frozen["tool"], status=status, result=result, error=message))
+    if isinstance(error, ActivityFailed) and error.kind == OUTCOME_UNKNOWN:
+        return _ended(frozen, "unknown" if version >= VERSION else "pending", UNKNOWN, now)
+    why = f"it gave no result: {error.message}"
+    return _ended(frozen, "error", {"error": why}, now, error=why)
+
+
+def _ended(frozen: Frozen, status: Any, result: dict[str, Json], now: float, *, error: str = "") -> Outcome:
+    """Return the outcome of a call that no executor gives."""
+    ended = as_json(ToolEnd(tool=frozen["tool"], status=status, result=result, error=error))
     ids = {name: frozen["meta"][name] for name in ("run_id", "session_id", "turn_id", "tool_call_id")}
     return {"status": status, "json": to_json(result).decode(), "events": [{**ended, **ids, "time": now}]}
 

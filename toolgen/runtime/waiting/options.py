@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -43,12 +44,21 @@ class WaitOptions:
     max_per_session: int = 1000
     """Calls of one session that may wait at once, counted without a lock."""
     rule: AnswerRule | None = None
-    """Whether a person may give an answer; without it everybody with the token may."""
+    """Whether a person may give an answer; without it everybody with the token may.
+
+    It is asked in the process that takes the answer, and again in the one that executes the call.
+    """
     clock: Callable[[], float] = time.time
     """Gives seconds since 1970."""
 
 
 WAIT_OPTIONS: Final = WaitOptions()
+
+
+async def refusal(rule: AnswerRule | None, asked: Suspended, answer: Json, by: str) -> str:
+    """Return why the rule does not take this answer from this person; "" where it does, or there is none."""
+    said = "" if rule is None else rule(asked, answer, by)
+    return await said if inspect.isawaitable(said) else said
 
 
 def refuse_store(suspensions: object) -> None:

@@ -15,7 +15,7 @@ from ..call.bounds import remember
 from ..call.dispatch import dispatch
 from ..call.ending import ended
 from ..call.entry import Entry
-from ..call.failures import denied, failed, failure_of, hidden
+from ..call.failures import denied, failed, failure_of, hidden, log
 from ..call.finishing import finish
 from ..call.frame import Frame
 from ..call.guard import approval_schema, suspended
@@ -28,6 +28,7 @@ from ..specs import ToolSpec
 from .answers import cancel_reason, checked_answer
 from .errors import BadAnswerError
 from .frozen import FrozenCall
+from .options import refusal
 from .resumption import Resumption, answer_document
 from .tokens import Ticket
 
@@ -90,6 +91,9 @@ async def _resumed(
         answer = checked_answer(spec, frozen, answer, host.limits)
     except BadAnswerError as error:
         return _again(host, frozen, str(error), entry)
+    if why := await _refused_by_rule(host, ticket, frozen, answer, person):
+        return _again(host, frozen, why, entry)
+    host.reports.answered(frozen, person)
     result, resumption = _without_running(host, spec, frozen, answer, person), None
     if result is None:
         resumption = Resumption(
@@ -117,10 +121,26 @@ def _again(host: Host, frozen: FrozenCall, reason: str, entry: Entry | None) -> 
     return result
 
 
+async def _refused_by_rule(host: Host, ticket: Ticket, frozen: FrozenCall, answer: Json, person: str) -> str:
+    """Return why the rule of this process does not take the answer; "" where it does.
+
+    The process that took the answer may have another rule, or none.
+    """
+    assert host.waits is not None, "nothing waits without"
+    asked = host.waits.shown(ticket.run_id, ticket.op, frozen)
+    try:
+        why = await refusal(host.waits.options.rule, asked, answer, person)
+    except Exception:
+        log.exception("the rule for answers to %s failed", frozen.tool)
+        return "it is not known whether this person may answer: the rule failed"
+    return f"the answer was not taken: {why}" if why else ""
+
+
 async def _taken_back(
     host: Host, entry: Entry | None, frozen: FrozenCall, reason: str, person: str, batch: Batch
 ) -> ToolResult:
     """Return the result of a call that nobody is to answer any more."""
+    host.reports.answered(frozen, person)
     meta, reason = frozen.meta, reason or f"{frozen.tool.rpartition('.')[2]} was canceled"
     if frozen.kind == "confirmation":
         host.reports.authorized(frozen.tool, meta, "denied", "runtime", reason, frozen.id, person)
