@@ -51,7 +51,7 @@ async def test_only_agents_have_conversations() -> None:
         with pytest.raises(UnknownRunError):
             await runtime.resolve("run", "call", WELL, by="jo")
         output = await agents_of(runtime).client("x.agent").one_shot("Go.")
-        with pytest.raises(ResolveError, match="belongs to no conversation"):
+        with pytest.raises(ResolveError, match="has no call 'call' whose outcome is unknown"):
             await runtime.resolve(output.run_id, "call", WELL, by="jo")
 
 

@@ -59,12 +59,12 @@ async def test_a_result_that_does_not_fit_is_refused_and_another_one_taken(
 
 async def test_what_a_person_adds_to_an_approval_has_to_fit(tmp_path: Path) -> None:
     file = tmp_path / "runs.db"
-    confirm = ConfirmSpec(payload=TypeCodec(dict[str, int], "Kept"))  # type: ignore[arg-type]  # a codec all the same
+    confirm = ConfirmSpec(payload=TypeCodec(dict[str, int], "Kept"))
     call = await asked(file, confirm=confirm)
     async with Runtime(engine=InProcessEngine(file, worker=False)) as desk:
         with pytest.raises(BadAnswerError, match=r"keep_cents must be of type integer, not string"):
             await desk.deliver(call.token, {"approved": True, "payload": {"keep_cents": "many"}}, wait_s=0)
-        good = {"approved": True, "payload": {"keep_cents": 5}}
+        good: Json = {"approved": True, "payload": {"keep_cents": 5}}
         assert (await desk.deliver(call.token, good, wait_s=0)).status == "pending"
 
 
@@ -107,14 +107,15 @@ def test_the_schemas_of_tools_are_read(value: Json, said: str) -> None:
     assert "; ".join(map(str, value_issues(TREE, value, 10, TREE))) == said
 
 
-def test_what_a_schema_says_in_other_words_is_left_to_the_tool() -> None:
-    for schema in (
-        {"$ref": "#/$defs/Circle"},
-        {"$ref": "https://example.org/other.json"},
-        {"not": {}},
-        {"type": "string", "pattern": "(?<=x)y"},
-        {"type": "object", "patternProperties": {"^t": {}}, "additionalProperties": False},
-    ):
-        value: Json = {"t": 1} if schema.get("type") == "object" else "t"
-        assert value_issues({**TREE, **schema}, value, 10, TREE) == () if "$ref" in schema else True
-        assert value_issues(schema, value, 10, TREE) == ()
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"$ref": "#/$defs/Circle"}, "t"),
+        ({"$ref": "https://example.org/other.json"}, "t"),
+        ({"not": {}}, "t"),
+        ({"type": "string", "pattern": "(?<=x)y"}, "t"),
+        ({"type": "object", "patternProperties": {"^t": {}}, "additionalProperties": False}, {"t": 1}),
+    ],
+)
+def test_what_a_schema_says_in_other_words_is_left_to_the_tool(schema: dict[str, Any], value: Json) -> None:
+    assert value_issues(schema, value, 10, TREE) == ()

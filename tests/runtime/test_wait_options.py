@@ -15,6 +15,7 @@ from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, sp
 from tests.virtual_time import now
 from toolgen.agents import ScriptedPlanner, agents_of
 from toolgen.contract.json_value import Json
+from toolgen.contract.names import Hint
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     CallMeta,
@@ -323,7 +324,7 @@ async def test_the_log_says_who_answered_before_the_call_runs(engine: InProcessE
     async def asks(payload: Any, ctx: Any) -> Any:
         return await hangs(payload, ctx) if ctx.answer else ToolOutcome.ask("Why?")
 
-    once = {"idempotent": False, "read_only": False}
+    once: dict[Hint, bool] = {"idempotent": False, "read_only": False}
     for answer, event, tool in (
         (YES, "tool_authorization", replace(CONFIRMED, annotations=once)),
         ("because", "answer_accepted", spec(annotations=once)),

@@ -26,6 +26,8 @@ from toolgen.runtime.toolsets.ownership import Managers
 from toolgen.runtime.toolsets.snapshot import Caller, Snapshot
 from toolgen.runtime.values import Values
 from toolgen.runtime.waiting.frozen import FrozenCall
+from toolgen.runtime.waiting.resolving import LOOP as RESOLVED
+from toolgen.runtime.waiting.resolving import resolved_call
 from toolgen.runtime.waiting.tokens import Sealer
 from toolgen.runtime.waiting.tools import FindTool, listed_now
 from toolgen.runtime.waiting.waits import frozen_about, sealer_of
@@ -103,7 +105,7 @@ class AgentHost:
             waits.execute({LOOP: agent_loop}, activities, self._on_event, last_events)
         else:
             self.engine.register(
-                loops={LOOP: agent_loop},
+                loops={LOOP: agent_loop, RESOLVED: resolved_call},
                 activities=activities,
                 on_event=self._on_event,
                 last_events=last_events,

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic_core import to_json
-
-from toolgen.runtime.call.failures import failed, log
-from toolgen.runtime.call.finishing import finish
+from toolgen.runtime.call.failures import log
 from toolgen.runtime.calls import CallMeta
 from toolgen.runtime.engine import NonRetryableError, RunStatus, unknown_run
-from toolgen.runtime.errors import MalformedResultError, ToolError, ToolValidationError
 from toolgen.runtime.resolution import Resolution, ResolveError
 from toolgen.runtime.results import ToolResult
 from toolgen.runtime.specs import ToolSpec
+from toolgen.runtime.waiting.resolving import found_out, keep_outcome, known_outcome, unknown_ends
 
 from .host import AgentHost
 from .loop.documents import RunFacts
@@ -33,7 +30,16 @@ async def resolve(
     given: Any = status.input
     facts: RunFacts = given["facts"]
     call = await _unknown_call(host, status, tool_call_id, facts)
-    result = await _result(host, status, call, facts, resolution)
+    spec = await _spec(host, run_id, call, facts)
+    meta = CallMeta(
+        run_id=run_id, session_id=facts["session_id"], turn_id=facts["turn_id"], tool_call_id=call.id
+    )
+    result = found_out(call.name, spec, meta, resolution, host.tools.limits)
+    await host.begin(f"{run_id}/resolved:{call.id}")
+    by = await keep_outcome(host.engine, result, meta, by)
+    log.info("the outcome of call %s of run %s is %s, says %s", call.id, run_id, resolution.outcome, by)
+    if not facts["in_conversation"]:
+        return result
     answer = ToolAnswer(
         id=call.id,
         name=call.name,
@@ -44,7 +50,6 @@ async def resolve(
     )
     await host.sessions.answer(run_id, answer)
     host.conversations.forget(run_id)
-    log.info("the outcome of call %s of run %s is %s, says %s", call.id, run_id, resolution.outcome, by)
     return result
 
 
@@ -58,10 +63,7 @@ async def _unknown_call(
     """
     run_id = status.run_id
     if not facts["in_conversation"]:
-        raise ResolveError(
-            f"run {run_id} belongs to no conversation, so nobody would read the outcome",
-            hint="start it again where its work is still wanted",
-        )
+        return await _told_call(host, status, tool_call_id)
     messages = await host.sessions.run_messages(run_id)
     calls = [call for one in messages if isinstance(one, AssistantMessage) for call in one.calls]
     found = next((call for call in calls if call.id == tool_call_id), None)
@@ -78,39 +80,28 @@ async def _unknown_call(
             hint="resume the run, or cancel it",
         )
     if answer is not None and not is_unknown(answer):
-        who = f", says {answer.resolved_by}" if answer.resolved_by else ""
-        raise ResolveError(f"the outcome of call {tool_call_id!r} is known: {answer.status}{who}")
+        raise known_outcome(tool_call_id, answer.status, answer.resolved_by)
     return found
 
 
-async def _result(
-    host: AgentHost, status: RunStatus, call: PlannedCall, facts: RunFacts, resolution: Resolution
-) -> ToolResult:
-    """Return the outcome as a result.
+async def _told_call(host: AgentHost, status: RunStatus, tool_call_id: str) -> PlannedCall:
+    """Return a call of a run of no conversation, by its log, if its outcome is unknown.
 
     Raises:
-        ResolveError: it does not fit the tool, or the tool is not here.
+        ResolveError: it is known, or the run made no such call.
     """
-    spec = await _spec(host, status.run_id, call, facts)
-    limits = host.tools.limits
-    meta = CallMeta(
-        run_id=status.run_id,
-        session_id=facts["session_id"],
-        turn_id=facts["turn_id"],
-        tool_call_id=call.id,
-    )
-    if resolution.outcome != "result":
-        message = resolution.message or f"{call.name} was not run"
-        return failed(call.name if spec is None else spec.id, ToolError(message), meta, limits.result_bytes)
-    if spec is None:
+    run_id = status.run_id
+    unknown = [end["tool_call_id"] for end in await unknown_ends(host.engine, run_id)]
+    if tool_call_id not in unknown:
+        known = ", ".join(unknown)
         raise ResolveError(
-            f"the tool {call.name!r} is not here, so its result cannot be checked",
-            hint="register its toolset, or resolve the call with --failed or --not-run",
+            f"run {run_id} has no call {tool_call_id!r} whose outcome is unknown",
+            hint=f"its calls are {known}" if known else "the outcomes of its calls are known",
         )
-    try:
-        return finish(spec, spec.result.decode(to_json(resolution.result), limits), meta)
-    except (ToolValidationError, MalformedResultError) as error:
-        raise ResolveError(f"this is no result of {call.name}: {error}") from None
+    events = [event async for _, event in host.engine.events(run_id, follow=False)]
+    starts = [one for one in events if one.get("type") == "tool_start"]
+    names = [one["name"] for one in starts if one["tool_call_id"] == tool_call_id]
+    return PlannedCall(name=str(names[0]), id=tool_call_id)
 
 
 async def _spec(

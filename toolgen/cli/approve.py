@@ -38,7 +38,8 @@ class Answer:
 
 
 async def answer_call(project: Project, name: str, answer: Answer, session: str | None) -> int:
-    """Show what waits, take the answer, print the JSON that the model gets; return 1 when the call failed.
+    """Show what waits, take the answer, print the JSON that the model gets; return 1 when the call failed,
+    or when nobody knows whether it has run.
 
     The call is named by its token or by its id. A person at a terminal, who has seen all that will run, is
     asked once more before it does. Where another process executes the runs, the call is executed there;
@@ -64,6 +65,9 @@ async def answer_call(project: Project, name: str, answer: Answer, session: str 
                 await engine.settled(suspended.run_id)  # one that stands still gets no answer
             result = await _delivered(runtime, suspended, answer, session, is_here=engine.is_worker)
         _show(result, unimplemented)
+        if result.status == "unknown":
+            call = f"{suspended.run_id} {suspended.tool_call_id}".rstrip()
+            print(f"the outcome is unknown, settle it: toolgen runs resolve {call}", file=sys.stderr)
         if engine.is_worker:
             await _go_on(engine, suspended.run_id)
     return 0 if result.status in ("ok", "denied", "pending", "suspended") else 1

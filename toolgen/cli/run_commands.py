@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
-
-from toolgen.runtime.engine import RunState
 
 from .config import find_project
 
@@ -23,12 +21,16 @@ Config = Annotated[
     Path | None,
     typer.Option(help="The pyproject.toml to use; by default the nearest one.", metavar="FILE"),
 ]
+Listed = Literal["running", "waiting", "completed", "failed", "canceled", "unknown"]
 RunId = Annotated[str, typer.Argument(help="Id of the run.", metavar="RUN")]
 
 
 @runs_app.command("list")
 def list_(
-    state: Annotated[RunState | None, typer.Option(help="Only runs in this state.")] = None,
+    state: Annotated[
+        Listed | None,
+        typer.Option(help="Only runs in this state; `unknown` where a call has an unknown outcome."),
+    ] = None,
     session: Annotated[str, typer.Option(help="Only runs of this session.", metavar="ID")] = "",
     limit: Annotated[int, typer.Option(help="At most so many.", min=1, metavar="N")] = 100,
     config: Config = None,
@@ -59,7 +61,9 @@ def resume(run: RunId, config: Config = None) -> None:
 @runs_app.command()
 def resolve(
     run: RunId,
-    call: Annotated[str, typer.Argument(help="Id of the call in the run.", metavar="CALL")],
+    call: Annotated[
+        str, typer.Argument(help="Id of the call in the run; none for a run call_….", metavar="[CALL]")
+    ] = "",
     result: Annotated[str, typer.Option(help="What the tool has returned, as JSON.", metavar="JSON")] = "",
     failed: Annotated[str, typer.Option(help="It failed; what the model is told.", metavar="TEXT")] = "",
     not_run: Annotated[bool, typer.Option("--not-run", help="It was not run at all.")] = False,

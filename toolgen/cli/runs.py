@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, redirect_stdout
-from typing import Any
+from typing import Any, Literal
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable
@@ -15,6 +15,7 @@ from toolgen.runtime import Runtime
 from toolgen.runtime.engine import Engine, RunState, RunStatus
 from toolgen.runtime.resolution import Resolution
 from toolgen.runtime.waiting.errors import TamperedSuspensionError
+from toolgen.runtime.waiting.resolving import resolved_ends, unknown_ends
 from toolgen.runtime.waiting.waits import frozen_about
 
 from .config import Project
@@ -22,12 +23,22 @@ from .runtime import ELSEWHERE_S, durable_engine, load_runtime, unimplemented_me
 from .terminal import show_document
 
 
-async def list_runs(project: Project, *, state: RunState | None, session: str | None, limit: int) -> int:
-    """Print one line a run, the newest first, and below it what it waits for."""
+async def list_runs(
+    project: Project, *, state: RunState | Literal["unknown"] | None, session: str | None, limit: int
+) -> int:
+    """Print one line a run, the newest first, and below it what it waits for, and what nobody knows of it.
+
+    The state `unknown` is that of runs with a call whose outcome nobody knows.
+    """
     async with _opened(project) as (_, engine):
-        found = await engine.list_runs(state=state, session=session, limit=limit)
-    for status in found:
-        _show_line(status)
+        if state == "unknown":
+            every = await engine.list_runs(session=session, limit=sys.maxsize)
+            found = [one for one in every if await unknown_ends(engine, one.run_id)][:limit]
+        else:
+            found = list(await engine.list_runs(state=state, session=session, limit=limit))
+        for status in found:
+            _show_line(status)
+            await _show_unknown(engine, status.run_id)
     if not found:
         print("no run is kept" if state is None and session is None else "no such run", file=sys.stderr)
     elif any(_asked(status.run_id, wait.about)[0] for status in found for wait in status.awaiting):
@@ -43,7 +54,9 @@ async def show_run(project: Project, run_id: str) -> int:
     """
     async with _opened(project) as (_, engine):
         status = await engine.status(run_id)
-        events: list[Json] = [dict(event) async for _, event in engine.events(run_id, follow=False)]
+        events = [dict(event) async for _, event in engine.events(run_id, follow=False)]
+        unknown = [end["tool_call_id"] for end in await unknown_ends(engine, run_id)]
+        resolved = await resolved_ends(engine, run_id, events)
     document: dict[str, Any] = {
         "run_id": run_id,
         "state": status.state,
@@ -54,13 +67,17 @@ async def show_run(project: Project, run_id: str) -> int:
         "input": status.input,
         "output": status.output,
         "events": events,
+        "unknown": unknown,
+        "resolved": resolved,
     }
     show_document(json.dumps(document, ensure_ascii=False).encode())
     return 0
 
 
 async def resume_run(project: Project, run_id: str) -> int:
-    """Execute one run in this process until it is over or waits; return 1 when it failed.
+    """Execute one run in this process until it is over or waits.
+
+    Return 1 when it failed, or nobody knows the outcome of a call of it.
 
     Where another process executes the runs of the file, it is waited for, 30 seconds.
 
@@ -73,10 +90,11 @@ async def resume_run(project: Project, run_id: str) -> int:
         with unimplemented_methods() as unimplemented, redirect_stdout(sys.stderr):
             await runtime.start_runs(run_id)
             status = await _there(engine, run_id, engine.settled)
-    for line in unimplemented:
-        print(line, file=sys.stderr)
-    _show_line(status)
-    return 1 if status.state == "failed" else 0
+        for line in unimplemented:
+            print(line, file=sys.stderr)
+        _show_line(status)
+        is_unknown = await _show_unknown(engine, run_id)
+    return 1 if status.state == "failed" or is_unknown else 0
 
 
 async def cancel_run(project: Project, run_id: str, reason: str) -> int:
@@ -96,10 +114,10 @@ async def cancel_run(project: Project, run_id: str, reason: str) -> int:
 
 
 async def resolve_call(project: Project, run_id: str, call: str, resolution: Resolution, by: str) -> int:
-    """Have a conversation keep what became of a call, and print the JSON that the model gets.
+    """Keep what became of a call, and print the JSON that the model gets.
 
     Raises:
-        UnknownRunError: no run of an agent has the id.
+        UnknownRunError: no run has the id.
         ResolveError: the outcome is not taken.
     """
     async with _opened(project) as (runtime, _):
@@ -141,6 +159,8 @@ def _show_line(status: RunStatus) -> None:
     match given:
         case {"frozen": {"tool": str(what)}} | {"facts": {"agent": str(what)}}:
             pass
+        case {"resolved": {"tool": str(what)}}:
+            pass
         case _:  # of a loop that the host has
             what = ""
     session = f"session {status.session}" if status.session else ""
@@ -149,6 +169,15 @@ def _show_line(status: RunStatus) -> None:
     for wait in status.awaiting:
         _, text = _asked(status.run_id, wait.about)
         print(f"  {printable(text)}")
+
+
+async def _show_unknown(engine: Engine, run_id: str) -> bool:
+    """Print each call of a run whose outcome nobody knows, a line each; return whether there is one."""
+    ends = await unknown_ends(engine, run_id)
+    for end in ends:
+        command = f"toolgen runs resolve {run_id} {end['tool_call_id']}".rstrip()
+        print(printable(f"  outcome unknown: {end['tool']}, settle it: {command}"))
+    return bool(ends)
 
 
 def _asked(run_id: str, about: Json) -> tuple[str, str]:

@@ -336,21 +336,25 @@ class Runtime:
         """Return what became of a call whose outcome was unknown, once its conversation has it.
 
         The turns after it see it in the place of the words that the call may have run, and who says so is
-        kept beside it. Nothing is executed.
+        kept beside it. It is also the run `<run>/resolved:<call>`, whose one `tool_end` names who says so in
+        `resolved_by`. Nothing is executed.
 
         Args:
-            run_id: Of the agent that made the call.
-            tool_call_id: Of the call.
+            run_id: Of the agent that made the call, or of the call itself: `call_…`.
+            tool_call_id: Of the call; "" for that of a run of one call.
             resolution: What became of it; a result has to fit the tool.
             by: Who has found out.
 
         Raises:
-            UnknownRunError: no run of an agent has the id.
+            UnknownRunError: no run has the id.
             ResolveError: the outcome is known or may still come, there is no such call, the result does not
                 fit, or nobody is named.
         """
         if not by:
             raise ResolveError("nobody says so", hint="name who has found out what became of the call")
+        frozen = None if self._direct is None else await self._direct.waited(run_id)
+        if self._direct is not None and frozen is not None:
+            return await self._direct.resolve(run_id, frozen, tool_call_id, resolution, by)
         return await self._extension.resolve(run_id, tool_call_id, resolution, by=by)
 
     async def start_runs(self, run_id: str = "") -> None:

@@ -43,7 +43,7 @@ def started(facts: RunFacts) -> RunStarted:
 
 def last_events(given: RunInput, at: float, log: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
     """Return what the log of a run lacks that did not come to its end, or not even to its beginning."""
-    if "frozen" in given:  # a call that waits by itself, which is no run of an agent
+    if "frozen" in given or "resolved" in given:  # a call by itself, which is no run of an agent
         return []
     if log:
         return _unanswered(log)

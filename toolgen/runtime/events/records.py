@@ -132,6 +132,8 @@ class ToolEnd(Head):
     """Names what the call waits for; answers nothing."""
     answered_id: str = ""
     """Names what the call waited for, whose answer led to this end."""
+    resolved_by: str = ""
+    """Who has found out what became of a call whose outcome was unknown."""
 
 
 @record

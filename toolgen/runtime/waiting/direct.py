@@ -18,13 +18,16 @@ from ..call.ending import unanswered
 from ..call.entry import Entry
 from ..call.host import Host
 from ..calls import CallMeta
-from ..engine import ActivityInfo
+from ..engine import ActivityInfo, Loop, UnknownRunError
 from ..events.call_events import CallEvents
 from ..events.records import from_json
 from ..events.told import EventReports
+from ..resolution import Resolution, ResolveError
 from ..results import Delegated, ToolResult
 from .frozen import FrozenCall
 from .loop import LOOP, RESUME, VERSION, Outcome, waiting_call
+from .resolving import LOOP as RESOLVED
+from .resolving import found_out, is_unknown_end, keep_outcome, known_outcome, resolved_call, resolved_end
 from .resuming import resumed
 from .tools import WaitingTools
 from .waits import next_wait, ticket_of
@@ -48,9 +51,8 @@ class DirectWaits:
         self._tools = tools
         self._delegate = delegate
         self._hub = hub
-        self._waits.execute(
-            {LOOP: waiting_call}, {RESUME: self.resume}, self._on_event, on_forget=dropping(host)
-        )
+        loops: dict[str, Loop] = {LOOP: waiting_call, RESOLVED: resolved_call}
+        self._waits.execute(loops, {RESUME: self.resume}, self._on_event, on_forget=dropping(host))
 
     async def begin(self, result: ToolResult, entry: Entry) -> ToolResult:
         """Return the result of a call that waits, with what its client holds; an error if it cannot."""
@@ -94,6 +96,42 @@ class DirectWaits:
             result = replace(result, suspension=waits.shown(info.run_id, next_wait(op), result.frozen))
         waits.arrived(frozen.id, replace(result, frozen=None))
         return _outcome(result, events)
+
+    async def waited(self, run_id: str) -> FrozenCall | None:
+        """Return the call of a run of one call; None where it is no such run."""
+        try:
+            given: Any = (await self._waits.engine.status(run_id)).input
+        except UnknownRunError:
+            return None
+        return (
+            FrozenCall.from_json(given["frozen"]) if isinstance(given, dict) and "frozen" in given else None
+        )
+
+    async def resolve(
+        self, run_id: str, frozen: FrozenCall, tool_call_id: str, resolution: Resolution, by: str
+    ) -> ToolResult:
+        """Keep what became of the one call of a run, and return it; as `Runtime.resolve`."""
+        engine, meta = self._waits.engine, replace(frozen.meta, run_id=run_id)
+        if tool_call_id not in ("", meta.tool_call_id):
+            known = f"it is {meta.tool_call_id}" if meta.tool_call_id else "leave out the id of the call"
+            raise ResolveError(f"the call of run {run_id} is not {tool_call_id!r}", hint=known)
+        if (said := await resolved_end(engine, run_id, meta.tool_call_id)) is not None:
+            raise known_outcome(meta.tool_call_id, said["status"], said["resolved_by"])
+        ends = [one async for _, one in engine.events(run_id, follow=False) if one.get("type") == "tool_end"]
+        if not ends or not (await engine.status(run_id)).is_over:
+            raise ResolveError(
+                f"run {run_id} is not over, so the outcome of its call may still come",
+                hint="resume the run, or cancel it",
+            )
+        if not is_unknown_end(ends[-1]):
+            raise known_outcome(meta.tool_call_id, str(ends[-1]["status"]))
+        entry = await self._tools.find(frozen, run_id)
+        name = frozen.tool.rpartition(".")[2]
+        result = found_out(name, None if entry is None else entry.spec, meta, resolution, self._host.limits)
+        await self._waits.start(f"{run_id}/resolved:{meta.tool_call_id}")
+        who = await keep_outcome(engine, result, meta, by)
+        log.info("the outcome of run %s is %s, says %s", run_id, resolution.outcome, who)
+        return result
 
     def _on_event(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
         """Tell the runtime's subscribers of a call that went on, and forget the tool of one that is over."""

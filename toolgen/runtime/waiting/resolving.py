@@ -1,0 +1,122 @@
+"""Calls whose outcome is unknown, and what became of them: a run of its own beside the run of the call.
+
+The log of a run that is over takes no event, so the outcome is the input of a run `<run>/resolved:<call>`,
+which publishes it and is over. The first one counts, over all processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pydantic_core import from_json, to_json
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.limits import Limits
+
+from ..call.failures import failed
+from ..call.finishing import finish
+from ..calls import CallMeta
+from ..engine import Engine, RunContext, UnknownRunError
+from ..errors import MalformedResultError, ToolError, ToolValidationError
+from ..events.records import ToolEnd, as_json
+from ..resolution import Resolution, ResolveError
+from ..results import ToolResult
+from ..specs import ToolSpec
+from .loop import UNKNOWN
+
+LOOP: Final = "resolved_call"
+
+
+async def resolved_call(ctx: RunContext, given: Any) -> None:
+    """Publish what became of a call."""
+    await ctx.publish("resolved", {**given["resolved"], "time": ctx.now()})
+
+
+async def unknown_ends(engine: Engine, run_id: str) -> list[Mapping[str, Any]]:
+    """Return the `tool_end` of each call of a run whose outcome nobody knows yet, in their order.
+
+    Raises:
+        UnknownRunError: no run has the id.
+    """
+    ends: list[Mapping[str, Any]] = [event async for _, event in engine.events(run_id, follow=False)]
+    lost = [end for end in ends if is_unknown_end(end)]
+    return [end for end in lost if await resolved_end(engine, run_id, end["tool_call_id"]) is None]
+
+
+def is_unknown_end(event: Mapping[str, Any]) -> bool:
+    """Return whether an event says that an outcome is unknown; older versions called it pending."""
+    if event.get("type") != "tool_end":
+        return False
+    return event["status"] == "unknown" or bool(event["status"] == "pending" and event["result"] == UNKNOWN)
+
+
+async def resolved_end(engine: Engine, run_id: str, tool_call_id: str) -> Mapping[str, Any] | None:
+    """Return the `tool_end` with which somebody resolved a call; None where nobody did."""
+    try:
+        given: Any = (await engine.status(_resolved_id(run_id, tool_call_id))).input
+    except UnknownRunError:
+        return None
+    resolved: Mapping[str, Any] = given["resolved"]
+    return resolved
+
+
+async def resolved_ends(
+    engine: Engine, run_id: str, events: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Return the `tool_end` of each call of a run that somebody resolved, by the events of the run."""
+    calls = dict.fromkeys(event["tool_call_id"] for event in events if event.get("type") == "tool_end")
+    ends = [await resolved_end(engine, run_id, call) for call in calls]
+    return [end for end in ends if end is not None]
+
+
+async def keep_outcome(engine: Engine, result: ToolResult, meta: CallMeta, by: str) -> str:
+    """Keep what became of a call, and return who has said so first.
+
+    Raises:
+        ResolveError: somebody has said something else.
+    """
+    shown = from_json(result.json)
+    error = "" if result.error is None else str(result.error)
+    end = as_json(ToolEnd(tool=result.tool, status=result.status, result=shown, error=error, resolved_by=by))
+    ids = {name: getattr(meta, name) for name in ("run_id", "session_id", "turn_id", "tool_call_id")}
+    given: Json = {"resolved": {**end, **ids}}
+    run_id = _resolved_id(meta.run_id, meta.tool_call_id)
+    await engine.start_run(LOOP, given, run_id=run_id, session=meta.session_id)
+    kept = await resolved_end(engine, meta.run_id, meta.tool_call_id)
+    assert kept is not None, "it was started here or before"
+    if (kept["status"], kept["result"]) != (result.status, shown):
+        raise known_outcome(meta.tool_call_id, kept["status"], kept["resolved_by"])
+    return str(kept["resolved_by"])
+
+
+def known_outcome(tool_call_id: str, status: str, by: str = "") -> ResolveError:
+    """Return the error of a call whose outcome is known."""
+    who = f", says {by}" if by else ""
+    return ResolveError(f"the outcome of call {tool_call_id!r} is known: {status}{who}")
+
+
+def found_out(
+    name: str, spec: ToolSpec[Any, Any] | None, meta: CallMeta, resolution: Resolution, limits: Limits
+) -> ToolResult:
+    """Return the outcome of a call as its result.
+
+    Raises:
+        ResolveError: it does not fit the tool, or the tool is not here.
+    """
+    if resolution.outcome != "result":
+        message = resolution.message or f"{name} was not run"
+        return failed(name if spec is None else spec.id, ToolError(message), meta, limits.result_bytes)
+    if spec is None:
+        raise ResolveError(
+            f"the tool {name!r} is not here, so its result cannot be checked",
+            hint="register its toolset, or resolve the call with --failed or --not-run",
+        )
+    try:
+        return finish(spec, spec.result.decode(to_json(resolution.result), limits), meta)
+    except (ToolValidationError, MalformedResultError) as error:
+        raise ResolveError(f"this is no result of {name}: {error}") from None
+
+
+def _resolved_id(run_id: str, tool_call_id: str) -> str:
+    return f"{run_id}/resolved:{tool_call_id}"
