@@ -32,6 +32,7 @@ from toolgen.runtime import (
     StaticToolset,
     ToolOutcome,
 )
+from toolgen.runtime.engine import UnknownRunError
 from toolgen.runtime.specs import LongRunningSpec
 from toolgen.runtime.toolsets.functions import func_tool
 from toolgen.runtime.waiting.options import WaitOptions
@@ -93,6 +94,12 @@ async def test_work_without_a_result_opens_a_turn_that_says_why(is_canceled: boo
         after = agents_of(runtime).client("x.agent").handle(f"{output.run_id}/done:call_0_0", session_id="s")
         text = (await after.result()).text
         log = [event async for _, event in engine_of(runtime).events(work.run_id)]
+        client = agents_of(runtime).client("x.agent")
+        seen = [event async for event in client.handle(work.run_id, session_id="s").events()]
+        assert seen == list(await agents_of(runtime).events(work.run_id))
+        assert [event.type for event in seen] == [event["type"] for event in log]
+        with pytest.raises(UnknownRunError, match="or belong to another session or agent"):
+            await anext(client.handle(work.run_id, session_id="other").events())
     why = '{"error":"no power","code":"canceled"}' if is_canceled else '{"error":"nobody answered in time"}'
     assert text.endswith(f"[The work of update (call_0_0) ended without a result: {why}]")
     (ended,) = [event for event in log if event["type"] == "tool_end"]

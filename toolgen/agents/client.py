@@ -44,8 +44,11 @@ class RunHandle:
         return await self._runs.result(self.run_id)
 
     async def events(self, *, after: int = 0) -> AsyncIterator[Event]:
-        """Yield the events of the run after this `seq`, to its `run_stream_end`; as often as wanted."""
-        await self._own()
+        """Yield the events of the run after this `seq`, to its `run_stream_end`; as often as wanted.
+
+        Also of pending work that went on after a run of a conversation: `Awaiting.run_id`.
+        """
+        await self._runs.require_log(self.run_id, self._owner)
         async with aclosing(self._runs.events(self.run_id, after=after)) as events:
             async for event in events:
                 yield event

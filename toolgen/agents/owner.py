@@ -26,7 +26,17 @@ class Owner:
         """
         if not is_of_agent(status):
             raise unknown_run(status.run_id)
+        self.require_log(status)
+
+    def require_log(self, status: RunStatus) -> None:
+        """Raise where a run is not one whose events are the owner's; those of pending work of its runs are.
+
+        Raises:
+            UnknownRunError: as said.
+        """
         given: Any = status.input
+        if not has_facts(status):
+            raise unknown_run(status.run_id)
         facts = given["facts"]
         agents = (facts["agent"], facts.get("client"))
         if self.agent not in agents or self.session_id != facts["session_id"]:
@@ -37,6 +47,12 @@ def is_of_agent(status: RunStatus) -> bool:
     """Return whether it is a run of an agent, and not one of a call that waits by itself."""
     given: Any = status.input
     return isinstance(given, dict) and "facts" in given and "frozen" not in given
+
+
+def has_facts(status: RunStatus) -> bool:
+    """Return whether it is a run of an agent, or of pending work that went on after one of a conversation."""
+    given: Any = status.input
+    return isinstance(given, dict) and "facts" in given
 
 
 async def is_within(engine: Engine, run_id: str, child: str) -> bool:

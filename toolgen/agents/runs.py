@@ -44,7 +44,7 @@ from .output import (
     output_of,
     without_tokens,
 )
-from .owner import Owner, is_of_agent, is_within
+from .owner import Owner, has_facts, is_of_agent, is_within
 from .planner.messages import ToolAnswer, UserMessage
 from .planner.portable import portable_text
 from .run_artifacts import artifacts_so_far
@@ -140,6 +140,14 @@ class Runs:
             UnknownRunError: as said, or no run has the id.
         """
         owner.require(await self._engine.status(run_id))
+
+    async def require_log(self, run_id: str, owner: Owner) -> None:
+        """Raise where the events of a run are not the owner's.
+
+        Raises:
+            UnknownRunError: as said, or no run has the id.
+        """
+        owner.require_log(await self._engine.status(run_id))
 
     def _check(self, agent: str) -> None:
         """Raise when the agent, or one whose tools it calls, is registered neither here nor elsewhere.
@@ -250,7 +258,7 @@ class Runs:
     ) -> AsyncGenerator[Event, None]:
         """Yield the events of a run after this `seq`."""
         status = await self._engine.status(run_id)
-        if not is_of_agent(status):
+        if not has_facts(status):
             raise unknown_run(run_id)
         given: Any = status.input
         async for offset, event in self._engine.events(run_id, after=after, follow=follow):

@@ -60,7 +60,10 @@ class UnknownRunError(EngineError):
 
 def unknown_run(run_id: str) -> UnknownRunError:
     """Return the error; in the same words for a run that is not there and for one of somebody else."""
-    return UnknownRunError(f"no run has the id {run_id!r}", hint="it may be over for long and forgotten")
+    return UnknownRunError(
+        f"no run has the id {run_id!r}",
+        hint="it may be over for long and forgotten, or belong to another session or agent",
+    )
 
 
 class WaitOverError(EngineError):

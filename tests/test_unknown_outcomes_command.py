@@ -1,0 +1,58 @@
+"""Commands and calls whose outcome is unknown: they are found, and settled."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .conftest import ProjectFolder, in_a_process
+from .runs_project import MAIN, start, write_runs
+
+WAITS = 'while not Path(f"{name}.gate")'
+FAILING = MAIN.replace(WAITS, f"os._exit(9)\n    {WAITS}")
+"""Whose `wipe` ends its process in the middle."""
+APPROVE = """\
+import asyncio
+from app.main import runtime
+
+
+async def approve() -> None:
+    async with runtime() as made:
+        (asked,) = await made.suspended()
+        await made.deliver(asked.token, {"approved": True}, by="jo")
+
+
+asyncio.run(approve())
+"""
+
+
+@pytest.mark.parametrize("is_of_agent", [True, False])
+def test_an_unknown_outcome_is_found_and_settled(project: ProjectFolder, is_of_agent: bool) -> None:
+    write_runs(project)
+    if is_of_agent:
+        start(project, "run_1:s-1:wipe disk")
+    else:
+        assert project.run("call", "wipe", '{"name": "disk"}').code == 0
+    project.write("app/main.py", FAILING)
+    project.write("approve.py", APPROVE)
+    run = project.run("runs", "list").out.split()[0]
+    call = ["call_wipe"] if is_of_agent else []
+    assert in_a_process(project.path, "approve.py").returncode == 9
+    project.write("app/main.py", MAIN)
+    resumed = project.run("runs", "resume", run)
+    settle = f"  outcome unknown: x.tools.wipe, settle it: {' '.join(['toolgen runs resolve', run, *call])}"
+    assert (resumed.code, resumed.out.splitlines()[1]) == (1, settle)
+    assert settle in project.run("runs", "list", "--state", "unknown").out
+    shown = json.loads(project.run("runs", "show", run).out)
+    assert (len(shown["unknown"]), shown["resolved"]) == (1, [])
+    assert [event["person"] for event in shown["events"] if event["type"] == "tool_authorization"] == ["jo"]
+    done = project.run("runs", "resolve", run, *call, "--not-run", "--by", "mira")
+    assert (done.code, done.out) == (0, '{"error":"wipe was not run"}\n')
+    shown = json.loads(project.run("runs", "show", run).out)
+    assert shown["unknown"] == []
+    assert [(end["status"], end["resolved_by"]) for end in shown["resolved"]] == [("error", "mira")]
+    assert project.run("runs", "list", "--state", "unknown").out == ""
+    again = project.run("runs", "resolve", run, *call, "--failed", "no", "--by", "jo")
+    assert again.code == 2
+    assert "is known: error, says mira" in again.err
