@@ -20,7 +20,8 @@ import os
 from pathlib import Path
 
 from toolgen.agents import (
-    AgentRegistration, Agents, AgentSpec, AgentTool, CallTools, FinalResponse, PlannedCall, agents_of,
+    AgentRegistration, Agents, AgentSpec, AgentTool, CallTools, FinalResponse, PlannedCall, PlannerError,
+    RunPolicy, agents_of,
 )
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
@@ -64,6 +65,8 @@ class Obeying:
 
     async def plan_start(self, given):
         tool, name = given.messages[-1].text.split(" ", 1)
+        if tool == "fail":
+            raise PlannerError(f"I cannot {name}")
         return CallTools(calls=(PlannedCall.of(tool, {"name": name}, id=f"call_{tool}"),))
 
     async def plan_resume(self, given):
@@ -85,6 +88,7 @@ def runtime() -> Runtime:
     spec = AgentSpec(
         id="x.agent",
         description="The agent.",
+        policy=RunPolicy(interrupts_allowed=True),
         tools=tuple(AgentTool(id=one.spec.id, name=one.spec.name) for one in bound),
     )
     agents = Agents(made, sessions=SqliteSessionStore("sessions.db"))
@@ -116,6 +120,22 @@ async def start(*runs: str) -> None:
 
 asyncio.run(start(*sys.argv[1:]))
 """
+PAUSE = """\
+import asyncio
+import sys
+
+from app.main import agents_of, runtime
+
+
+async def pause(run_id: str, session: str) -> None:
+    made = runtime()
+    made.be_client()
+    async with made:
+        await agents_of(made).client("x.agent").handle(run_id, session_id=session).pause()
+
+
+asyncio.run(pause(*sys.argv[1:]))
+"""
 SERVE = """\
 import asyncio
 from pathlib import Path
@@ -137,6 +157,7 @@ def write_runs(project: ProjectFolder) -> None:
     """Write an agent, what starts its runs and what serves them into the project."""
     project.write("app/main.py", MAIN)
     project.write("start.py", START)
+    project.write("pause.py", PAUSE)
     project.write("serve.py", SERVE)
     project.write("did", "")
 

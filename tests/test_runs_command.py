@@ -34,13 +34,53 @@ def test_runs_are_listed_with_what_they_wait_for(runs: ProjectFolder) -> None:
         "run_2  waiting  x.agent  session s-2\n"
         f"  waits for input: {ask}  x.tools.ask  Who is Mira?\n"
         "run_1  running  x.agent  session s-1\n",
-        "answer what waits by its id: toolgen approve ID\n",
+        "answer what waits by its id: toolgen approve ID\n"
+        "where no process executes the runs of the file: toolgen runs resume RUN\n",
     )
     assert runs.run("runs", "list", "--state", "running").out == "run_1  running  x.agent  session s-1\n"
     assert runs.run("runs", "list", "--session", "s-2").out.startswith("run_2  waiting")
     assert runs.run("runs", "list", "--limit", "1").out.startswith("run_3  waiting")
     assert runs.run("runs", "list", "--session", "s-9") == Done(0, "", "no such run\n")
     assert did(runs) == ["begin a"], "nothing was executed"
+
+
+def test_a_run_that_failed_by_its_planner_has_failed(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:fail this", "run_2:s-2:ask Mira")
+    line = "run_1  failed  x.agent  session s-1  the planner failed: I cannot this\n"
+    assert runs.run("runs", "list").out.endswith(line)
+    assert runs.run("runs", "list", "--state", "failed").out == line
+    assert runs.run("runs", "list", "--state", "completed") == Done(0, "", "no such run\n")
+    assert runs.run("runs", "resume", "run_1") == Done(1, line, "")
+    shown = json.loads(runs.run("runs", "show", "run_1").out)
+    assert (shown["state"], shown["error"]) == ("failed", "the planner failed: I cannot this")
+
+
+def test_a_run_that_is_paused_says_how_it_goes_on(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:work a")
+    assert in_a_process(runs.path, "pause.py", "run_1", "s-1").returncode == 0
+    runs.write("a.gate", "")
+    paused = (
+        "run_1  waiting  x.agent  session s-1\n  is paused: a program lets it go on with RunHandle.resume()\n"
+    )
+    assert runs.run("runs", "resume", "run_1") == Done(0, paused, "")
+    assert runs.run("runs", "list") == Done(0, paused, "")
+
+
+def test_a_call_that_was_answered_waits_for_nobody(runs: ProjectFolder) -> None:
+    start(runs, "run_3:s-3:wipe disk")
+    answering = (
+        "import asyncio\nfrom toolgen.engines import InProcessEngine\nfrom toolgen.runtime import Runtime\n"
+        "async def answer():\n"
+        "    async with Runtime(engine=InProcessEngine('runs.db', worker=False)) as desk:\n"
+        "        (waiting,) = await desk.suspended()\n"
+        "        await desk.deliver(waiting.token, {'approved': True}, wait_s=0.01)\n"
+        "asyncio.run(answer())\n"
+    )
+    (wipe,) = waiting_ids(runs)
+    assert in_a_process(runs.path, "-c", answering).returncode == 0
+    line, answered = runs.run("runs", "list").out.splitlines()
+    assert line == "run_3  running  x.agent  session s-3"
+    assert answered == f"  answered, and not executed yet: confirmation: {wipe}  x.tools.wipe  Wipe disk?"
 
 
 def test_a_call_that_no_agent_made_is_a_run_too(
@@ -65,6 +105,7 @@ def test_a_run_is_shown_with_its_events(runs: ProjectFolder) -> None:
     assert (shown["run_id"], shown["state"], shown["session"]) == ("run_2", "waiting", "s-2")
     assert shown["input"]["message"] == "ask Mira"
     assert [event["type"] for event in shown["events"]][-2:] == ["tool_end", "run_phase"]
+    assert [event["seq"] for event in shown["events"]] == list(range(1, len(shown["events"]) + 1))
     (wait,) = shown["awaiting"]
     assert [wait["about"]["frozen"]["id"]] == waiting_ids(runs)
 

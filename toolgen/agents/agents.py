@@ -16,7 +16,7 @@ from toolgen.runtime.call.failures import Arguments, as_document
 from toolgen.runtime.call.frame import Frame
 from toolgen.runtime.call.host import Host
 from toolgen.runtime.calls import CallMeta
-from toolgen.runtime.engine import ActivityInfo, Engine, RunState
+from toolgen.runtime.engine import ActivityInfo, Engine, RunState, RunStatus
 from toolgen.runtime.errors import FormatError, RegistrationError
 from toolgen.runtime.events.records import Event
 from toolgen.runtime.resolution import Resolution
@@ -33,7 +33,7 @@ from .activities.recording import give_back, keep, record
 from .client import AgentClient
 from .conversations import Sessions
 from .host import AgentHost
-from .output import RunOutput, without_tokens
+from .output import RunOutput, status_of, without_tokens
 from .owner import is_of_agent
 from .planner.retrying import PlannerRetry
 from .registration import AgentRegistration, AgentSpec
@@ -247,6 +247,10 @@ class Agents:
     async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
         """Return what became of a call whose outcome was unknown, once its conversation has it."""
         return await resolve(self._host, run_id, tool_call_id, resolution, by)
+
+    def status_of(self, status: RunStatus) -> RunStatus:
+        """Return a status of the engine as clients of the run see it; as `Runtime.status_of`."""
+        return status_of(status) if is_of_agent(status) else status
 
     async def open(self) -> None:
         """Open the dynamic toolsets of the agents, and begin to execute runs."""

@@ -85,16 +85,27 @@ class RunOutput:
     pending: tuple[Awaiting, ...] = ()
     """Work that goes on after the run: `Runtime.deliver` ends it, and opens a new turn."""
     telemetry: Telemetry = field(default_factory=Telemetry)
-    """What its models cost, and those of its children; and once it has ended by itself, the seconds from its
-    beginning to its end, those of waiting included."""
+    """What its models cost, and those of its children, and the seconds from its beginning to its end, those
+    of waiting included. All of it is 0 until the run has ended by itself; events of the type `usage` say
+    what was spent so far."""
     tool_calls: int = 0
+    """Of a run that has ended by itself; 0 until then, and after it was canceled."""
     children_count: int = 0
+    """As `tool_calls`."""
     artifacts: tuple[RunArtifact, ...] = ()
     """Of the calls that have ended, its own and those of its children.
 
     While a run goes on, and after it was canceled, they are those that its log tells of: its own first, and
     large data only by `uri`; `Agents.list_runs` leaves them out then.
     """
+
+
+def status_of(status: RunStatus) -> RunStatus:
+    """Return the status of an agent's run as its clients see it: failed where it ended with a failure."""
+    document: Any = status.output if status.state == "completed" else None
+    if document is None or not document["failure"]:
+        return status
+    return replace(status, state="failed", error=document["failure"]["message"])
 
 
 def output_of(
@@ -119,18 +130,18 @@ def output_of(
             awaiting=tuple(awaiting),
             artifacts=tuple(artifacts),
         )
-    failure = document["failure"]
+    seen = status_of(status)
     return RunOutput(
         run_id=status.run_id,
         agent=document["agent"],
         session_id=facts["session_id"],
         turn_id=facts["turn_id"],
-        status="failed" if failure else "completed",
+        status=seen.state,
         text=document["text"],
         result=document["result"],
         stop=document["stop"],
         is_truncated=document.get("is_truncated", False),
-        error=failure["message"] if failure else "",
+        error=seen.error,
         telemetry=replace(telemetry_of(document["usage"]), duration_s=document.get("duration_s", 0.0)),
         tool_calls=document["tool_calls"],
         children_count=document["children"],

@@ -15,6 +15,7 @@ from toolgen.runtime.engine import RunState, RunStatus, UnknownRunError, WaitOve
 from toolgen.runtime.errors import RegistrationError
 from toolgen.runtime.events.records import Event
 from toolgen.runtime.results import Delegated, ToolResult
+from toolgen.runtime.run_listing import runs_in_state
 from toolgen.runtime.waiting.answer_schema import answer_issues
 from toolgen.runtime.waiting.answers import (
     answer_key,
@@ -42,6 +43,7 @@ from .output import (
     awaiting_call,
     awaiting_of,
     output_of,
+    status_of,
     without_tokens,
 )
 from .owner import Owner, has_facts, is_of_agent, is_within
@@ -266,16 +268,12 @@ class Runs:
 
     async def list(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunOutput, ...]:
         """Return runs of agents, the newest first."""
-        # For its engine a run that failed by its planner or at a limit is completed.
-        asked = None if state in ("completed", "failed") else state
-        most = limit
-        while True:
-            found = await self._engine.list_runs(state=asked, limit=most)
-            outputs = [without_tokens(await self._output(status)) for status in found if is_of_agent(status)]
-            outputs = [output for output in outputs if state in (None, output.status)]
-            if len(outputs) >= limit or len(found) < most:
-                return tuple(outputs[:limit])
-            most *= 4
+
+        def seen(status: RunStatus) -> RunStatus | None:
+            return status_of(status) if is_of_agent(status) else None
+
+        found = await runs_in_state(self._engine, seen, state=state, limit=limit)
+        return tuple([without_tokens(await self._output(status)) for status in found])
 
     # Answers.
 

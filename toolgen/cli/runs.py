@@ -14,6 +14,7 @@ from toolgen.contract.printable import printable
 from toolgen.runtime import Runtime
 from toolgen.runtime.engine import Engine, RunState, RunStatus
 from toolgen.runtime.resolution import Resolution
+from toolgen.runtime.run_listing import runs_in_state
 from toolgen.runtime.waiting.errors import TamperedSuspensionError
 from toolgen.runtime.waiting.resolving import resolved_ends, unknown_ends
 from toolgen.runtime.waiting.waits import frozen_about
@@ -30,19 +31,23 @@ async def list_runs(
 
     The state `unknown` is that of runs with a call whose outcome nobody knows.
     """
-    async with _opened(project) as (_, engine):
+    async with _opened(project) as (runtime, engine):
         if state == "unknown":
             every = await engine.list_runs(session=session, limit=sys.maxsize)
             found = [one for one in every if await unknown_ends(engine, one.run_id)][:limit]
         else:
-            found = list(await engine.list_runs(state=state, session=session, limit=limit))
+            found = list(
+                await runs_in_state(engine, runtime.status_of, state=state, session=session, limit=limit)
+            )
         for status in found:
-            _show_line(status)
+            await _show_line(engine, runtime.status_of(status))
             await _show_unknown(engine, status.run_id)
     if not found:
         print("no run is kept" if state is None and session is None else "no such run", file=sys.stderr)
-    elif any(_asked(status.run_id, wait.about)[0] for status in found for wait in status.awaiting):
+    if any(_asked(status.run_id, wait.about)[0] for status in found for wait in status.awaiting):
         print("answer what waits by its id: toolgen approve ID", file=sys.stderr)
+    if any(status.state == "running" for status in found):
+        print("where no process executes the runs of the file: toolgen runs resume RUN", file=sys.stderr)
     return 0
 
 
@@ -52,9 +57,10 @@ async def show_run(project: Project, run_id: str) -> int:
     Raises:
         UnknownRunError: no run has the id.
     """
-    async with _opened(project) as (_, engine):
-        status = await engine.status(run_id)
-        events = [dict(event) async for _, event in engine.events(run_id, follow=False)]
+    async with _opened(project) as (runtime, engine):
+        status = runtime.status_of(await engine.status(run_id))
+        log = engine.events(run_id, follow=False)
+        events: list[Json] = [{**event, "seq": offset} async for offset, event in log]
         unknown = [end["tool_call_id"] for end in await unknown_ends(engine, run_id)]
         resolved = await resolved_ends(engine, run_id, events)
     document: dict[str, Any] = {
@@ -89,10 +95,10 @@ async def resume_run(project: Project, run_id: str) -> int:
         await engine.status(run_id)
         with unimplemented_methods() as unimplemented, redirect_stdout(sys.stderr):
             await runtime.start_runs(run_id)
-            status = await _there(engine, run_id, engine.settled)
+            status = runtime.status_of(await _there(engine, run_id, engine.settled))
         for line in unimplemented:
             print(line, file=sys.stderr)
-        _show_line(status)
+        await _show_line(engine, status)
         is_unknown = await _show_unknown(engine, run_id)
     return 1 if status.state == "failed" or is_unknown else 0
 
@@ -109,7 +115,7 @@ async def cancel_run(project: Project, run_id: str, reason: str) -> int:
         status = await engine.status(run_id)
         if not status.is_over:
             status = await _there(engine, run_id, engine.result)
-    _show_line(status)
+        await _show_line(engine, runtime.status_of(status))
     return 0
 
 
@@ -153,7 +159,7 @@ async def _opened(project: Project) -> AsyncIterator[tuple[Runtime, Engine]]:
         yield runtime, engine
 
 
-def _show_line(status: RunStatus) -> None:
+async def _show_line(engine: Engine, status: RunStatus) -> None:
     """Print where a run stands, and on lines of their own what it waits for."""
     given: Any = status.input
     match given:
@@ -168,6 +174,9 @@ def _show_line(status: RunStatus) -> None:
     print(printable("  ".join(part for part in parts if part)))
     for wait in status.awaiting:
         _, text = _asked(status.run_id, wait.about)
+        kept = await engine.wait_status(status.run_id, wait.op)
+        if kept is not None and kept.answer is not None:
+            text = f"answered, and not executed yet: {text.removeprefix('waits for ')}"
         print(f"  {printable(text)}")
 
 
@@ -188,6 +197,14 @@ def _asked(run_id: str, about: Json) -> tuple[str, str]:
         return "", f"waits, but {error.message}: cancel it"
     if frozen is not None:
         text = frozen.question or frozen.preview or frozen.handle
-        return frozen.id, f"waits for {frozen.kind}: {frozen.id}  {frozen.tool}  {text}"
+        again = f"  (asked again: {frozen.reason})" if frozen.reason else ""
+        return frozen.id, f"waits for {frozen.kind}: {frozen.id}  {frozen.tool}  {text}{again}"
     facts: Any = about if isinstance(about, dict) else {}
-    return "", f"waits for {facts.get('kind', 'its client')}: {facts.get('question', '')}".removesuffix(": ")
+    match facts.get("kind"):
+        case None:
+            return "", "waits for its client"
+        case "pause":
+            return "", "is paused: a program lets it go on with RunHandle.resume()"
+        case kind:
+            question = facts.get("question", "")
+            return "", f"waits for {kind}: {question}  (a program answers with RunHandle.answer())"

@@ -10,6 +10,7 @@ from .call.entry import Entry
 from .call.failures import Arguments
 from .call.host import Host
 from .calls import CallMeta
+from .engine import RunStatus
 from .errors import RegistrationError
 from .resolution import Resolution, ResolveError
 from .results import Delegated, ToolResult
@@ -71,6 +72,10 @@ class Extension(Protocol):
         """Keep what became of a call whose outcome was unknown; as `Runtime.resolve`."""
         ...
 
+    def status_of(self, status: RunStatus) -> RunStatus:
+        """Return a status of the engine as clients of the run see it; as `Runtime.status_of`."""
+        ...
+
 
 class ExtensionPoint:
     """Where an extension stands on a runtime; without one no agent answers, and no run has seen a tool."""
@@ -124,6 +129,10 @@ class ExtensionPoint:
     async def entry_of(self, frozen: FrozenCall, run_id: str) -> Entry | None:
         """Return the tool of a call that waits in a run of the extension, as it is now; None without one."""
         return None if self.extension is None else await self.extension.entry_of(frozen, run_id)
+
+    def status_of(self, status: RunStatus) -> RunStatus:
+        """Return a status of the engine as clients of the run see it."""
+        return status if self.extension is None else self.extension.status_of(status)
 
     async def cancel_run(self, run_id: str, reason: str) -> None:
         """Cancel a run; with agents, their conversation hears of it.

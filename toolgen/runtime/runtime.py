@@ -43,7 +43,7 @@ from .waiting.waits import Waits
 
 if TYPE_CHECKING:
     from .capabilities import Capability, StoredArtifact
-    from .engine import Engine
+    from .engine import Engine, RunStatus
     from .events.hub import Events
     from .telemetry import ToolSpans
 
@@ -331,6 +331,14 @@ class Runtime:
             NoEngineError: this runtime has no runs.
         """
         await self._extension.cancel_run(run_id, reason)
+
+    def status_of(self, status: RunStatus) -> RunStatus:
+        """Return a status of the engine as clients of the run see it.
+
+        For its engine the run of an agent that ended with a failure is `completed`: its loop has returned.
+        For clients it is `failed`, and `error` says why.
+        """
+        return self._extension.status_of(status)
 
     async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
         """Return what became of a call whose outcome was unknown, once its conversation has it.
