@@ -7,7 +7,6 @@ by what was said in it, so that a process that goes on with a conversation plays
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolgen.agents import (
@@ -15,9 +14,7 @@ from toolgen.agents import (
     FinalResult,
     PlanInput,
     PlannedCall,
-    PlanResult,
     ScriptedPlanner,
-    ScriptStep,
     ToolMessage,
     UserMessage,
 )
@@ -30,33 +27,15 @@ UPDATED = "The work of update_firmware"
 PERIOD = {"start": "2026-01-28T00:00:00Z", "end": "2026-01-30T00:00:00Z"}
 
 
-class Turns:
-    """Plays a list of steps for each turn, by what was said in it."""
-
-    def __init__(self, scripts: Mapping[str, Sequence[ScriptStep]]) -> None:
-        """Make the planner of these scripts, by the beginning of what is said."""
-        self._planners = {said: ScriptedPlanner(steps) for said, steps in scripts.items()}
-
-    async def plan_start(self, given: PlanInput) -> PlanResult:
-        return await self._planner(given).plan_start(given)
-
-    async def plan_resume(self, given: PlanInput) -> PlanResult:
-        return await self._planner(given).plan_resume(given)
-
-    def _planner(self, given: PlanInput) -> ScriptedPlanner:
-        said = [message.text for message in given.messages if isinstance(message, UserMessage)][-1]
-        return next(planner for beginning, planner in self._planners.items() if said.startswith(beginning))
-
-
-def chat() -> Turns:
+def chat() -> ScriptedPlanner:
     """Return the planner of the chat: a list with a mistake in its call, a repair, and an update."""
     wrong = PlannedCall.of("list_devices", {"site_id": "harbour", "kind": "light", "state": "off"})
     right = PlannedCall.of("list_devices", {"site_id": "harbour", "kind": "light", "status": "offline"})
     diagnose = PlannedCall.of("diagnose", {"device_id": "h10", "symptom": "It does not answer."})
     reset = PlannedCall.of("factory_reset", {"device_id": "h10"})
     update = PlannedCall.of("update_firmware", {"device_id": "h10", "version": "2.4.0"})
-    return Turns(
-        {
+    return ScriptedPlanner(
+        by_message={
             LIGHTS: [CallTools(calls=(wrong,)), CallTools(calls=(right,)), _lights],
             LAMP: [
                 CallTools(calls=(diagnose,), text="I ask diagnostics."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -31,11 +32,52 @@ from toolgen.agents import (
     RunHandle,
     RunPolicy,
     ScriptedPlanner,
+    UserMessage,
     agents_of,
 )
 from toolgen.runtime import Runtime
 
 SUM = ("add", {"a": 1, "b": 1})
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        (["Go."], "gone"),
+        (["Go.", "on which day?"], "gone"),
+        (["Go.", "Go on."], "gone on"),
+        (["Stop."], "something else"),
+    ],
+)
+async def test_a_script_by_message_counts_no_runs(said: list[str], answer: str) -> None:
+    """As in a process that goes on with a run of another one, and sees its second step first."""
+    begun = calling(SUM)
+    planner = ScriptedPlanner(
+        [begun, "something else"], by_message={"Go": [begun, "gone"], "Go on": [begun, "gone on"]}
+    )
+
+    async def second_step(given: PlanInput) -> PlanResult:
+        messages = tuple(UserMessage(text=text) for text in said)
+        return await planner.plan_resume(replace(given, step=1, messages=messages))
+
+    class Restarted:
+        plan_start = plan_resume = staticmethod(second_step)
+
+    assert (await ran(Restarted())).output.text == answer
+
+
+async def test_a_script_that_ends_too_early_says_what_tells_runs_apart() -> None:
+    first, second = ["one"], ["two", "three"]
+    planner = ScriptedPlanner(first, second)
+
+    async def second_step(given: PlanInput) -> PlanResult:
+        return await planner.plan_resume(replace(given, step=1))
+
+    class Restarted:
+        plan_start = plan_resume = staticmethod(second_step)
+
+    error = (await ran(Restarted())).output.error
+    assert error.endswith("step 1 is asked; by_message tells runs apart after a restart too")
 
 
 @pytest.mark.parametrize(

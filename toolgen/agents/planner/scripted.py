@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from ..activities.model_hooks import PlannerError
+from .messages import UserMessage
 from .planner import FinalResponse, PlanInput, PlanResult
 
 ScriptStep: TypeAlias = PlanResult | str | Callable[[PlanInput], "PlanResult | str | Awaitable[PlanResult]"]
@@ -16,11 +17,25 @@ ScriptStep: TypeAlias = PlanResult | str | Callable[[PlanInput], "PlanResult | s
 class ScriptedPlanner:
     """Plays one list of steps a run; the last list again for every further run.
 
-    Runs are told apart by their id, in the order in which they are first seen.
+    Runs are told apart by their id, in the order in which this process sees them first. A process that goes
+    on with runs of another one counts anew: give it `by_message`, which needs no counting.
     """
 
-    def __init__(self, *runs: Sequence[ScriptStep]) -> None:
+    def __init__(
+        self,
+        *runs: Sequence[ScriptStep],
+        by_message: Mapping[str, Sequence[ScriptStep]] | None = None,
+    ) -> None:
+        """Make the planner of these lists.
+
+        Args:
+            runs: For the first run that is seen, for the second, and so on.
+            by_message: Lists by the beginning of the message that the run answers, the newest message of a
+                person, an agent or the runtime that begins with one; the longest beginning counts. A run
+                for which there is none plays one of `runs`.
+        """
         self._scripts = runs
+        self._by_message = dict(by_message or {})
         self._order: dict[str, int] = {}
         self.inputs: list[PlanInput] = []
         """What it was asked, in order."""
@@ -39,14 +54,30 @@ class ScriptedPlanner:
 
     async def _step(self, given: PlanInput) -> PlanResult:
         self.inputs.append(given)
-        place = self._order.setdefault(given.run_id, len(self._order))
-        script = self._scripts[min(place, len(self._scripts) - 1)] if self._scripts else ()
+        beginning = self._beginning(given)
+        if beginning is not None:
+            name, script = repr(beginning), self._by_message[beginning]
+        else:
+            place = self._order.setdefault(given.run_id, len(self._order))
+            name = f"run {place}"
+            script = self._scripts[min(place, len(self._scripts) - 1)] if self._scripts else ()
         if given.step >= len(script):
+            is_counted = beginning is None and len(self._scripts) > 1
+            hint = "; by_message tells runs apart after a restart too" if is_counted else ""
             raise PlannerError(
-                f"the script of run {place} has {len(script)} steps, and step {given.step} is asked"
+                f"the script of {name} has {len(script)} steps, and step {given.step} is asked{hint}"
             )
         step = script[given.step]
         if callable(step):
             made = step(given)
             step = await made if inspect.isawaitable(made) else made
         return FinalResponse(text=step) if isinstance(step, str) else step
+
+    def _beginning(self, given: PlanInput) -> str | None:
+        """Return the key of the list that a run plays; None where none of them is for it."""
+        for message in reversed(given.messages):
+            if isinstance(message, UserMessage):
+                found = [one for one in self._by_message if message.text.startswith(one)]
+                if found:
+                    return max(found, key=len)
+        return None
