@@ -18,7 +18,7 @@ from toolgen.agents import (
 )
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import Runtime
+from toolgen.runtime import RegistrationError, Runtime
 
 from .tools import TOOLS, agent, calling, first_answer
 
@@ -73,3 +73,38 @@ async def test_a_session_of_an_agent_that_is_not_known_here_is_refused(tmp_path:
             unknown = AgentSpec(id="x.other", description="Other.")
             with pytest.raises(SessionError, match=r"x\.agent"):
                 await agents_of(other).client(unknown).start("Go.", session_id="s")
+
+
+async def test_a_client_may_ask_for_its_agents_when_its_runtime_is_open(tmp_path: Path) -> None:
+    async with both(tmp_path), Runtime(engine=InProcessEngine(tmp_path / "runs.db", worker=False)) as client:
+        agents = Agents(client, sessions=SqliteSessionStore(tmp_path / "s.db"))
+        handle = await agents.client(SPEC).start("Go.", session_id="s")
+        (asked,) = (await handle.settled()).awaiting
+        await handle.answer(asked, "Bo")
+        assert (await handle.result()).status == "completed"
+
+
+async def test_a_worker_may_not(tmp_path: Path) -> None:
+    async with Runtime(engine=InProcessEngine(tmp_path / "runs.db")) as worker:
+        with pytest.raises(RegistrationError, match="the engine executes runs already"):
+            agents_of(worker)
+
+
+async def test_a_client_that_keeps_sessions_in_memory_starts_no_turn(tmp_path: Path) -> None:
+    async with both(tmp_path), Runtime(engine=InProcessEngine(tmp_path / "runs.db", worker=False)) as client:
+        with pytest.raises(SessionError, match="keeps its sessions in memory"):
+            await agents_of(client).client(SPEC).start("Go.", session_id="s")
+
+
+async def test_a_run_whose_session_is_in_another_file_says_so(tmp_path: Path) -> None:
+    async with both(tmp_path), Runtime(engine=InProcessEngine(tmp_path / "runs.db", worker=False)) as client:
+        agents = Agents(client, sessions=SqliteSessionStore(tmp_path / "other.db"))
+        handle = await agents.client(SPEC).start("Go.", session_id="s")
+        error = (await handle.result()).error
+    assert "there is no session 's' in this store, which all processes that share runs have to share" in error
+
+
+async def test_an_agent_that_the_process_of_its_run_does_not_have_is_refused(tmp_path: Path) -> None:
+    async with Runtime() as runtime:
+        with pytest.raises(RegistrationError, match=r"agent 'x\.agent' is not registered"):
+            await agents_of(runtime).client(SPEC).start("Go.", session_id="s")

@@ -50,6 +50,7 @@ from .owner import Owner, has_facts, is_of_agent, is_within
 from .planner.messages import ToolAnswer, UserMessage
 from .planner.portable import portable_text
 from .run_artifacts import artifacts_so_far
+from .sessions.memory import MemorySessionStore
 from .sessions.sessions import EndedSessionError, SessionError, Turn
 from .turns import SessionBusyError
 
@@ -92,11 +93,13 @@ class Runs:
         message = portable_text(message)  # before it is kept, for no engine would start with it
         run_id = run_id or f"run_{uuid.uuid4().hex}"
         turn_id = f"turn_{uuid.uuid5(uuid.NAMESPACE_URL, run_id).hex}"
+        await host.begin(run_id)  # it is known then whether this process executes the run
         self._check(agent)
         owner = Owner(agent=agent, session_id=session_id)
         if await self._is_there(run_id, owner):
             return run_id
         if session_id:
+            self._check_sessions()
             said = UserMessage(text=message, source=source)
             agent = await self._take_turn(agent, session_id, run_id, turn_id, labels, said)
         facts = new_facts(
@@ -151,8 +154,22 @@ class Runs:
         """
         owner.require_log(await self._engine.status(run_id))
 
+    def _check_sessions(self) -> None:
+        """Raise where the process that executes the runs cannot see the conversations of this one.
+
+        Raises:
+            SessionError: as said.
+        """
+        if not self._engine.is_worker and isinstance(self._host.sessions, MemorySessionStore):
+            raise SessionError(
+                "another process executes the run, and this one keeps its sessions in memory",
+                hint="give both the same file: Agents(runtime, sessions=SqliteSessionStore(path))",
+            )
+
     def _check(self, agent: str) -> None:
-        """Raise when the agent, or one whose tools it calls, is registered neither here nor elsewhere.
+        """Raise when the agent, or one whose tools it calls, is not registered where its run is executed.
+
+        A client only knows that somebody named the agent by its constant.
 
         Raises:
             RegistrationError: as said.
@@ -161,7 +178,7 @@ class Runs:
         while waiting:
             id_ = waiting.pop()
             found = self._host.agents.get(id_)
-            if found is None and id_ in self._host.elsewhere:
+            if found is None and id_ in self._host.elsewhere and not self._engine.is_worker:
                 continue
             if found is None:
                 by = "" if id_ == agent else f", whose tools {agent!r} reaches,"

@@ -73,7 +73,7 @@ class Runs:
         last_events: LastEvents | None,
     ) -> None:
         """Take what runs execute, and who hears of their events."""
-        self._loops, self._activities.functions = dict(loops), dict(activities)
+        self._loops, self._activities.functions = loops, activities
         self._events.on_event, self._last_events = on_event, last_events
 
     def require_event_loop(self) -> None:

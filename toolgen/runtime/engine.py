@@ -306,6 +306,9 @@ class Engine(Protocol):
     ) -> None:
         """Say what can be run, and who hears of it; before the first run starts.
 
+        The mappings are read when a run is started or executed: while this process executes none, more may
+        be added to them.
+
         Raises:
             EngineError: it is done already.
         """

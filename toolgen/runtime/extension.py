@@ -88,13 +88,15 @@ class ExtensionPoint:
         """Put something on the runtime.
 
         Raises:
-            RegistrationError: something stands on it already.
+            RegistrationError: something stands on it already, or its engine executes runs already.
         """
         if self.extension is not None:
             raise RegistrationError(
                 f"a {type(self.extension).__name__} stands on this runtime already",
                 hint="make it once, before agents are registered",
             )
+        if self._host.waits is not None:
+            self._host.waits.require_idle()
         self.extension = extension
 
     async def open(self) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import LONGEST_CHARACTER
 from toolgen.contract.tasks import start_held
@@ -239,7 +240,7 @@ class Planning:
 def _reason(error: Exception, info: ActivityInfo, attempt: int) -> str:
     """Return what a run is told of a planner's failure, and log it."""
     if getattr(error, "is_told", False):
-        told = portable_text(str(error))
+        told = portable_text(error.message if isinstance(error, ToolgenError) else str(error))
         log.warning("run %s: attempt %d at %s failed: %s", info.run_id, attempt, info.op, told)
         return told
     # What a planner raises by mistake may hold anything; only the log has it.

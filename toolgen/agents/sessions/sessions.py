@@ -23,6 +23,8 @@ class SessionError(ToolgenError):
 class UnknownSessionError(SessionError):
     """No session has this id."""
 
+    is_told = True  # a run whose session is in another store has to say so
+
 
 class EndedSessionError(SessionError):
     """The session is over."""
@@ -294,7 +296,9 @@ def newest_turns(newest_first: Iterable[Turn], newest: int | None, after: str) -
 def unknown_session(session_id: str) -> UnknownSessionError:
     """Return the error of an id that no session has."""
     return UnknownSessionError(
-        f"there is no session {session_id!r}", hint="create the session, or look its id up with list()"
+        f"there is no session {session_id!r} in this store,"
+        " which all processes that share runs have to share",
+        hint="create the session, or look its id up with list()",
     )
 
 

@@ -66,20 +66,30 @@ class Waits:
         last_events: LastEvents | None = None,
         on_forget: OnForget | None = None,
     ) -> None:
-        """Let the engine execute this too, once it is started; of the runs of these loops `on_event` hears.
+        """Let the engine execute this too; of the runs of these loops `on_event` hears.
+
+        Where this process is a client, that may be at any time.
 
         Raises:
-            RegistrationError: it is.
+            RegistrationError: this process executes runs already.
         """
-        if self._is_registered:
-            raise RegistrationError(
-                "the engine executes runs already", hint="register agents before the runtime is used"
-            )
+        self.require_idle()
         self._loops |= loops
         self._activities |= activities
         self._listeners |= dict.fromkeys(loops, on_event)
         self._last_events = last_events or self._last_events
         self._on_forget = on_forget or self._on_forget
+
+    def require_idle(self) -> None:
+        """Raise where this process executes runs already, so that nothing can be added to what it executes.
+
+        Raises:
+            RegistrationError: as said.
+        """
+        if self._is_registered and self.engine.is_worker:
+            raise RegistrationError(
+                "the engine executes runs already", hint="register agents before the runtime is used"
+            )
 
     def be_client(self) -> None:
         """Let this process execute no runs but those that are named."""
@@ -93,7 +103,7 @@ class Waits:
                 loops=self._loops,
                 activities=self._activities,
                 on_event=self._told,
-                last_events=self._last_events,
+                last_events=self._ended,
                 on_forget=self._on_forget,
             )
         if self._named is None:
@@ -105,6 +115,11 @@ class Waits:
 
     def _told(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
         self._listeners[loop](run_id, loop, offset, event)
+
+    def _ended(
+        self, given: Any, now: float, log_so_far: Sequence[Mapping[str, Json]]
+    ) -> Sequence[Mapping[str, Json]]:
+        return () if self._last_events is None else self._last_events(given, now, log_so_far)
 
     # Calls that begin to wait.
 

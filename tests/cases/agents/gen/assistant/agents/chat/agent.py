@@ -99,4 +99,4 @@ def register(
 
 def client(runtime: Runtime) -> AgentClient:
     """Return what starts and follows runs of assistant.chat."""
-    return agents_of(runtime).client(AGENT_ID)
+    return agents_of(runtime).client(AGENT)

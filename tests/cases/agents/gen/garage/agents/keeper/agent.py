@@ -43,4 +43,4 @@ def register(
 
 def client(runtime: Runtime) -> AgentClient:
     """Return what starts and follows runs of Garage.keeper."""
-    return agents_of(runtime).client(AGENT_ID)
+    return agents_of(runtime).client(AGENT)
