@@ -17,7 +17,7 @@ DESIGN = '''\
 """A database, for a test."""
 
 from toolgen.dsl import (
-    Args, Attribute, Boolean, Confirm, Design, Object, Return, Service, String, Tool, Toolset,
+    Args, Attribute, Boolean, Confirm, Design, Int, Object, Return, Service, String, Tool, Toolset,
 )
 
 sql = Toolset(
@@ -33,7 +33,10 @@ sql = Toolset(
         Return(Attribute("rows", String, "What came back.", required=True)),
         Confirm(
             "Run {query} on {database}?",
-            payload=Object(Attribute("backup", Boolean, "Whether to save it first.", default=True)),
+            payload=Object(
+                Attribute("backup", Boolean, "Whether to save it first.", default=True),
+                Attribute("keep", Int, "How many days.", minimum=1, required=True),
+            ),
         ),
     ),
 )
@@ -95,7 +98,7 @@ def test_a_trace_and_an_example_cannot_either(database: ProjectFolder) -> None:
     query = json.dumps({"query": SPOOFED, "database": "staging", "\x1b[2J": 1})
     assert is_printable(database.run("call", "run_query", query, "--trace").err)
     example = f"Example({{'query': {SPOOFED!r}, 'database': 'x'}}, result={{'rows': 'other'}}),\n        "
-    design = DESIGN.replace("Design, Object", "Design, Example, Object")
+    design = DESIGN.replace("Design, Int, Object", "Design, Example, Int, Object")
     database.write("app/design.py", design.replace("Confirm(", f"{example}Confirm("))
     settings = (database.path / "pyproject.toml").read_text("utf-8")
     database.write("pyproject.toml", settings.replace("runtime = ", "test_runtime = "))
@@ -125,7 +128,8 @@ def test_what_an_answer_may_hold_is_told(database: ProjectFolder) -> None:
     _, said = asked(database, "select 1")
     assert (
         'answer: {"approved": boolean, "message": string (may be left out), '
-        '"payload": {"backup": boolean (may be left out)} (may be left out)}\n'
+        '"payload": {"backup": boolean (default true, may be left out), '
+        '"keep": integer (minimum 1)} (may be left out)}\n'
     ) in said
 
 

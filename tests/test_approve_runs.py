@@ -72,8 +72,16 @@ def test_a_call_that_takes_its_time_elsewhere(runs: ProjectFolder, monkeypatch: 
     token = json.loads(runs.run("runs", "show", "run_3").out)["awaiting"][0]["about"]["frozen"]["id"]
     with serving(runs):
         done = runs.run("approve", token, "--yes")
-        assert (done.code, done.out) == (0, "")
-        assert done.err.endswith("the answer is kept; what came of it is not known yet\n")
+        assert (done.code, done.out) == (3, "")
+        assert "\nrun: run_3\n" in done.err
+        assert done.err.endswith(
+            "the answer is kept; what came of it is not known yet\n"
+            "wait for it with: toolgen runs resume run_3\n"
+        )
+        assert runs.run("approve", token, "--yes").err == (
+            f"error: {token!r} was answered, or nobody can answer it any more\n"
+            "  hint: look at its run: toolgen runs show run_3\n"
+        )
         until_there(runs.path / "wiper")
         runs.write("disk.gate", "")
         assert runs.run("runs", "resume", "run_3").out == "run_3  completed  x.agent  session s-3\n"
@@ -104,3 +112,36 @@ def test_a_session_and_an_id_that_nothing_has(runs: ProjectFolder) -> None:
     assert not Path(runs.path / "wiper").exists()
     assert runs.run("approve", id_, "--deny", "--session", "s-3").code == 0
     assert not Path(runs.path / "wiper").exists()
+
+
+def test_an_approval_that_is_asked_again_stops_a_script(runs: ProjectFolder) -> None:
+    start(runs, "run_3:s-3:wipe disk")
+    main = (runs.path / "app/main.py").read_text("utf-8")
+    runs.write(
+        "app/main.py", main.replace("async def wipe(name: str)", "async def wipe(name: str, n: int = 1)")
+    )
+    done = runs.run("approve", waiting_id(runs, "wipe"), "--yes")
+    assert (done.code, done.out) == (3, "")
+    assert "\nasked again: the tool is not what it was when this was asked\n" in done.err
+    assert "(asked again: the tool is not what it was when this was asked)\n" in runs.run("runs", "list").out
+    assert did(runs) == []
+
+
+def test_an_answer_to_a_run_that_was_canceled(runs: ProjectFolder) -> None:
+    start(runs, "run_3:s-3:wipe disk")
+    id_ = waiting_id(runs, "wipe")
+    assert runs.run("runs", "cancel", "run_3", "--reason", "no need").code == 0
+    assert "toolgen runs show run_3" in runs.run("approve", id_, "--yes").err
+
+
+def test_a_text_that_is_no_json_is_quoted(runs: ProjectFolder) -> None:
+    done = runs.run("approve", "0a", "--answer", "DHL's")
+    assert done.code == 2
+    assert done.err.endswith("""a text stands in quotes of its own: --answer '"DHL'"'"'s"'\n""")
+
+
+def test_runs_that_nobody_waits_for_are_pointed_to(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:work a")
+    assert runs.run("approve").err == (
+        "nothing waits for an answer\nsee what goes on, or was left: toolgen runs list --state running\n"
+    )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from typing import Any, Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
+from toolgen.contract.printable import printable
 from toolgen.runtime import Runtime, Suspended, ToolResult
 from toolgen.runtime.engine import Engine
 from toolgen.runtime.waiting.answers import cancellation
@@ -20,6 +23,11 @@ from .person import user_name
 from .runtime import ELSEWHERE_S, durable_engine, load_runtime, unimplemented_methods
 from .terminal import show_document
 from .waiting import described, line_of
+
+NOT_OVER: Final = 3
+"""Exit code of an answer that was taken, where the call is asked again or is not executed yet."""
+_MOST_SEARCHED: Final = 200
+"""Runs in which an id is looked for that nothing waits under."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +46,10 @@ class Answer:
 
 
 async def answer_call(project: Project, name: str, answer: Answer, session: str | None) -> int:
-    """Show what waits, take the answer, print the JSON that the model gets; return 1 when the call failed,
-    or when nobody knows whether it has run.
+    """Show what waits, take the answer, print the JSON that the model gets; return the exit code.
+
+    It is 1 when the call failed or nobody knows whether it has run, and 3 when the answer was taken and the
+    call waits or goes on elsewhere.
 
     The call is named by its token or by its id. A person at a terminal, who has seen all that will run, is
     asked once more before it does. Where another process executes the runs, the call is executed there;
@@ -64,13 +74,20 @@ async def answer_call(project: Project, name: str, answer: Answer, session: str 
             if engine.is_worker:
                 await engine.settled(suspended.run_id)  # one that stands still gets no answer
             result = await _delivered(runtime, suspended, answer, session, is_here=engine.is_worker)
-        _show(result, unimplemented)
+        _show(result, unimplemented, suspended.run_id)
         if result.status == "unknown":
             call = f"{suspended.run_id} {suspended.tool_call_id}".rstrip()
             print(f"the outcome is unknown, settle it: toolgen runs resolve {call}", file=sys.stderr)
         if engine.is_worker:
             await _go_on(engine, suspended.run_id)
-    return 0 if result.status in ("ok", "denied", "pending", "suspended") else 1
+    return _exit_code(result)
+
+
+def _exit_code(result: ToolResult) -> int:
+    """Return what a script has to know of a call that was answered."""
+    if result.status == "suspended" or (result.status == "pending" and not result.json):
+        return NOT_OVER
+    return 0 if result.status in ("ok", "denied", "pending") else 1
 
 
 async def _delivered(
@@ -82,7 +99,7 @@ async def _delivered(
     return await runtime.deliver(suspended.token, value, session_id=session, by=answer.by, wait_s=wait_s)
 
 
-def _show(result: ToolResult, unimplemented: Sequence[str]) -> None:
+def _show(result: ToolResult, unimplemented: Sequence[str], run_id: str) -> None:
     """Print the JSON that the model gets to stdout, and what else there is to know to stderr."""
     for line in unimplemented:
         print(line, file=sys.stderr)
@@ -93,6 +110,7 @@ def _show(result: ToolResult, unimplemented: Sequence[str]) -> None:
         sys.stdout.flush()
     elif result.status == "pending":
         print(result.display, file=sys.stderr)
+        print(f"wait for it with: toolgen runs resume {printable(run_id)}", file=sys.stderr)
 
 
 async def _go_on(engine: Engine, run_id: str) -> None:
@@ -116,10 +134,27 @@ async def _named(runtime: Runtime, name: str, session: str | None) -> Suspended:
     for suspended in await runtime.suspended(session):
         if suspended.id == name:
             return suspended
+    if (run_id := await _run_of(durable_engine(runtime), name, session)) is not None:
+        raise ToolgenError(
+            f"{name!r} was answered, or nobody can answer it any more",
+            hint=f"look at its run: toolgen runs show {printable(run_id)}",
+        )
     raise ToolgenError(
         f"no call waits under {name!r}",
         hint="list what waits with `toolgen approve`, or give the whole token",
     )
+
+
+async def _run_of(engine: Engine, id_: str, session: str | None) -> str | None:
+    """Return the run in which a call waited, one of the newest; None where none did."""
+    for status in await engine.list_runs(session=session, limit=_MOST_SEARCHED):
+        given: Any = status.input
+        if isinstance(given, dict) and (given.get("frozen") or {}).get("id") == id_:
+            return status.run_id
+        async for _, event in engine.events(status.run_id, follow=False):
+            if id_ in (event.get("suspension_id"), event.get("answered_id")):
+                return status.run_id
+    return None
 
 
 def _agrees() -> bool:
@@ -145,14 +180,17 @@ def _agrees() -> bool:
 async def show_waiting(project: Project, session: str | None) -> int:
     """Print what waits for an answer, oldest first, each with its id."""
     runtime = await load_runtime(project)
-    durable_engine(runtime)
+    engine = durable_engine(runtime)
     runtime.be_client()
     async with runtime:
         found = await runtime.suspended(session)
-    for suspended in found:
-        print(line_of(suspended))
+        for suspended in found:
+            print(line_of(suspended))
+        going_on = await engine.list_runs(state="running", limit=1)
     hint = "answer one by its id, the first word of its line: toolgen approve ID"
     print(hint if found else "nothing waits for an answer", file=sys.stderr)
+    if going_on and not found:
+        print("see what goes on, or was left: toolgen runs list --state running", file=sys.stderr)
     return 0
 
 
@@ -196,4 +234,8 @@ def _json(option: str, text: str) -> Json:
     try:
         return json.loads(text)  # type: ignore[no-any-return]  # JSON
     except ValueError as error:
-        raise ToolgenError(f"{option} is not JSON: {error}", hint="quote it for the shell") from error
+        quoted = shlex.quote(json.dumps(text, ensure_ascii=False))
+        raise ToolgenError(
+            f"{option} is not JSON: {error}",
+            hint=f"quote it for the shell; a text stands in quotes of its own: {option} {printable(quoted)}",
+        ) from error

@@ -60,7 +60,7 @@ async def show_run(project: Project, run_id: str) -> int:
     async with _opened(project) as (runtime, engine):
         status = runtime.status_of(await engine.status(run_id))
         log = engine.events(run_id, follow=False)
-        events: list[Json] = [{**event, "seq": offset} async for offset, event in log]
+        events: list[dict[str, Any]] = [{**event, "seq": offset} async for offset, event in log]
         unknown = [end["tool_call_id"] for end in await unknown_ends(engine, run_id)]
         resolved = await resolved_ends(engine, run_id, events)
     document: dict[str, Any] = {

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from toolgen.contract.printable import printable
 from toolgen.runtime import Suspended
+
+_LIMITS: Final = (
+    "minimum",
+    "exclusiveMinimum",
+    "maximum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "default",
+)
 
 
 def described(suspended: Suspended) -> str:
@@ -17,6 +30,8 @@ def described(suspended: Suspended) -> str:
     asked = suspended.question or (f"it goes on as {suspended.handle!r}" if suspended.handle else "")
     lines += [text for text in (asked, suspended.preview) if text]
     part = "this shows only a part of the arguments; all of them:"
+    if suspended.run_id:
+        lines += [f"run: {suspended.run_id}"]
     if suspended.requested_by:
         lines += [f"requested by {suspended.requested_by}"]
     if suspended.reason:
@@ -25,7 +40,8 @@ def described(suspended: Suspended) -> str:
     lines += [f"  {_json(name)}: {_json(value)}" for name, value in suspended.arguments.items()] or ["  none"]
     if suspended.request:
         lines += [f"missing: {_json(dict(suspended.request))}"]
-    lines += [f"answer: {_expected(suspended.answer_schema)}"]
+    schema = suspended.answer_schema
+    lines += [f"answer: {_expected(schema)}{_noted(_limits(schema))}"]
     return "\n".join(map(printable, lines))
 
 
@@ -47,11 +63,20 @@ def _expected(schema: Mapping[str, Any]) -> str:
         values = schema.get("enum")
         return " or ".join(map(_json, values)) if values else str(schema.get("type", "any JSON"))
     required = schema.get("required", ())
-    parts = [
-        f"{_json(name)}: {_expected(part)}{'' if name in required else ' (may be left out)'}"
-        for name, part in properties.items()
-    ]
+    parts = []
+    for name, part in properties.items():
+        notes = [*_limits(part), *([] if name in required else ["may be left out"])]
+        parts.append(f"{_json(name)}: {_expected(part)}{_noted(notes)}")
     return f"{{{', '.join(parts)}}}"
+
+
+def _noted(notes: Sequence[str]) -> str:
+    return f" ({', '.join(notes)})" if notes else ""
+
+
+def _limits(schema: Mapping[str, Any]) -> list[str]:
+    """Return the limits and the default of a value, in the words of JSON Schema."""
+    return [f"{word} {_json(schema[word])}" for word in _LIMITS if word in schema]
 
 
 def _json(value: Any) -> str:
