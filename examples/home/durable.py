@@ -16,7 +16,6 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from gen.assistant.agents import chat
-from gen.assistant.toolsets.maintenance import UpdateFirmwareProgress
 from toolgen.runtime import Runtime
 from toolgen.runtime.events.hub import Events
 
@@ -37,15 +36,14 @@ async def story(path: Path) -> AsyncIterator[str]:
             yield f"1 | {line}"
         async with _device(path) as device:
             (job,) = await device.suspended(SESSION)
-            yield "device: 50 percent"
-            await device.progress(job.token, 0.5, "copying", UpdateFirmwareProgress(percent=50))
+            yield "device: it begins"
         first.kill()
         await first.wait()
     yield "process 1 is killed"
     async with _process("go-on", path) as second, _device(path) as device:
         async for line in _lines(second):
             yield f"2 | {line}"
-        yield "device: 100 percent"
+        yield "device: it is done"
         done = await device.deliver(job.token, {"version": "2.4.0"})
         yield f"device: it is told {done.status}"
         async for line in _lines(second):

@@ -306,7 +306,7 @@ async def test_what_a_canceled_run_waited_for_is_approved_by_nobody() -> None:
         (asked,) = (await handle.settled()).awaiting
         await handle.cancel("enough")
         assert await runtime.suspended() == ()
-        with pytest.raises(LateAnswerError):
+        with pytest.raises(LateAnswerError, match="the run of this call was canceled: enough"):
             await runtime.deliver(asked.token, {"approved": True})
         check_log(await handle.output(), await agents_of(runtime).events(handle.run_id))
     assert executor.asked == []

@@ -281,8 +281,10 @@ class Runtime:
     ) -> None:
         """Tell how far pending work is, from 0 to 1; the value fits the design's `LongRunning(progress=)`.
 
+        The subscribers of this runtime hear of it, and no other process does.
+
         Raises:
-            SuspensionError: nothing is pending under the token.
+            SuspensionError: nothing is pending under the token, or the tool is not here (`MissingToolError`).
             MalformedResultError: the fraction, the message or the value does not fit.
         """
         await self._answering.progress(token, fraction, message, value)

@@ -62,7 +62,7 @@ class Answering:
         answer_key(answer)  # raises for what is no JSON
         if status.answer is None:
             if not status.is_open or frozen.expires_at <= waits.options.clock():
-                raise LateAnswerError("the time to answer is over", hint="let the model call the tool again")
+                raise await self._late(ticket, "the time to answer is over")
             entry = await self._tools.find(frozen, ticket.run_id, within)
             if entry is None and not self._tools.is_empty and cancel_reason(answer) is None:
                 raise MissingToolError(
@@ -98,7 +98,7 @@ class Answering:
         try:
             receipt = await waits.engine.answer(ticket.run_id, ticket.op, sealed, key=answer_key(answer))
         except WaitOverError as error:
-            raise LateAnswerError(error.message, hint="let the model call the tool again") from None
+            raise await self._late(ticket, error.message) from None
         if receipt == "conflict":
             raise ConflictingAnswerError
 
@@ -123,11 +123,15 @@ class Answering:
         if not status.is_open:
             raise LateAnswerError("the work is over", hint="its result is that of the call")
         entry = await self._tools.find(frozen, ticket.run_id)
-        if entry is not None:
-            shown = None if value is None else progress_of(entry.spec, value)
-            report = self._host.reports.of(entry.spec, frozen.meta)
-            if report is not None:
-                report(fraction=fraction, message=message, value=shown)
+        if entry is None:
+            raise MissingToolError(
+                f"{frozen.tool} is not here, so nobody could hear of its progress; the work goes on",
+                hint="report progress in the process that has the tool and its listeners",
+            )
+        shown = None if value is None else progress_of(entry.spec, value)
+        report = self._host.reports.of(entry.spec, frozen.meta)
+        if report is not None:
+            report(fraction=fraction, message=message, value=shown)
 
     async def _found(self, token: str, session_id: str | None) -> tuple[Ticket, WaitStatus, FrozenCall]:
         """Return what waits, or waited, under a token.
@@ -188,10 +192,15 @@ class Answering:
         async for _, event in waits.engine.events(ticket.run_id):
             if event.get("type") == "tool_end" and event.get("answered_id") == frozen.id:
                 return await self._recorded(ticket.run_id, frozen, dict(event))
-        raise LateAnswerError(
-            "the run ended before its call did",
-            hint="let the model call the tool again, if it is still wanted",
-        )
+        raise await self._late(ticket, "the run ended before its call did")
+
+    async def _late(self, ticket: Ticket, why: str) -> LateAnswerError:
+        """Return the error of an answer that comes too late; it says where the run was canceled."""
+        status = await self._waits().engine.status(ticket.run_id)
+        if status.state == "canceled":
+            reason = f": {status.error}" if status.error else ""
+            return LateAnswerError(f"the run of this call was canceled{reason}", hint="start another one")
+        return LateAnswerError(why, hint="let the model call the tool again, if it is still wanted")
 
     async def _recorded(self, run_id: str, frozen: FrozenCall, event: dict[str, Any]) -> ToolResult:
         """Return the result that an event tells of, without the typed value."""

@@ -90,7 +90,7 @@ async def _resumed(
     try:
         answer = checked_answer(spec, frozen, answer, host.limits)
     except BadAnswerError as error:
-        return _again(host, frozen, str(error), entry)
+        return _again(host, frozen, error.message, entry)
     if why := await _refused_by_rule(host, ticket, frozen, answer, person):
         return _again(host, frozen, why, entry)
     host.reports.answered(frozen, person)
