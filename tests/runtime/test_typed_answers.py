@@ -212,7 +212,7 @@ async def test_clients_are_asked_for_something_flat(serve: Callable[..., Runtime
         ({"city": "Kiel", "floor": "cellar"}, "$.floor must be one of ground, first"),
         ({"city": "Kiel", "kind": "x"}, "$.kind must be one of gift, order"),
         ({"city": "Kiel", "on": "tomorrow"}, "$.on must be written as date, such as 2026-01-31"),
-        ({"city": "Kiel", "parcels": 0}, "$.parcels must be more than 0"),
+        ({"city": "Kiel", "parcels": 0}, "$.parcels must be above 0"),
         ({"city": "Kiel", "parcels": 3}, "$.parcels must be a multiple of 2"),
         ({"city": "Kiel", "more": 1}, "$.more is not a field here"),
     ],

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import assert_never
 
 from toolgen.contract.json_value import Json
+from toolgen.shapes.constraints import core_keywords
 from toolgen.shapes.fields import (
     MISSING,
     ArrayType,
@@ -78,16 +79,16 @@ class Speller:
             case StringType():
                 return self._string(type_)
             case NumberType():
-                return Spelled(type="int" if type_.integer else "float", constraints=_bounds(type_))
+                return Spelled(type="int" if type_.integer else "float", constraints=_limits(type_))
             case EnumType():
                 return Spelled(type=self._reference(type_.name) if type_.name else self.choice(type_.values))
             case ScalarType():
                 return Spelled(type=self._scalar(type_.kind))
             case ArrayType():
-                return Spelled(type=f"list[{self.nested(type_.items)}]", constraints=_lengths(type_))
+                return Spelled(type=f"list[{self.nested(type_.items)}]", constraints=_limits(type_))
             case MapType():
                 keys, values = self.nested(type_.keys), self.nested(type_.values)
-                return Spelled(type=f"dict[{keys}, {values}]", constraints=_lengths(type_))
+                return Spelled(type=f"dict[{keys}, {values}]", constraints=_limits(type_))
             case NullableType():
                 if null_is_a_value(type_.inner):
                     return self.spell(type_.inner)
@@ -221,7 +222,7 @@ class Speller:
         return f"{self._reference(type_.name)}({', '.join(arguments)})"
 
     def _string(self, type_: StringType) -> Spelled:
-        lengths = _lengths(type_)
+        lengths = _limits(type_)
         if type_.format is not None:
             return Spelled(type=self._imports.name(RUNTIME, _FORMATS[type_.format]), constraints=lengths)
         pattern = (f"pattern={quote(_rust(type_.pattern))}",) if type_.pattern is not None else ()
@@ -272,22 +273,8 @@ def _or_none(field: Field, type_: str) -> str:
     return f"{type_} | None" if absent else type_
 
 
-def _lengths(type_: StringType | ArrayType | MapType) -> tuple[str, ...]:
-    return _keywords(min_length=type_.min_length, max_length=type_.max_length)
-
-
-def _bounds(type_: NumberType) -> tuple[str, ...]:
-    return _keywords(
-        ge=type_.minimum,
-        le=type_.maximum,
-        gt=type_.exclusive_minimum,
-        lt=type_.exclusive_maximum,
-        multiple_of=type_.multiple_of,
-    )
-
-
-def _keywords(**given: int | float | None) -> tuple[str, ...]:
-    return tuple(f"{name}={value!r}" for name, value in given.items() if value is not None)
+def _limits(type_: DataType) -> tuple[str, ...]:
+    return tuple(f"{name}={value!r}" for name, value in core_keywords(type_).items())
 
 
 _rust = lru_cache(maxsize=1024)(to_rust)

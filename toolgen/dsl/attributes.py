@@ -53,18 +53,16 @@ class Attribute(Word):
         self.type = type  # type: ignore[assignment]  # invariant for authors, any type for the build
         self.description = description
         self.constraints = written(
-            {
-                "enum": enum,
-                "minimum": minimum,
-                "maximum": maximum,
-                "exclusive_minimum": exclusive_minimum,
-                "exclusive_maximum": exclusive_maximum,
-                "multiple_of": multiple_of,
-                "min_length": min_length,
-                "max_length": max_length,
-                "pattern": pattern,
-                "format": format,
-            }
+            enum=enum,
+            minimum=minimum,
+            maximum=maximum,
+            exclusive_minimum=exclusive_minimum,
+            exclusive_maximum=exclusive_maximum,
+            multiple_of=multiple_of,
+            min_length=min_length,
+            max_length=max_length,
+            pattern=pattern,
+            format=format,
         )
         self.required = required
         self.default = default

@@ -41,7 +41,7 @@ class DataType(Word, Generic[Value, Choice, Bound, Length, Text]):
 
     def __init__(self, **constraints: object) -> None:
         super().__init__()
-        self.constraints = written(constraints)
+        self.constraints = written(**constraints)
 
     def _invariant(
         self, value: Value, choice: Choice, bound: Bound, length: Length, text: Text
@@ -56,7 +56,7 @@ Unconstrained: TypeAlias = DataType[Value, NotOnThisType, NotOnThisType, NotOnTh
 """A type that holds no constraints."""
 
 
-def written(constraints: dict[str, object]) -> dict[str, object]:
+def written(**constraints: object) -> dict[str, object]:
     """Return the constraints that are not left out."""
     return {keyword: value for keyword, value in constraints.items() if value is not None}
 

@@ -13,6 +13,7 @@ from dataclasses import field as dataclass_field
 from typing import Any, Final
 
 from toolgen.shapes import naming
+from toolgen.shapes.constraints import CONSTRAINTS, LIMITS, limits_of
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.lexical import STRING_FORMATS
 
@@ -23,20 +24,8 @@ from .words_limits import target as class_of
 from .words_types import TypePlan, type_plan
 from .words_values import TYPED_FORMATS, holds
 
-_CONSTRAINTS: Final = {
-    "minLength": "min_length",
-    "maxLength": "max_length",
-    "minItems": "min_length",
-    "maxItems": "max_length",
-    "minProperties": "min_length",
-    "maxProperties": "max_length",
-    "pattern": "pattern",
-    "minimum": "minimum",
-    "exclusiveMinimum": "exclusive_minimum",
-    "maximum": "maximum",
-    "exclusiveMaximum": "exclusive_maximum",
-    "multipleOf": "multiple_of",
-}
+_CONSTRAINTS: Final = {row.keyword: row.name for row in CONSTRAINTS if row in LIMITS or row.name == "pattern"}
+(_STEP,) = limits_of("number", "step")
 _MOST_ATTRIBUTES: Final = 2000
 """In one place; branches that are written out in many places could be without end."""
 
@@ -229,7 +218,7 @@ class _Writer:
                 return _enum(members)
             case {"type": "string"}:
                 return self._string(node)
-            case {"type": "number", "multipleOf": _} if not self._shape.formats_are_types:
+            case {"type": "number"} if _STEP.keyword in node and not self._shape.formats_are_types:
                 raise NotInWordsError("a step of numbers is exact in JSON Schema, and a float is not")
             case {"type": "integer" | "number" as kind}:
                 return "Int" if kind == "integer" else "Float", _constraints(node)

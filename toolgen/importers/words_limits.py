@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from toolgen.shapes import naming
+from toolgen.shapes.constraints import lengths_of, limits_of
 
 Node: TypeAlias = dict[str, Any]
 """A node of the normal form; see `toolgen.schema_reader`."""
@@ -18,11 +19,9 @@ Classes: TypeAlias = Mapping[str, Node]
 
 _DEEPEST: Final = 40
 """Levels of types in each other; a design has at most 50, and its words at most 100."""
-_LENGTHS: Final = (
-    ("minLength", "maxLength"),
-    ("minItems", "maxItems"),
-    ("minProperties", "maxProperties"),
-)
+_LENGTHS: Final = (lengths_of("string"), lengths_of("array"), lengths_of("map"))
+_BOUNDS: Final = limits_of("number", "bound")
+(_STEP,) = limits_of("integer", "step")
 
 
 class NotInWordsError(ValueError):
@@ -78,19 +77,17 @@ def check_range(node: Node) -> None:
     for low, high in _LENGTHS:
         if low in node and high in node and node[low] > node[high]:
             raise NotInWordsError("constraints leave no value")
-    lows = [
-        (node[key], key.startswith("exclusive")) for key in ("minimum", "exclusiveMinimum") if key in node
-    ]
-    highs = [
-        (node[key], key.startswith("exclusive")) for key in ("maximum", "exclusiveMaximum") if key in node
-    ]
+    lows, highs = (
+        [(node[row.keyword], row.is_exclusive) for row in _BOUNDS if row.side == side and row.keyword in node]
+        for side in ("low", "high")
+    )
     for least, is_above in lows:
         for most, is_below in highs:
             if least > most or (least == most and (is_above or is_below)):
                 raise NotInWordsError("constraints leave no value")
     if node.get("type") == "integer" and lows and highs:
         least, most = max(low + above for low, above in lows), min(high - below for high, below in highs)
-        step = node.get("multipleOf", 1)
+        step = node.get(_STEP.keyword, 1)
         if -(-least // step) * step > most:
             raise NotInWordsError("constraints leave no value")
 
@@ -144,8 +141,8 @@ def _is_finite(node: Node, finite: set[str]) -> bool:
         return name in finite
     if "anyOf" in node:
         return any(_is_finite(branch, finite) for branch in node["anyOf"])
-    least = node.get("minItems") or node.get("minProperties")
-    return not least or all(_is_finite(held, finite) for held in inner(node))
+    is_filled = any(node.get(lengths_of(holder)[0]) for holder in ("array", "map"))
+    return not is_filled or all(_is_finite(held, finite) for held in inner(node))
 
 
 def _height(class_: Node) -> int:

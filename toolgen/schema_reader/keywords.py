@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
+from toolgen.shapes.constraints import LIMITS, lengths_of, limits_of
+
 Schema: TypeAlias = dict[str, Any]
 """A JSON Schema object under reading; its values are JSON."""
 Subschema: TypeAlias = "Schema | bool"
@@ -31,13 +33,12 @@ IN_PLACE: Final = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "depe
 
 ANNOTATIONS: Final = ("title", "description", "default", "examples", "deprecated")
 
-STRING_WORDS: Final = ("minLength", "maxLength", "pattern")
-NUMBER_WORDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+STRING_WORDS: Final = (*(row.keyword for row in limits_of("string")), "pattern")
+NUMBER_WORDS: Final = tuple(row.keyword for row in limits_of("number"))
 ARRAY_WORDS: Final = (
     "items",
     "prefixItems",
-    "minItems",
-    "maxItems",
+    *(row.keyword for row in limits_of("array")),
     "uniqueItems",
     "contains",
     "unevaluatedItems",
@@ -48,8 +49,7 @@ OBJECT_WORDS: Final = (
     "additionalProperties",
     "patternProperties",
     "propertyNames",
-    "minProperties",
-    "maxProperties",
+    *(row.keyword for row in limits_of("map")),
     "dependentRequired",
     "dependentSchemas",
     "unevaluatedProperties",
@@ -103,14 +103,18 @@ def trivial(schema: object) -> bool:
     return schema is True
 
 
+_LEAST_SIZES: Final = frozenset(row.keyword for row in LIMITS if row.takes == "length" and row.side == "low")
+_, _MOST_ITEMS = lengths_of("array")
+
+
 def idle(word: str, schema: Schema) -> bool:
     """Return whether the keyword plainly refuses nothing, as it stands in its schema."""
     value = schema[word]
     match word:
-        case "minLength" | "minItems" | "minProperties":
+        case _ if word in _LEAST_SIZES:
             return bool(value == 0)
         case "uniqueItems":
-            return not value or schema.get("maxItems", 2) <= 1
+            return not value or schema.get(_MOST_ITEMS, 2) <= 1
         case "pattern" | "required" | "dependentRequired" | "dependentSchemas" | "allOf":
             return not value or (word == "allOf" and all(map(trivial, value)))
         case (

@@ -9,16 +9,17 @@ import math
 from collections.abc import Iterable
 from typing import Any, Final
 
+from toolgen.shapes.constraints import LIMITS, limits_of
+
 from .keywords import CONSTRAINTS, Schema, Subschema, idle, never, trivial
 from .survey import Survey
 
 NEVER: Final[Schema] = {"not": {}}
 """What a schema is brought to that refuses every value."""
 
-_LARGER: Final = frozenset(
-    ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "uniqueItems")
-)
-_SMALLER: Final = frozenset(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"))
+_TIGHTER: Final = {row.keyword: row.tighter for row in LIMITS if row.side}
+"""Returns the limit that holds where two hold."""
+(_STEP,) = limits_of("integer", "step")
 _OBJECT: Final = frozenset(("properties", "additionalProperties", "patternProperties"))
 _UNMERGED: Final = (
     "contains",
@@ -179,10 +180,10 @@ class Merger:
 
     def _combined(self, word: str, one: Any, other: Any) -> Any:
         """Return the value of a keyword that holds where both values hold; None if none can hold."""
-        if word in _LARGER:
-            return max(one, other)
-        if word in _SMALLER:
-            return min(one, other)
+        if (tighter := _TIGHTER.get(word)) is not None:
+            return tighter(one, other)
+        if word == "uniqueItems":
+            return one or other
         if word == "type":
             return _common_types(types_of(one), types_of(other)) or None
         if word in ("items", "propertyNames"):
@@ -196,7 +197,7 @@ class Merger:
             return one if identity(one) == identity(other) else None
         if identity(one) == identity(other):
             return one
-        if word == "multipleOf" and isinstance(one, int) and isinstance(other, int):
+        if word == _STEP.keyword and isinstance(one, int) and isinstance(other, int):
             return math.lcm(one, other)
         self._losses.note(word)
         return one

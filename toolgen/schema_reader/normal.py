@@ -11,6 +11,7 @@ from collections import deque
 from typing import Any, Final
 
 from toolgen.shapes import naming
+from toolgen.shapes.constraints import lengths_of
 
 from . import scalars, unions
 from .keywords import ANNOTATIONS, CONSTRAINTS, TYPED_WORDS, Schema, Subschema, idle, trivial
@@ -27,6 +28,8 @@ _MOST_BRANCHES: Final = 1_000
 _MOST_LEVELS: Final = 50
 """Objects, arrays, maps and unions inside each other. pydantic needs about fourteen frames for a level, and
 Python has a thousand for everything."""
+
+_LEAST, _MOST = lengths_of("array")
 
 
 class Normal:
@@ -232,18 +235,18 @@ class Normal:
                 return {"type": kind}
 
     def _array(self, flat: Schema, name: str) -> Node:
-        node: Node = {"type": "array", **scalars.sizes(flat, "minItems", "maxItems", self.losses)}
+        node: Node = {"type": "array", **scalars.sizes(flat, "array", self.losses)}
         for word in ("uniqueItems", "prefixItems", "unevaluatedItems"):
             if word in flat and not idle(word, flat):
                 self.losses.note(word)
         if "contains" in flat and not idle("contains", flat):
             if trivial(flat["contains"]) and "maxContains" not in flat:
-                node["minItems"] = max(node.get("minItems", 0), int(flat.get("minContains", 1)))
+                node[_LEAST] = max(node.get(_LEAST, 0), int(flat.get("minContains", 1)))
             else:
                 self.losses.note("contains")
         prefix, items = flat.get("prefixItems", []), flat.get("items", True)
         if self.merger.is_never(items):
-            node["maxItems"] = min(len(prefix), node.get("maxItems", len(prefix)))
+            node[_MOST] = min(len(prefix), node.get(_MOST, len(prefix)))
             items = None
         kinds = [*prefix] if items is None else [*prefix, items]
         if any(trivial(kind) or self.merger.is_never(kind) for kind in kinds) or not kinds:
@@ -304,7 +307,7 @@ class Normal:
     def _lose_sizes(self, nodes: list[Node]) -> None:
         """Take the sizes from maps inside other values; only those of an attribute come into the types."""
         for node in nodes:
-            for word in ("minProperties", "maxProperties"):
+            for word in lengths_of("map"):
                 if node.pop(word, None) is not None:
                     self.losses.note(word)
 

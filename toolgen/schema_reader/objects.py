@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from toolgen.shapes import naming
+from toolgen.shapes.constraints import lengths_of
 
 from . import scalars
 from .keywords import ANNOTATIONS, Schema, Subschema, idle, trivial
@@ -74,7 +75,7 @@ def as_map(normalizer: Normalizer, flat: Schema, name: str) -> Node:
         losses.note("patternProperties")
     if names:
         node["propertyNames"] = names
-    return {**node, **scalars.sizes(flat, "minProperties", "maxProperties", losses)}
+    return {**node, **scalars.sizes(flat, "map", losses)}
 
 
 def _names_node(normalizer: Normalizer, flat: Schema) -> Node:
@@ -156,11 +157,12 @@ class Body:
         for word in _ONLY_LOST:
             if word in flat and not idle(word, flat):
                 self._lose(word)
-        if flat.get("minProperties", 0) > len(self._required):
-            self._lose("minProperties")
-        fits = self._rest is False and len(properties) <= flat.get("maxProperties", 0)
-        if "maxProperties" in flat and not fits:
-            self._lose("maxProperties")
+        least, most = lengths_of("map")
+        if flat.get(least, 0) > len(self._required):
+            self._lose(least)
+        fits = self._rest is False and len(properties) <= flat.get(most, 0)
+        if most in flat and not fits:
+            self._lose(most)
         if "propertyNames" in flat and not self._keys_are_listed and _names_matter(self._normalizer, flat):
             self._lose("propertyNames")
 

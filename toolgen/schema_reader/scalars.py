@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
+from toolgen.shapes.constraints import Holder, lengths_of, limits_of
 from toolgen.shapes.patterns import PatternError, to_rust
 
 from .engine import accepts_scalar
@@ -25,9 +24,10 @@ _WORD: Final = 2**63
 _TYPE_NAMES: Final = ("boolean", "string", "integer", "number", "array", "object")
 
 
-def sizes(schema: Schema, low: str, high: str, losses: Losses) -> Node:
-    """Return the two bounds of a length that say something, as ints."""
+def sizes(schema: Schema, holder: Holder, losses: Losses) -> Node:
+    """Return the two bounds of the size of a kind of type that say something, as ints."""
     node: Node = {}
+    low, high = lengths_of(holder)
     minimum, maximum = schema.get(low, 0), schema.get(high, _LONGEST)
     if minimum >= _LONGEST:
         losses.note(low)
@@ -39,7 +39,7 @@ def sizes(schema: Schema, low: str, high: str, losses: Losses) -> Node:
 
 
 def string(schema: Schema, losses: Losses) -> Node:
-    node: Node = {"type": "string", **sizes(schema, "minLength", "maxLength", losses)}
+    node: Node = {"type": "string", **sizes(schema, "string", losses)}
     pattern = schema.get("pattern")
     if pattern:
         if expressible(pattern):
@@ -71,13 +71,7 @@ def number(schema: Schema, losses: Losses) -> Node:
     return node
 
 
-_ROUNDED: Final[dict[str, Callable[[Any], int]]] = {
-    "minimum": math.ceil,
-    "maximum": math.floor,
-    "exclusiveMinimum": math.floor,
-    "exclusiveMaximum": math.ceil,
-}
-"""The integer that bounds the same integers as the number does."""
+_BOUNDS: Final = {row.keyword: row for row in limits_of("integer", "bound")}
 
 
 def integer(schema: Schema, losses: Losses) -> Node:
@@ -86,8 +80,8 @@ def integer(schema: Schema, losses: Losses) -> Node:
         if word not in schema:
             continue
         value = schema[word]
-        if word in _ROUNDED:
-            node[word] = _ROUNDED[word](value)
+        if word in _BOUNDS:
+            node[word] = _BOUNDS[word].whole(value)
         elif value == int(value):
             if value != 1:
                 node[word] = int(value)

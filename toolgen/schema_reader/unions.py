@@ -7,6 +7,8 @@ from itertools import chain, combinations, product
 from math import inf
 from typing import Any, Final
 
+from toolgen.shapes.constraints import lengths_of, limits_of
+
 from .scalars import Node
 
 Classes = Mapping[str, Node]
@@ -121,7 +123,8 @@ class Disjointness:
             case "number":
                 return _numbers_disjoint(one, other)
             case "array":
-                filled = one.get("minItems", 0) > 0 and other.get("minItems", 0) > 0
+                least, _ = lengths_of("array")
+                filled = one.get(least, 0) > 0 and other.get(least, 0) > 0
                 return filled and self._disjoint(one["items"], other["items"], depth + 1)
             case "object":
                 return self._objects_disjoint(one, other, depth) or self._objects_disjoint(other, one, depth)
@@ -160,5 +163,6 @@ def _numbers_disjoint(one: Node, other: Node) -> bool:
 def _range(node: Node) -> tuple[Any, Any]:
     if "enum" in node:
         return min(node["enum"]), max(node["enum"])
-    low = max(node.get("minimum", -inf), node.get("exclusiveMinimum", -inf))
-    return low, min(node.get("maximum", inf), node.get("exclusiveMaximum", inf))
+    bounds = [row for row in limits_of("number", "bound") if row.keyword in node]
+    low = max((node[row.keyword] for row in bounds if row.side == "low"), default=-inf)
+    return low, min((node[row.keyword] for row in bounds if row.side == "high"), default=inf)

@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError, PydanticUseDe
 from pydantic_core import core_schema as cs
 
 from . import lexical as forms
+from .constraints import limits_of
 from .numbers import number
 from .values import bytes_text, decimal_text, duration_text
 
@@ -117,7 +118,7 @@ _AS_IT_IS: Final = cs.plain_serializer_function_ser_schema(operator.pos, when_us
 
 
 def _int(node: AnySchema) -> AnySchema:
-    constraints = {key: node[key] for key in ("ge", "gt", "le", "lt", "multiple_of") if key in node}
+    constraints = {row.core: node[row.core] for row in limits_of("integer") if row.core in node}
     if not constraints:
         return dict(_WIDE_INT)
     return dict(cs.chain_schema([_WIDE_INT, cs.int_schema(**constraints)]))

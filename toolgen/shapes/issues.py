@@ -5,26 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from pydantic_core import ErrorDetails, to_json
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
 
-Constraint = Literal[
-    "missing_field",
-    "unknown_field",
-    "invalid_type",
-    "invalid_enum_value",
-    "invalid_format",
-    "invalid_pattern",
-    "invalid_range",
-    "invalid_length",
-    "invalid_value",
-    "invalid_json",
-]
-
+from .constraints import LIMITS, Constraint, IssueCode
 
 Keys = tuple[int | str, ...]
 
@@ -43,7 +31,7 @@ class FieldIssue(_Told):
 
     keys: Keys
     """Keys and array indexes that lead to the value."""
-    constraint: Constraint
+    constraint: IssueCode
     message: str
     """What is wrong, for the model: "must be at most 500". Never holds the value itself."""
     expected: str | None = None
@@ -154,18 +142,9 @@ TYPES: Final = {
     "none_required": "null",
     "json_type": "JSON value",
 }
-Bound = tuple[str, Constraint, str]
-BOUNDS: Final[dict[str, Bound]] = {
-    "greater_than_equal": ("ge", "invalid_range", "must be at least {}"),
-    "greater_than": ("gt", "invalid_range", "must be above {}"),
-    "less_than_equal": ("le", "invalid_range", "must be at most {}"),
-    "less_than": ("lt", "invalid_range", "must be below {}"),
-    "multiple_of": ("multiple_of", "invalid_range", "must be a multiple of {}"),
-    "string_too_short": ("min_length", "invalid_length", "must have at least {} characters"),
-    "string_too_long": ("max_length", "invalid_length", "must have at most {} characters"),
-    "too_short": ("min_length", "invalid_length", "must have at least {} items"),
-    "too_long": ("max_length", "invalid_length", "must have at most {} items"),
-}
+BOUNDS: Final = {row.error: row for row in reversed(LIMITS) if row.error}
+"""The limits by the errors of pydantic; of an array and a map, which have one error, that of the array."""
+_OF_MAPS: Final = {row.error: row for row in LIMITS if "map" in row.holders}
 _EXACT_FLOATS: Final = 2**53
 _ONE: Final = {
     "null": "null",
@@ -188,16 +167,14 @@ def type_issue(keys: Keys, expected: tuple[str, ...], actual: str) -> FieldIssue
     return FieldIssue(keys=keys, constraint="invalid_type", message=message, expected=wanted, actual=actual)
 
 
-def bound_issue(keys: Keys, bound: Bound, limit: int | float, *, of_object: bool) -> FieldIssue:
+def bound_issue(keys: Keys, bound: Constraint, limit: int | float, *, of_object: bool) -> FieldIssue:
     """Return the issue of a value, or of a size, that crosses a bound of `BOUNDS`."""
-    _, constraint, template = bound
+    bound = _OF_MAPS.get(bound.error, bound) if of_object else bound
     limit = _plain_number(limit)
-    message = template.format(limit)
-    if of_object:
-        message = message.replace("items", "properties")
+    message = bound.message.format(limit)
     if limit == 1:
         message = message.removesuffix("s") if not message.endswith("properties") else f"{message[:-3]}y"
-    return FieldIssue(keys=keys, constraint=constraint, message=message, limit=limit)
+    return FieldIssue(keys=keys, constraint=bound.code, message=message, limit=limit)
 
 
 def _plain_number(value: int | float) -> int | float:

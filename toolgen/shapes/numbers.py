@@ -7,14 +7,13 @@ exponent makes a float, as in `json`. pydantic-core decides; Python runs only fo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from fractions import Fraction
-from operator import ge, gt, le, lt
 from typing import Any, Final
 
 from pydantic_core import ErrorDetails, PydanticKnownError
 from pydantic_core import core_schema as cs
+
+from .constraints import Constraint, limits_of
 
 AnySchema = Any
 """A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
@@ -26,32 +25,26 @@ AS_FLOAT: Final = "toolgen_as_float"
 """Key of the metadata of a number under which the float of pydantic stands that it was made of."""
 
 _EXACT_FLOATS: Final = 2**53
-_Known = Any
-"""Name of an error of pydantic-core; its type is a Literal of all of them."""
-_BOUNDS: Final[dict[str, tuple[Callable[[Any, Any], bool], Callable[[Any], int], _Known]]] = {
-    "ge": (ge, math.ceil, "greater_than_equal"),
-    "gt": (gt, math.floor, "greater_than"),
-    "le": (le, math.floor, "less_than_equal"),
-    "lt": (lt, math.ceil, "less_than"),
-}
-"""By keyword: the comparison, the integer that bounds the same integers, and the error."""
-_OF_INTEGERS: Final = frozenset(("int_type", *(error for _, _, error in _BOUNDS.values())))
+_BOUNDS: Final = limits_of("number", "bound")
+(_STEP,) = limits_of("number", "step")
+_OF_INTEGERS: Final = frozenset(("int_type", *(bound.error for bound in _BOUNDS)))
 
 
 def number(node: AnySchema) -> AnySchema:
     """Return the exact form of a float: finite, never a boolean, and an int where an integer came."""
     written: AnySchema = {**node, "strict": True, "allow_inf_nan": False}
-    step = written.pop("multiple_of", None)
-    checks = [] if step is None else [_multiple_of(step)]
+    # pydantic compares float quotients with a tolerance; a decimal literal is a multiple or is not.
+    step = written.pop(_STEP.core, None)
+    checks = [] if step is None else [limited(_STEP, step)]
     whole: dict[str, Any] = {}
-    for keyword, (_, rounded, _) in _BOUNDS.items():
-        if (bound := written.get(keyword)) is None:
+    for row in _BOUNDS:
+        if (bound := written.get(row.core)) is None:
             continue
         if abs(bound) < _EXACT_FLOATS:
-            whole[keyword] = rounded(bound)
+            whole[row.core] = row.whole(bound)
         else:
-            del written[keyword]
-            checks.append(_bounded(keyword, bound))
+            del written[row.core]
+            checks.append(limited(row, bound))
     # A float first: it is no more work than it was, and an integer is an exact match only further on.
     both = cs.union_schema([(written, NUMBER), (cs.int_schema(strict=True, **whole), INTEGER)])
     schema: AnySchema = both
@@ -82,29 +75,13 @@ def one_error_each(errors: Sequence[ErrorDetails]) -> list[ErrorDetails]:
     return found
 
 
-def _multiple_of(step: int | float) -> Callable[[int | float], int | float]:
-    divisor = _decimal(step)
+def limited(row: Constraint, limit: Any) -> Callable[[Any], Any]:
+    """Return a validator of one limit, whose error is that of pydantic."""
+    error: Any = row.error  # its type is a Literal of all errors
 
-    def check(value: int | float) -> int | float:
-        # pydantic compares float quotients with a tolerance; a decimal literal is a multiple or is not.
-        if _decimal(value) % divisor:
-            raise PydanticKnownError("multiple_of", {"multiple_of": step})
+    def check(value: Any) -> Any:
+        if not row.passes(value, limit):
+            raise PydanticKnownError(error, {row.core: limit})
         return value
 
     return check
-
-
-def _bounded(keyword: str, bound: int | float) -> Callable[[int | float], int | float]:
-    fits, _, error = _BOUNDS[keyword]
-
-    def check(value: int | float) -> int | float:
-        if not fits(value, bound):
-            raise PydanticKnownError(error, {keyword: bound})
-        return value
-
-    return check
-
-
-def _decimal(value: int | float) -> Fraction:
-    """Return the number that its digits say: 0.3 is three times 0.1."""
-    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)

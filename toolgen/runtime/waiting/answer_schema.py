@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable, Iterator, Mapping
-from fractions import Fraction
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
 from pydantic_core import SchemaValidator, core_schema
 
 from toolgen.contract.json_value import Json
-from toolgen.shapes.issues import Constraint, FieldIssue, Keys, json_type
+from toolgen.shapes.constraints import Constraint, IssueCode, limits_of
+from toolgen.shapes.issues import FieldIssue, Keys, bound_issue, json_type
 from toolgen.shapes.lexical import FORM_NAMES
 from toolgen.shapes.patterns import PatternError, to_rust
 
@@ -27,23 +26,20 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 """JSON types of the fields of a question; the subset that MCP's elicitation has."""
 _KINDS: Final = {**_TYPES, "object": (dict,), "array": (list,), "null": (type(None),)}
 """All types of JSON."""
-_SIZES: Final = {list: ("minItems", "maxItems", "items"), dict: ("minProperties", "maxProperties", "fields")}
 _MOST_STEPS: Final = 32
 """References one after the other; a circle of them says nothing of a value."""
+_BOUNDS: Final = limits_of("number")
+_LENGTHS: Final = limits_of("string")
+_SIZES: Final = {list: limits_of("array"), dict: limits_of("map")}
 _KEYWORDS: Final = frozenset(
-    "type title description default enum enumNames const format pattern minLength maxLength minimum maximum "
-    "exclusiveMinimum exclusiveMaximum multipleOf properties required additionalProperties".split()
+    (
+        *"type title description default enum enumNames const format pattern".split(),
+        *"properties required additionalProperties".split(),
+        *(row.keyword for row in (*_LENGTHS, *_BOUNDS)),
+    )
 )
 _FORMS: Final = {name: (form, example) for form, (name, example) in FORM_NAMES.items()}
 """By the name of a format, how a text of it is written; other formats say nothing."""
-_BOUNDS: Final[dict[str, tuple[Callable[[Any, Any], bool], str]]] = {
-    "minimum": (operator.ge, "at least"),
-    "maximum": (operator.le, "at most"),
-    "exclusiveMinimum": (operator.gt, "more than"),
-    "exclusiveMaximum": (operator.lt, "less than"),
-    "multipleOf": (lambda value, step: Fraction(str(value)) % Fraction(str(step)) == 0, "a multiple of"),
-}
-_LENGTHS: Final = ("minLength", "maxLength")
 
 
 def answer_issues(schema: Mapping[str, Any], answer: Json, most: int) -> tuple[FieldIssue, ...]:
@@ -107,12 +103,13 @@ def _are_texts(names: object) -> bool:
 
 def _are_limits(schema: Mapping[str, Any]) -> bool:
     """Return whether an answer can be compared with what its schema says of it."""
-    lengths = [schema[keyword] for keyword in _LENGTHS if keyword in schema]
-    bounds = [schema[keyword] for keyword in _BOUNDS if keyword in schema]
+    lengths = [schema[row.keyword] for row in _LENGTHS if row.keyword in schema]
+    bounds = [schema[row.keyword] for row in _BOUNDS if row.keyword in schema]
+    steps = [schema[row.keyword] for row in _BOUNDS if row.takes == "step" and row.keyword in schema]
     return (
         all(type(length) is int for length in lengths)
         and all(type(bound) in (int, float) and math.isfinite(bound) for bound in bounds)
-        and schema.get("multipleOf", 1) > 0
+        and all(step > 0 for step in steps)
         and isinstance(schema.get("enum", ()), list | tuple)
         and isinstance(schema.get("format", ""), str)
     )
@@ -175,7 +172,7 @@ def _of_members(schema: Any, value: dict[str, Json], root: Any, keys: Keys) -> I
             yield FieldIssue(keys=at, constraint="unknown_field", message=message, allowed=allowed)
 
 
-def _fault(schema: Any, value: Any) -> tuple[Constraint, str] | None:
+def _fault(schema: Any, value: Any) -> tuple[IssueCode, str] | None:
     """Return what is wrong with a value as a whole."""
     said = schema.get("type", ())
     kinds = (said,) if isinstance(said, str) else said
@@ -188,11 +185,9 @@ def _fault(schema: Any, value: Any) -> tuple[Constraint, str] | None:
     if isinstance(value, str):
         return _text_fault(schema, value)
     if isinstance(value, list | dict):
-        return _size_fault(schema, value)
+        return _limit_fault(schema, len(value), _SIZES[type(value)])
     if value is not None and not isinstance(value, bool):
-        for keyword, (holds, words) in _BOUNDS.items():
-            if keyword in schema and not holds(value, schema[keyword]):
-                return "invalid_range", f"must be {words} {schema[keyword]}"
+        return _limit_fault(schema, value, _BOUNDS)
     return None
 
 
@@ -208,22 +203,19 @@ def _is_same(one: Json, other: Json) -> bool:
     return one == other and isinstance(one, bool) == isinstance(other, bool)
 
 
-def _size_fault(schema: Any, value: list[Json] | dict[str, Json]) -> tuple[Constraint, str] | None:
-    """Return whether an array or an object has too few or too many members."""
-    least, most, what = _SIZES[type(value)]
-    if len(value) < schema.get(least, 0):
-        return "invalid_length", f"must have at least {schema[least]} {what}"
-    if len(value) > schema.get(most, len(value)):
-        return "invalid_length", f"must have at most {schema[most]} {what}"
+def _limit_fault(schema: Any, value: Any, rows: Iterable[Constraint]) -> tuple[IssueCode, str] | None:
+    """Return what is wrong with a number, or with the size of another value."""
+    for row in rows:
+        if row.keyword in schema and not row.passes(value, schema[row.keyword]):
+            issue = bound_issue((), row, schema[row.keyword], of_object=False)
+            return issue.constraint, issue.message
     return None
 
 
-def _text_fault(schema: Any, text: str) -> tuple[Constraint, str] | None:
+def _text_fault(schema: Any, text: str) -> tuple[IssueCode, str] | None:
     """Return what is wrong with a text."""
-    if len(text) < schema.get("minLength", 0):
-        return "invalid_length", f"must have at least {schema['minLength']} characters"
-    if len(text) > schema.get("maxLength", len(text)):
-        return "invalid_length", f"must have at most {schema['maxLength']} characters"
+    if (fault := _limit_fault(schema, len(text), _LENGTHS)) is not None:
+        return fault
     form, example = _FORMS.get(schema.get("format"), ("", ""))
     if form and not _matches(form, text):
         return "invalid_format", f"must be written as {schema['format']}, such as {example}"

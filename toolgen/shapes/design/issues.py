@@ -10,13 +10,13 @@ from pydantic_core import ErrorDetails
 
 from toolgen.contract.json_value import Json
 
+from ..constraints import Constraint
 from ..issues import (
     BOUNDS,
     LEFT_OUT,
     LONGEST_KEY,
     TYPES,
     UNKNOWN,
-    Bound,
     FieldIssue,
     Findings,
     Keys,
@@ -161,8 +161,8 @@ def _is_memorable(loc: Keys) -> bool:
     return len(loc) <= _DEEPEST_KNOWN
 
 
-def _bound_issue(keys: Keys, bound: Bound, error: ErrorDetails) -> FieldIssue:
-    return bound_issue(keys, bound, context_of(error)[bound[0]], of_object=isinstance(error["input"], dict))
+def _bound_issue(keys: Keys, bound: Constraint, error: ErrorDetails) -> FieldIssue:
+    return bound_issue(keys, bound, context_of(error)[bound.core], of_object=isinstance(error["input"], dict))
 
 
 def _pattern_issue(keys: Keys, pattern: str, node: Mapping[str, Any]) -> FieldIssue:

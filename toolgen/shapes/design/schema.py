@@ -11,6 +11,7 @@ from typing import assert_never
 
 from toolgen.contract.json_value import Json
 
+from ..constraints import LIMITS, given
 from ..fields import (
     MISSING,
     ArrayType,
@@ -109,7 +110,7 @@ class _Writer:
             case StringType():
                 return _string(type_)
             case NumberType():
-                return _number(type_)
+                return {"type": "integer" if type_.integer else "number", **_limits(type_)}
             case EnumType():
                 kind = "string" if isinstance(type_.values[0], str) else "integer"
                 values: list[Json] = list(type_.values)
@@ -119,8 +120,7 @@ class _Writer:
             case ScalarType():
                 return dict(_SCALARS[type_.kind])
             case ArrayType():
-                array: Schema = {"type": "array", "items": self._type(type_.items)}
-                return _given(array, minItems=type_.min_length, maxItems=type_.max_length)
+                return {"type": "array", "items": self._type(type_.items), **_limits(type_)}
             case MapType():
                 return self._map(type_)
             case NullableType():
@@ -141,7 +141,7 @@ class _Writer:
             keys = _string(type_.keys)
             del keys["type"]
             schema["propertyNames"] = keys
-        return _given(schema, minProperties=type_.min_length, maxProperties=type_.max_length)
+        return {**schema, **_limits(type_)}
 
     def _ref(self, name: str) -> Schema:
         if name not in self._defs:
@@ -151,21 +151,10 @@ class _Writer:
 
 
 def _string(type_: StringType) -> Schema:
-    schema = _given({"type": "string"}, minLength=type_.min_length, maxLength=type_.max_length)
+    schema: Schema = {"type": "string", **_limits(type_)}
     if type_.format is not None:
         return {**schema, "format": type_.format, "pattern": STRING_FORMATS[type_.format]}
-    return _given(schema, pattern=type_.pattern)
-
-
-def _number(type_: NumberType) -> Schema:
-    return _given(
-        {"type": "integer" if type_.integer else "number"},
-        minimum=type_.minimum,
-        maximum=type_.maximum,
-        exclusiveMinimum=type_.exclusive_minimum,
-        exclusiveMaximum=type_.exclusive_maximum,
-        multipleOf=type_.multiple_of,
-    )
+    return schema if type_.pattern is None else {**schema, "pattern": type_.pattern}
 
 
 def _nullable(schema: Schema) -> Schema:
@@ -179,5 +168,5 @@ def _nullable(schema: Schema) -> Schema:
     return schema
 
 
-def _given(schema: Schema, **keywords: str | int | float | None) -> Schema:
-    return {**schema, **{name: value for name, value in keywords.items() if value is not None}}
+def _limits(type_: DataType) -> Schema:
+    return {row.keyword: value for row, value in given(type_, LIMITS)}

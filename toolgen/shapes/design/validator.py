@@ -14,6 +14,7 @@ from pydantic_core import core_schema as cs
 from toolgen.contract.json_value import Json
 
 from .. import lexical as forms
+from ..constraints import core_keywords
 from ..exact import exact, json_value_schema
 from ..fields import (
     ArrayType,
@@ -89,17 +90,17 @@ class _Builder:
             case StringType():
                 return _string(type_)
             case NumberType():
-                return _number(type_)
+                return (cs.int_schema if type_.integer else cs.float_schema)(**core_keywords(type_))
             case EnumType():
                 return cs.literal_schema(list(type_.values))
             case ScalarType():
                 return _SCALARS[type_.kind]
             case ArrayType():
                 items = self.build(type_.items)
-                return cs.list_schema(items, min_length=type_.min_length, max_length=type_.max_length)
+                return cs.list_schema(items, **core_keywords(type_))
             case MapType():
                 keys, values = _string(type_.keys), self.build(type_.values)
-                return cs.dict_schema(keys, values, min_length=type_.min_length, max_length=type_.max_length)
+                return cs.dict_schema(keys, values, **core_keywords(type_))
             case NullableType():
                 return cs.nullable_schema(self.build(type_.inner))
             case UnionType(branches=((_, only),)):
@@ -152,16 +153,4 @@ def _foreign(foreign: Foreign, name: str) -> CoreSchema:
 
 def _string(type_: StringType) -> CoreSchema:
     pattern = forms.STRING_FORMATS[type_.format] if type_.format else type_.pattern and to_rust(type_.pattern)
-    return cs.str_schema(min_length=type_.min_length, max_length=type_.max_length, pattern=pattern)
-
-
-def _number(type_: NumberType) -> CoreSchema:
-    bounds: dict[str, Any] = {
-        "ge": type_.minimum,
-        "le": type_.maximum,
-        "gt": type_.exclusive_minimum,
-        "lt": type_.exclusive_maximum,
-        "multiple_of": type_.multiple_of,
-    }
-    given = {key: bound for key, bound in bounds.items() if bound is not None}
-    return cs.int_schema(**given) if type_.integer else cs.float_schema(**given)
+    return cs.str_schema(pattern=pattern, **core_keywords(type_))

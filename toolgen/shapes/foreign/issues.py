@@ -129,7 +129,7 @@ class ForeignReader:
         if (expected := TYPES.get(kind)) is not None:
             return Found(type_issue(keys, (expected,), actual), actual)
         if (bound := BOUNDS.get(kind)) is not None:
-            issue = bound_issue(keys, bound, facts[bound[0]], of_object=actual == "object")
+            issue = bound_issue(keys, bound, facts[bound.core], of_object=actual == "object")
             return Found(issue, actual)
         match kind:
             case "missing":

@@ -16,9 +16,8 @@ from jsonschema_rs import ValidationErrorKind as Kind
 
 from toolgen.contract.json_value import Json
 
+from ..constraints import LIMITS, IssueCode, limits_of
 from ..issues import (
-    BOUNDS,
-    Constraint,
     FieldIssue,
     Findings,
     Keys,
@@ -42,19 +41,10 @@ from .issues import (
 )
 from .rule_paths import Attempts, are_too_many, is_large, ways
 
-_LIMITS: Final = {
-    Kind.Minimum: "greater_than_equal",
-    Kind.ExclusiveMinimum: "greater_than",
-    Kind.Maximum: "less_than_equal",
-    Kind.ExclusiveMaximum: "less_than",
-    Kind.MinLength: "string_too_short",
-    Kind.MaxLength: "string_too_long",
-    Kind.MinItems: "too_short",
-    Kind.MaxItems: "too_long",
-    Kind.MinProperties: "too_short",
-    Kind.MaxProperties: "too_long",
-}
-_FIRST: Final[tuple[Constraint, ...]] = (
+_LIMITS: Final = {getattr(Kind, row.keyword[0].upper() + row.keyword[1:]): row for row in LIMITS if row.side}
+"""By the kind of an error, which is named after the keyword."""
+(_STEP,) = limits_of("number", "step")
+_FIRST: Final[tuple[IssueCode, ...]] = (
     "invalid_enum_value",
     "invalid_type",
     "invalid_length",
@@ -162,8 +152,8 @@ class Rules:
 
     def _issue(self, error: ValidationError, keys: Keys, actual: str) -> FieldIssue:
         kind: Any = error.kind
-        if (name := _LIMITS.get(type(kind))) is not None:
-            return bound_issue(keys, BOUNDS[name], kind.limit, of_object=actual == "object")
+        if (bound := _LIMITS.get(type(kind))) is not None:
+            return bound_issue(keys, bound, kind.limit, of_object=actual == "object")
         match kind:
             case Kind.Type(types=types):
                 # Of a type and a choice among values, the validator may name the type only.
@@ -179,7 +169,7 @@ class Rules:
                 return _choice(keys, [value], self._around(error.schema_path), actual)
             case Kind.MultipleOf(multiple_of=step):
                 limit = step if isinstance(step, int) else float(step)
-                return bound_issue(keys, BOUNDS["multiple_of"], limit, of_object=False)
+                return bound_issue(keys, _STEP, limit, of_object=False)
             case Kind.Pattern(pattern=pattern):
                 return mismatch(keys, pattern)
             case Kind.FalseSchema() if keys and error.schema_path[-1:] != ["not"]:

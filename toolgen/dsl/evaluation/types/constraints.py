@@ -6,11 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any as Anything
 from typing import Final
 
 from toolgen.expr import codes
 from toolgen.expr.source import Source
+from toolgen.shapes.constraints import CONSTRAINTS, Holder, held_by, limits_of
 from toolgen.shapes.fields import DataType, EnumType, NumberType, StringType
 from toolgen.shapes.lexical import STRING_FORMATS
 from toolgen.shapes.patterns import PatternError, to_rust
@@ -19,22 +21,17 @@ from ...composites import ArrayOf, MapOf, Nullable
 from ...datatypes import DataType as TypeWord
 from ...datatypes import FloatWord, IntWord, StringWord
 from ..report import MOST_DIGITS, Report, shown, suggestion
-from .spelling import BOUNDS, LENGTHS, spelled
+from .spelling import spelled
 
-_ALLOWED: Final[dict[type[object], tuple[str, ...]]] = {
-    StringWord: ("enum", *LENGTHS, "pattern", "format"),
-    IntWord: ("enum", *BOUNDS),
-    FloatWord: BOUNDS,
-    ArrayOf: LENGTHS,
-    MapOf: LENGTHS,
+_HOLDERS: Final[dict[type[object], Holder]] = {
+    StringWord: "string",
+    IntWord: "integer",
+    FloatWord: "number",
+    ArrayOf: "array",
+    MapOf: "map",
 }
-_MEANT: Final = {
-    "minimum": "min_length",
-    "maximum": "max_length",
-    "min_length": "minimum",
-    "max_length": "maximum",
-}
-"""What the author may have meant where a type cannot hold a bound or a length."""
+_TAKES: Final = {row.name: row.takes for row in CONSTRAINTS}
+_SIDES: Final = {row.name: row.side for row in CONSTRAINTS}
 _FORMAT_WORDS: Final = {
     "date": "Date",
     "date-time": "DateTime",
@@ -65,14 +62,14 @@ def constraints_of(
     subject: Subject,
 ) -> dict[str, Anything]:
     """Return the constraints of a type and its attribute that are well formed and that it can hold."""
-    allowed = next((_ALLOWED[kind] for kind in type(word).__mro__ if kind in _ALLOWED), ())
+    allowed = _allowed(word)
     own = {} if isinstance(word, str) else word.constraints
     given = {**own, **outer}
     good: dict[str, Anything] = {}
     for keyword, value in given.items():
         if keyword not in allowed:
             _mismatch(keyword, f"the type {spelled(word)}", _alternative(word, keyword, allowed), subject)
-        elif keyword == "enum" or _well_formed(keyword, value, isinstance(word, IntWord), subject):
+        elif _TAKES[keyword] == "choice" or _well_formed(keyword, value, isinstance(word, IntWord), subject):
             good[keyword] = value
     if "enum" in good and len(good) > 1:
         other = next(keyword for keyword in good if keyword != "enum")
@@ -85,7 +82,7 @@ def string_type(constraints: dict[str, Anything], subject: Subject) -> DataType 
     """Return the type of a String; None when it was reported."""
     if "enum" in constraints:
         return enum_type(constraints["enum"], str, subject)
-    sound = _check_order(constraints, "min_length", "max_length", subject)
+    sound = _check_order("string", constraints, subject)
     if "format" in constraints and "pattern" in constraints:
         _mismatch("pattern", "a format", "remove one of them: a format has a pattern of its own", subject)
         return None
@@ -100,19 +97,15 @@ def number_type(constraints: dict[str, Anything], integer: bool, subject: Subjec
     """Return the type of an Int or a Float; None when it was reported."""
     if "enum" in constraints:
         return enum_type(constraints["enum"], int, subject)
-    sound = True
-    for low in ("minimum", "exclusive_minimum"):
-        for high in ("maximum", "exclusive_maximum"):
-            strict = "exclusive" in low or "exclusive" in high
-            sound = sound and _check_order(constraints, low, high, subject, strict=strict)
+    sound = _check_order("integer" if integer else "number", constraints, subject)
     if integer and sound:
         sound = _check_integers(constraints, subject)
     return NumberType(integer=integer, **constraints) if sound else None
 
 
-def lengths(constraints: dict[str, Anything], subject: Subject) -> bool:
+def lengths(holder: Holder, constraints: dict[str, Anything], subject: Subject) -> bool:
     """Return whether the lengths of an array or a map leave one that is possible."""
-    return _check_order(constraints, "min_length", "max_length", subject)
+    return _check_order(holder, constraints, subject)
 
 
 def enum_type(
@@ -190,19 +183,20 @@ def _form(keyword: str, integer: bool) -> tuple[str, Callable[[Anything], bool]]
     def is_finite(value: Anything) -> bool:
         return is_whole(value) or (type(value) is float and math.isfinite(value))
 
-    if keyword in LENGTHS:
+    takes = _TAKES[keyword]
+    if takes == "length":
         return "a whole number from 0", lambda value: is_whole(value) and value >= 0
-    if keyword in ("pattern", "format"):
+    if takes == "text":
         return "a string", lambda value: isinstance(value, str) and _writable(value)
     is_number = is_whole if integer else is_finite
     wanted = "a whole number" if integer else "a finite number"
-    if keyword == "multiple_of":
+    if takes == "step":
         return f"{wanted} above 0", lambda value: is_number(value) and value > 0
     return wanted, is_number
 
 
 def _bad_value(keyword: str, value: object, wanted: str, subject: Subject) -> None:
-    proposal = _as_kind(value, int) if keyword in (*LENGTHS, *BOUNDS) else None
+    proposal = _as_kind(value, int) if _TAKES[keyword] in ("length", "bound", "step") else None
     if keyword == "enum" and isinstance(value, (str, int)):
         proposal = f"({shown(value)},)"
     subject.report.add(
@@ -222,29 +216,36 @@ def _mismatch(keyword: str, type_: str, hint: str, subject: Subject) -> None:
     )
 
 
+def _allowed(word: object) -> tuple[str, ...]:
+    """Return the constraints that a type can hold."""
+    holder = next((_HOLDERS[kind] for kind in type(word).__mro__ if kind in _HOLDERS), None)
+    return () if holder is None else tuple(row.name for row in held_by(holder))
+
+
 def _alternative(word: object, keyword: str, allowed: tuple[str, ...]) -> str:
     inner = word.inner if isinstance(word, Nullable) else word.items if isinstance(word, ArrayOf) else None
-    if inner is not None and any(keyword in _ALLOWED.get(kind, ()) for kind in type(inner).__mro__):
+    if inner is not None and keyword in _allowed(inner):
         text = spelled(inner)
         return f"write {spelled(word).replace(text, f'{text}({keyword}=…)', 1)}"
-    if _MEANT.get(keyword) in allowed:
-        return f"write {_MEANT[keyword]}=…; {spelled(word)} takes {', '.join(allowed)}"
+    if meant := next((name for name in allowed if _SIDES[name] and _SIDES[name] == _SIDES[keyword]), None):
+        return f"write {meant}=…; {spelled(word)} takes {', '.join(allowed)}"
     if allowed:
         return f"remove it; {spelled(word)} takes {', '.join(allowed)}"
-    holders = [
-        kind.__name__.removesuffix("Word") for kind, keywords in _ALLOWED.items() if keyword in keywords
-    ]
+    takers = {holder for row in CONSTRAINTS if row.name == keyword for holder in row.holders}
+    holders = [kind.__name__.removesuffix("Word") for kind, holder in _HOLDERS.items() if holder in takers]
     return f"remove it; {keyword} belongs to {' and '.join(holders)}"
 
 
-def _check_order(
-    constraints: dict[str, Anything], low: str, high: str, subject: Subject, *, strict: bool = False
-) -> bool:
-    least, most = constraints.get(low), constraints.get(high)
-    if least is None or most is None or least < most or (least == most and not strict):
-        return True
-    _empty_range(low, least, high, most, subject)
-    return False
+def _check_order(holder: Holder, constraints: dict[str, Anything], subject: Subject) -> bool:
+    """Check that each upper limit of a type leaves something above each lower one."""
+    limits = [row for row in limits_of(holder) if row.name in constraints]
+    lows, highs = ([row for row in limits if row.side == side] for side in ("low", "high"))
+    for low, high in product(lows, highs):
+        least, most = constraints[low.name], constraints[high.name]
+        if not (low.passes(most, least) and high.passes(least, most)):
+            _empty_range(low.name, least, high.name, most, subject)
+            return False
+    return True
 
 
 def _empty_range(low: str, least: object, high: str, most: object, subject: Subject, hint: str = "") -> None:
@@ -260,25 +261,23 @@ def _empty_range(low: str, least: object, high: str, most: object, subject: Subj
 
 def _check_integers(constraints: dict[str, Anything], subject: Subject) -> bool:
     """Check that a whole number lies between exclusive bounds, and a multiple between all bounds."""
-    lows = [(constraints[name] + extra, name) for name, extra in _LOWS if name in constraints]
-    highs = [(constraints[name] - extra, name) for name, extra in _HIGHS if name in constraints]
+    bounds = [row for row in limits_of("integer", "bound") if row.name in constraints]
+    lows = [(constraints[row.name] + row.is_exclusive, row.name) for row in bounds if row.side == "low"]
+    highs = [(constraints[row.name] - row.is_exclusive, row.name) for row in bounds if row.side == "high"]
     if not lows or not highs:
         return True
     (least, low), (most, high) = max(lows), min(highs)
-    step = constraints.get("multiple_of", 1)
+    (stepped,) = limits_of("integer", "step")
+    step = constraints.get(stepped.name, 1)
     if -(-least // step) * step <= most:
         return True
-    if "multiple_of" in constraints and least <= most:
+    if stepped.name in constraints and least <= most:
         multiple = -(-least // step) * step
-        hint = f"raise {high} to {multiple + (high == 'exclusive_maximum')}, or change multiple_of"
+        hint = f"raise {high} to {multiple + constraints[high] - most}, or change {stepped.name}"
         _empty_range("smallest multiple", multiple, high, constraints[high], subject, hint)
     else:
         _empty_range(low, constraints[low], high, constraints[high], subject)
     return False
-
-
-_LOWS = (("minimum", 0), ("exclusive_minimum", 1))
-_HIGHS = (("maximum", 0), ("exclusive_maximum", 1))
 
 
 def _check_format(format_: str, subject: Subject) -> bool:

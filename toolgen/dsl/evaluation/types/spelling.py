@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
+from toolgen.shapes.constraints import given
 from toolgen.shapes.fields import (
     ArrayType,
     DataType,
@@ -36,8 +37,6 @@ SCALARS: Final[dict[ScalarKind, str]] = {
     "decimal": "Decimal",
     "any": "Any",
 }
-LENGTHS: Final = ("min_length", "max_length")
-BOUNDS: Final = ("minimum", "maximum", "exclusive_minimum", "exclusive_maximum", "multiple_of")
 PRIMITIVES: Final = ("String", "Int", "Float", *SCALARS.values())
 
 
@@ -95,8 +94,7 @@ def type_text(type_: DataType, *, constraints: bool = False) -> str:
         case _:
             assert_never(type_)
     if constraints:
-        given = {name: getattr(type_, name, None) for name in (*LENGTHS, *BOUNDS, "pattern", "format")}
-        held += [f"{name}={shown(value)}" for name, value in given.items() if value is not None]
+        held += [f"{row.name}={shown(value)}" for row, value in given(type_)]
     return f"{word}({', '.join(held)})" if held else word
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
+from toolgen.shapes.constraints import LIMITS, Constraint, exact_number, given
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
     ArrayType,
@@ -35,53 +38,56 @@ def is_within(source: DataType, target: DataType) -> bool:
             return target == StringType()
         case StringType(), StringType():
             forms = (target.pattern, target.format)
-            return _lengths(source, target) and forms in ((None, None), (source.pattern, source.format))
+            return _within_limits(source, target) and forms in ((None, None), (source.pattern, source.format))
         case NumberType(), NumberType():
-            return _number(source, target)
+            return _within_limits(source, target)
         case ArrayType(), ArrayType():
-            return _lengths(source, target) and is_within(source.items, target.items)
+            return _within_limits(source, target) and is_within(source.items, target.items)
         case MapType(), MapType():
             parts = (source.keys, target.keys), (source.values, target.values)
-            return _lengths(source, target) and all(is_within(*part) for part in parts)
+            return _within_limits(source, target) and all(is_within(*part) for part in parts)
         case _:
             return True
 
 
-def _lengths(source: StringType | ArrayType | MapType, target: StringType | ArrayType | MapType) -> bool:
-    if (source.min_length or 0) < (target.min_length or 0):
+def _within_limits(source: DataType, target: DataType) -> bool:
+    """Return whether what the limits of the source let pass, those of the target let pass too."""
+    if not _lowest(source) >= _lowest(target) or not _highest(source) <= _highest(target):
         return False
-    return target.max_length is None or (
-        source.max_length is not None and source.max_length <= target.max_length
+    return all(
+        isinstance(source, NumberType) and _step(source) % exact_number(step) == 0
+        for row, step in given(target, LIMITS)
+        if row.takes == "step"
     )
 
 
-def _number(source: NumberType, target: NumberType) -> bool:
-    if not _lowest(source) >= _lowest(target) or not _highest(source) <= _highest(target):
-        return False
-    if target.multiple_of is None:
-        return True
-    step = source.multiple_of or (1 if source.integer else None)
-    return step is not None and _exact(step) % _exact(target.multiple_of) == 0
+def _lowest(type_: DataType) -> tuple[Any, bool]:
+    """Return the lower limit and whether it is itself left out; of two, the one that says more."""
+    whole = isinstance(type_, NumberType) and type_.integer
+    limits = [
+        (limit + 1, False) if whole and row.is_exclusive else (limit, row.is_exclusive)
+        for row, limit in _sides(type_, "low")
+    ]
+    return max(limits, default=(float("-inf") if isinstance(type_, NumberType) else 0, False))
 
 
-def _lowest(type_: NumberType) -> tuple[Fraction | float, bool]:
-    """Return the lower bound and whether it is itself left out; of two, the one that says more."""
-    bounds = [(_exact(type_.minimum), False)] if type_.minimum is not None else []
-    if type_.exclusive_minimum is not None:
-        bound = _exact(type_.exclusive_minimum)
-        bounds.append((bound + 1, False) if type_.integer else (bound, True))
-    return max(bounds, default=(float("-inf"), False))
+def _highest(type_: DataType) -> tuple[Any, bool]:
+    """Return the upper limit and whether it is itself in; of two, the one that says more."""
+    whole = isinstance(type_, NumberType) and type_.integer
+    limits = [
+        (limit - 1, True) if whole and row.is_exclusive else (limit, not row.is_exclusive)
+        for row, limit in _sides(type_, "high")
+    ]
+    return min(limits, default=(float("inf"), True))
 
 
-def _highest(type_: NumberType) -> tuple[Fraction | float, bool]:
-    """Return the upper bound and whether it is itself in; of two, the one that says more."""
-    bounds = [(_exact(type_.maximum), True)] if type_.maximum is not None else []
-    if type_.exclusive_maximum is not None:
-        bound = _exact(type_.exclusive_maximum)
-        bounds.append((bound - 1, True) if type_.integer else (bound, False))
-    return min(bounds, default=(float("inf"), True))
+def _sides(type_: DataType, side: str) -> Iterator[tuple[Constraint, Fraction]]:
+    return ((row, exact_number(limit)) for row, limit in given(type_, LIMITS) if row.side == side)
 
 
-def _exact(number: float) -> Fraction:
-    """Return the number that its digits say: 0.3 is three times 0.1."""
-    return Fraction(repr(number))
+def _step(type_: NumberType) -> Fraction | float:
+    """Return what every value is a multiple of; a number that is none where there is no such step."""
+    step = next((step for row, step in given(type_, LIMITS) if row.takes == "step"), None)
+    if step is None:
+        return 1 if type_.integer else float("nan")
+    return exact_number(step)

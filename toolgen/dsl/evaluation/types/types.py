@@ -257,7 +257,7 @@ class Types:
                 return self._inline(word, place)
             case ArrayOf():
                 items = self.type_(word.items, place, {})
-                return ArrayType(items=items, **given) if lengths(given, subject) else UNKNOWN
+                return ArrayType(items=items, **given) if lengths("array", given, subject) else UNKNOWN
             case MapOf():
                 return self._map(word, place, given)
             case Nullable():
@@ -303,7 +303,7 @@ class Types:
                 type_ = "of an enum" if isinstance(keys, EnumType) and keys.name is None else type_
                 self._report.add(codes.MAP_KEY, place.subject.source, what=what, type=type_)
             return UNKNOWN
-        if not lengths(given, place.subject):
+        if not lengths("map", given, place.subject):
             return UNKNOWN
         return MapType(keys=keys, values=values, **given)
 

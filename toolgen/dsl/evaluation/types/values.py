@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any as Anything
 from typing import Final
 
 from toolgen.contract.json_value import Json
 from toolgen.expr import codes
 from toolgen.expr.source import Source
+from toolgen.shapes.constraints import LIMITS, given
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
     MISSING,
@@ -38,22 +38,13 @@ from ..report import RelatedSource, Report, closest, listed, shown
 from .jsonvalues import NoJsonError, check_aware, json_value
 from .modules import UNKNOWN, Module
 
-_BOUNDS: Final[tuple[tuple[str, Callable[[Anything, Anything], bool], str, str], ...]] = (
-    ("maximum", lambda value, limit: value > limit, "above", "lower the default or raise the maximum"),
-    ("minimum", lambda value, limit: value < limit, "below", "raise the default or lower the minimum"),
-    (
-        "exclusive_maximum",
-        lambda value, limit: value >= limit,
-        "not below",
-        "lower the default or raise the exclusive maximum",
-    ),
-    (
-        "exclusive_minimum",
-        lambda value, limit: value <= limit,
-        "not above",
-        "raise the default or lower the exclusive minimum",
-    ),
-)
+_SIDES: Final = {
+    ("low", False): ("below", "raise the default or lower the {}"),
+    ("low", True): ("not above", "raise the default or lower the {}"),
+    ("high", False): ("above", "lower the default or raise the {}"),
+    ("high", True): ("not below", "lower the default or raise the {}"),
+}
+"""Where a default lies that does not pass a bound, and the hint; by the side and whether it is exclusive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,18 +113,19 @@ class ValueChecks:
     def _out_of_range(self, value: Json, type_: DataType, attribute: Attribute) -> bool:
         if not isinstance(type_, NumberType) or isinstance(value, bool) or not isinstance(value, int | float):
             return False
-        for bound, is_out, side, hint in _BOUNDS:
-            limit = getattr(type_, bound)
-            if limit is not None and is_out(value, limit):
+        for row, limit in given(type_, LIMITS):
+            if row.side is not None and not row.passes(value, limit):
+                side, hint = _SIDES[row.side, row.is_exclusive]
+                bound = row.name.replace("_", " ")
                 self._report.add(
                     codes.DEFAULT_OUT_OF_RANGE,
                     attribute.source,
                     default=value,
                     name=attribute.name,
                     side=side,
-                    bound=bound.replace("_", " "),
+                    bound=bound,
                     limit=limit,
-                    hint=hint,
+                    hint=hint.format(bound),
                 )
                 return True
         return False

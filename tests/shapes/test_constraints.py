@@ -1,0 +1,40 @@
+"""The table of constraints, and that no second list of them stands beside it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import toolgen
+from toolgen.shapes.constraints import CONSTRAINTS, LIMITS, held_by
+
+PACKAGE = Path(toolgen.__file__).parent
+TABLE = "shapes/constraints.py"
+DRAFT_4 = ("importers/openapi_schemas.py", "schema_reader/engine.py")
+"""Read bounds as draft-04 and OpenAPI 3.0 write them, which no other schema does."""
+
+
+def _literals() -> dict[str, set[str]]:
+    """Return the strings of the package that stand alone, each with the files that hold it."""
+    found: dict[str, set[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        name = path.relative_to(PACKAGE).as_posix()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                for word in node.value.split() if len(node.value) < 200 else ():
+                    found.setdefault(word, set()).add(name)
+    return found
+
+
+def test_a_limit_is_named_in_the_table_alone() -> None:
+    literals = _literals()
+    words = {word for row in LIMITS for word in (row.name, row.keyword, row.error)}
+    elsewhere = {word: literals.get(word, set()) - {TABLE, *DRAFT_4} for word in words}
+    assert {word: files for word, files in elsewhere.items() if files} == {}
+    assert all(TABLE in literals[word] for word in words if word)
+
+
+def test_a_constraint_has_one_row_for_each_kind_of_type() -> None:
+    for holder in {holder for row in CONSTRAINTS for holder in row.holders}:
+        rows = held_by(holder)
+        assert len({row.name for row in rows}) == len({row.keyword for row in rows}) == len(rows)

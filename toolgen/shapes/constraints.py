@@ -1,0 +1,293 @@
+"""The table of constraints: one row for each keyword of a type; every other list of them is read from here.
+
+A constraint of one name has a row for each keyword of JSON Schema that it becomes: `min_length` is
+`minLength` of a string, `minItems` of an array and `minProperties` of a map.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import ge, gt, le, lt
+from typing import Any, Final, Literal, TypeAlias
+
+from .fields import ArrayType, DataType, MapType, NumberType, ScalarKind, ScalarType, StringType
+
+IssueCode = Literal[
+    "missing_field",
+    "unknown_field",
+    "invalid_type",
+    "invalid_enum_value",
+    "invalid_format",
+    "invalid_pattern",
+    "invalid_range",
+    "invalid_length",
+    "invalid_value",
+    "invalid_json",
+]
+"""What an issue says is wrong, in one word."""
+Holder: TypeAlias = Literal["string", "integer", "number", "array", "map"] | ScalarKind
+"""A kind of type that constraints are written for."""
+Takes = Literal["choice", "bound", "step", "length", "text"]
+"""What is written for a constraint: values, a limit of the value, a step, a limit of the size, a text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constraint:
+    """One row of the table."""
+
+    name: str
+    """The keyword of the design language, and the attribute of the field tree."""
+    keyword: str
+    """The keyword of JSON Schema."""
+    holders: tuple[Holder, ...]
+    takes: Takes
+    code: IssueCode
+    core: str = ""
+    """The keyword of pydantic's core schemas and of its `Field`; empty where it has none."""
+    error: str = ""
+    """The error of pydantic; empty where it is not about a limit."""
+    message: str = ""
+    """What a value must be, with braces where the limit stands."""
+    side: Literal["low", "high"] | None = None
+    """Whether the limit is the smallest or the largest that passes."""
+    compare: Callable[[Any, Any], bool] | None = None
+    """Returns whether a value, or a size, passes a limit; None where there is none."""
+
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether the limit itself does not pass."""
+        return self.compare in (gt, lt)
+
+    def passes(self, value: Any, limit: Any) -> bool:
+        """Return whether a value, or a size, passes a limit."""
+        return self.compare is None or self.compare(value, limit)
+
+    def whole(self, limit: int | float) -> int:
+        """Return the integer that is the limit of the same integers."""
+        return math.ceil(limit) if self.compare in (ge, lt) else math.floor(limit)
+
+    def tighter(self, one: Any, other: Any) -> Any:
+        """Return the one of two limits that lets less pass."""
+        return max(one, other) if self.side == "low" else min(one, other)
+
+
+def exact_number(value: int | float) -> Fraction:
+    """Return the number that its digits say: 0.3 is three times 0.1."""
+    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+
+
+def _is_multiple(value: int | float, step: int | float) -> bool:
+    return exact_number(value) % exact_number(step) == 0
+
+
+_NUMBERS: Final[tuple[Holder, ...]] = ("integer", "number")
+
+CONSTRAINTS: Final = (
+    Constraint(
+        name="enum",
+        keyword="enum",
+        holders=("string", "integer"),
+        takes="choice",
+        code="invalid_enum_value",
+    ),
+    Constraint(
+        name="minimum",
+        keyword="minimum",
+        holders=_NUMBERS,
+        takes="bound",
+        code="invalid_range",
+        core="ge",
+        error="greater_than_equal",
+        message="must be at least {}",
+        side="low",
+        compare=ge,
+    ),
+    Constraint(
+        name="maximum",
+        keyword="maximum",
+        holders=_NUMBERS,
+        takes="bound",
+        code="invalid_range",
+        core="le",
+        error="less_than_equal",
+        message="must be at most {}",
+        side="high",
+        compare=le,
+    ),
+    Constraint(
+        name="exclusive_minimum",
+        keyword="exclusiveMinimum",
+        holders=_NUMBERS,
+        takes="bound",
+        code="invalid_range",
+        core="gt",
+        error="greater_than",
+        message="must be above {}",
+        side="low",
+        compare=gt,
+    ),
+    Constraint(
+        name="exclusive_maximum",
+        keyword="exclusiveMaximum",
+        holders=_NUMBERS,
+        takes="bound",
+        code="invalid_range",
+        core="lt",
+        error="less_than",
+        message="must be below {}",
+        side="high",
+        compare=lt,
+    ),
+    Constraint(
+        name="multiple_of",
+        keyword="multipleOf",
+        holders=_NUMBERS,
+        takes="step",
+        code="invalid_range",
+        core="multiple_of",
+        error="multiple_of",
+        message="must be a multiple of {}",
+        compare=_is_multiple,
+    ),
+    Constraint(
+        name="min_length",
+        keyword="minLength",
+        holders=("string",),
+        takes="length",
+        code="invalid_length",
+        core="min_length",
+        error="string_too_short",
+        message="must have at least {} characters",
+        side="low",
+        compare=ge,
+    ),
+    Constraint(
+        name="max_length",
+        keyword="maxLength",
+        holders=("string",),
+        takes="length",
+        code="invalid_length",
+        core="max_length",
+        error="string_too_long",
+        message="must have at most {} characters",
+        side="high",
+        compare=le,
+    ),
+    Constraint(
+        name="min_length",
+        keyword="minItems",
+        holders=("array",),
+        takes="length",
+        code="invalid_length",
+        core="min_length",
+        error="too_short",
+        message="must have at least {} items",
+        side="low",
+        compare=ge,
+    ),
+    Constraint(
+        name="max_length",
+        keyword="maxItems",
+        holders=("array",),
+        takes="length",
+        code="invalid_length",
+        core="max_length",
+        error="too_long",
+        message="must have at most {} items",
+        side="high",
+        compare=le,
+    ),
+    Constraint(
+        name="min_length",
+        keyword="minProperties",
+        holders=("map",),
+        takes="length",
+        code="invalid_length",
+        core="min_length",
+        error="too_short",
+        message="must have at least {} properties",
+        side="low",
+        compare=ge,
+    ),
+    Constraint(
+        name="max_length",
+        keyword="maxProperties",
+        holders=("map",),
+        takes="length",
+        code="invalid_length",
+        core="max_length",
+        error="too_long",
+        message="must have at most {} properties",
+        side="high",
+        compare=le,
+    ),
+    Constraint(
+        name="pattern",
+        keyword="pattern",
+        holders=("string",),
+        takes="text",
+        code="invalid_pattern",
+        message="must match {}",
+    ),
+    Constraint(
+        name="format",
+        keyword="format",
+        holders=("string",),
+        takes="text",
+        code="invalid_format",
+        message="must be written as {}",
+    ),
+)
+"""In the order in which a class, a schema and a message have them."""
+
+LIMITS: Final = tuple(row for row in CONSTRAINTS if row.compare is not None)
+"""The constraints that compare a value, or its size, with a limit."""
+
+
+def held_by(holder: Holder) -> tuple[Constraint, ...]:
+    """Return the constraints that a kind of type takes."""
+    return tuple(row for row in CONSTRAINTS if holder in row.holders)
+
+
+def limits_of(holder: Holder, takes: Takes | None = None) -> tuple[Constraint, ...]:
+    """Return those of them that have a limit; only those that take this, if it is said."""
+    return tuple(row for row in LIMITS if holder in row.holders and takes in (None, row.takes))
+
+
+def lengths_of(holder: Holder) -> tuple[str, str]:
+    """Return the keywords of JSON Schema for the smallest and the largest size of a kind of type."""
+    low, high = limits_of(holder, "length")
+    return low.keyword, high.keyword
+
+
+def holder_of(type_: DataType) -> Holder | None:
+    """Return the kind of a type; None of one that holds no constraints of its own."""
+    match type_:
+        case StringType():
+            return "string"
+        case NumberType():
+            return "integer" if type_.integer else "number"
+        case ArrayType():
+            return "array"
+        case MapType():
+            return "map"
+        case ScalarType():
+            return type_.kind
+        case _:
+            return None
+
+
+def given(type_: DataType, rows: Iterable[Constraint] = CONSTRAINTS) -> Iterator[tuple[Constraint, Any]]:
+    """Yield those of the constraints that a type has, each with what was written for it."""
+    holder = holder_of(type_)
+    for row in rows:
+        if holder in row.holders and (value := getattr(type_, row.name, None)) is not None:
+            yield row, value
+
+
+def core_keywords(type_: DataType) -> dict[str, Any]:
+    """Return the limits of a type by the keywords of pydantic."""
+    return {row.core: value for row, value in given(type_, LIMITS) if row.core}
