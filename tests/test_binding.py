@@ -1,5 +1,6 @@
 """How tools are bound to methods: what fits, what is computed, and what is lost."""
 
+import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ from toolgen.dsl import (
     BoundedResult,
     Date,
     DateTime,
+    Duration,
     Enum,
     Float,
     Inject,
@@ -35,6 +37,8 @@ from toolgen.dsl import (
     Url,
 )
 from toolgen.expr.tree import Choose, Each, OrNone, Rebuild, Same
+
+DAY = dt.date(2026, 1, 31)
 
 
 class TestBinding:
@@ -172,6 +176,10 @@ FITS: Mapping[str, tuple[Attribute, Attribute]] = {
     "enum into a String that takes each": (attribute(STATE), attribute(String, pattern="^o", max_length=3)),
     "enum into an Int range": (attribute(Int, enum=(1, 2)), attribute(Int, minimum=1)),
     "shorter array": (attribute(ArrayOf(Int), max_length=2), attribute(ArrayOf(Int), max_length=3)),
+    "the same instants": (
+        attribute(DateTime, minimum=dt.datetime(2026, 1, 1, 2, tzinfo=dt.timezone(dt.timedelta(hours=2)))),
+        attribute(DateTime, minimum=dt.datetime(2026, 1, 1, tzinfo=dt.UTC)),
+    ),
     "a range into a nullable one": (
         attribute(Int, maximum=5),
         attribute(Nullable(Int(maximum=5)), required=True),
@@ -203,6 +211,12 @@ ALLOWS_MORE: Mapping[str, tuple[Attribute, Attribute]] = {
     "exclusive minimum": (attribute(Int, minimum=0), attribute(Float, exclusive_minimum=0)),
     "multiple_of": (attribute(Int, multiple_of=3), attribute(Int, multiple_of=2)),
     "no multiple_of": (attribute(Float), attribute(Float, multiple_of=1)),
+    "day": (attribute(Date, minimum=DAY), attribute(Date, exclusive_minimum=DAY)),
+    "no last day": (attribute(Date, minimum=DAY), attribute(Date, minimum=DAY, maximum=DAY)),
+    "duration": (
+        attribute(Duration, maximum=dt.timedelta(hours=25)),
+        attribute(Duration, maximum=dt.timedelta(days=1)),
+    ),
     "min_length": (attribute(String), attribute(String, min_length=1)),
     "max_length": (attribute(String, max_length=6), attribute(String, max_length=5)),
     "another pattern": (attribute(String, pattern="^ab"), attribute(String, pattern="^a")),

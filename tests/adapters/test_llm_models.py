@@ -48,6 +48,34 @@ async def test_a_test_model_by_name_gives_a_typed_result() -> None:
     assert result.result == {"count": 0}
 
 
+async def test_a_model_reads_bounds_of_dates_in_the_description_alone() -> None:
+    """Strict modes refuse keywords that they do not know; a property may have the name of one."""
+    day = {"type": "string", "format": "date", "x-minimum": "2026-01-31", "description": "Must be at least."}
+    schema = {
+        "type": "object",
+        "properties": {
+            "x-minimum": day,
+            "days": {"type": "array", "items": day, "default": [{"x-maximum": 1}]},
+        },
+        "required": ["x-minimum"],
+    }
+    asked: list[AgentInfo] = []
+
+    async def stream(
+        messages: list[ModelMessage], info: AgentInfo
+    ) -> AsyncIterator[dict[int, DeltaToolCall]]:
+        asked.append(info)
+        [final] = info.output_tools
+        yield {0: DeltaToolCall(name=final.name, json_args='{"x-minimum":"2026-02-01"}', tool_call_id="call")}
+
+    model = FunctionModel(stream_function=stream)
+    assert isinstance(await LLMPlanner(model).plan_start(given(tools=(), result_schema=schema)), FinalResult)
+    [final] = asked[0].output_tools
+    plain = {"type": "string", "format": "date", "description": "Must be at least."}
+    days = {"type": "array", "items": plain, "default": [{"x-maximum": 1}]}
+    assert final.parameters_json_schema["properties"] == {"x-minimum": plain, "days": days}
+
+
 async def test_a_function_model_that_streams() -> None:
     async def stream(
         messages: list[ModelMessage], info: AgentInfo

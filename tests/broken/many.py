@@ -1,5 +1,7 @@
 """More than fifty mistakes at once: each is reported, once, in the order of the file."""
 
+from datetime import date, datetime, timedelta
+
 from toolgen.dsl import (
     Annotations,
     Args,
@@ -8,8 +10,11 @@ from toolgen.dsl import (
     Attribute,
     BindTo,
     BoundedResult,
+    Date,
     DateTime,
+    Decimal,
     Design,
+    Duration,
     Enum,
     Example,
     Float,
@@ -65,6 +70,11 @@ Device = Type(
     Attribute("port", Int, "Port.", minimum="1"),  # type: ignore[arg-type]
     Attribute("volume", Int, "Volume.", min_length=3),
     Attribute("step", Int, "Step.", minimum=1, maximum=9, multiple_of=10),
+    Attribute("since", Date, "First day.", minimum=date(2026, 2, 1), maximum=date(2026, 1, 1)),
+    Attribute("until", Date, "Last day.", maximum="2026-12-31"),  # type: ignore[arg-type]
+    Attribute("at", DateTime, "Instant.", minimum=datetime(2026, 1, 1)),  # noqa: DTZ001
+    Attribute("price", Decimal, "Price.", minimum=0),  # type: ignore[arg-type]
+    Attribute("wait", Duration, "Wait.", maximum=timedelta(hours=1), default=timedelta(hours=2)),
     Attribute("mac", String, "Address.", examples=[1]),  # type: ignore[list-item]
 )
 

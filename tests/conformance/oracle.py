@@ -1,12 +1,14 @@
 """An independent opinion on JSON documents: python-jsonschema, formats asserted.
 
 Two of its keywords are replaced by what the standard says: `pattern` is ECMA-262 (Python's `$` also
-matches before a final newline, its `\\d` knows all of Unicode), `multipleOf` is exact on decimals.
+matches before a final newline, its `\\d` knows all of Unicode), `multipleOf` is exact on decimals. Those of
+toolgen's own are checked as the language says: bounds of dates, durations and decimals.
 """
 
 from __future__ import annotations
 
 import copy
+import datetime as dt
 import functools
 import operator
 import re
@@ -107,6 +109,47 @@ def _multiple_of(
     number = isinstance(instance, int | float) and not isinstance(instance, bool)
     if number and Fraction(repr(instance)) % Fraction(repr(step)):
         yield jsonschema.ValidationError(f"{instance!r} is not a multiple of {step!r}")
+
+
+_DURATION = re.compile(r"(-?)P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?")
+
+
+def _ordered(text: str, schema: Schema) -> Any:
+    """Return what a date, an instant, a duration or a decimal is, as something that has an order."""
+    if text[:1] == "P" or text[:2] == "-P":
+        sign, *parts = _DURATION.fullmatch(text).groups()  # type: ignore[union-attr]  # its pattern holds
+        days, hours, minutes, seconds = (Fraction(part or 0) for part in parts)
+        size = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+        return Fraction(int((-size if sign else size) * 10**6), 10**6)
+    match schema.get("format"):
+        case "date":
+            return dt.date.fromisoformat(text)
+        case "date-time":
+            return dt.datetime.fromisoformat(text.upper())
+        case _:
+            return Fraction(text)
+
+
+def _bound(compare: Any) -> Any:
+    def check(
+        validator: Any, bound: str, instance: object, schema: Schema
+    ) -> Iterator[jsonschema.ValidationError]:
+        if not isinstance(instance, str):
+            return
+        others = {key: value for key, value in schema.items() if key not in _BOUNDS}
+        is_formed = validator.evolve(schema=others).is_valid(instance)
+        if is_formed and not compare(_ordered(instance, schema), _ordered(bound, schema)):
+            yield jsonschema.ValidationError(f"{instance!r} crosses the bound {bound!r}")
+
+    return check
+
+
+_BOUNDS = {
+    "x-minimum": _bound(operator.ge),
+    "x-maximum": _bound(operator.le),
+    "x-exclusiveMinimum": _bound(operator.gt),
+    "x-exclusiveMaximum": _bound(operator.lt),
+}
 
 
 def unrolled(schema: Any, root: Schema, depth: int = 3) -> Any:
@@ -228,6 +271,8 @@ STRANGE: tuple[Any, ...] = (
     "2026-01-31T00:00:00Z",
     "1769853600",
     "P1D",
+    "-PT0S",
+    "PT24H0M1S",
     "PT0.5S",
     "P1Y",
     "P1W",
@@ -267,4 +312,6 @@ STRANGE: tuple[Any, ...] = (
 )
 
 _extend: Any = extend
-_Validator: Any = _extend(jsonschema.Draft202012Validator, {"pattern": _pattern, "multipleOf": _multiple_of})
+_Validator: Any = _extend(
+    jsonschema.Draft202012Validator, {"pattern": _pattern, "multipleOf": _multiple_of, **_BOUNDS}
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import hypothesis.strategies as st
@@ -12,6 +13,8 @@ import hypothesis.strategies as st
 from toolgen import dsl
 from toolgen.shapes.naming import class_name, field_name
 
+DAY = dt.date(2026, 1, 31)
+WEEK = dt.timedelta(days=7)
 Draw = Any
 """What hypothesis hands to a composite strategy."""
 
@@ -114,6 +117,13 @@ def scalars() -> st.SearchStrategy[Drawn]:
                 word=dsl.Duration,
                 values=st.timedeltas(min_value=dt.timedelta(-9999), max_value=dt.timedelta(9999)),
             ),
+            Drawn(word=dsl.Date(minimum=DAY), values=st.dates(min_value=DAY)),
+            Drawn(
+                word=dsl.DateTime(exclusive_maximum=dt.datetime(2026, 2, 1, tzinfo=dt.UTC)),
+                values=st.just(dt.datetime(2026, 1, 31, tzinfo=dt.timezone(dt.timedelta(hours=-5)))),
+            ),
+            Drawn(word=dsl.Duration(exclusive_minimum=-WEEK), values=st.sampled_from([-WEEK / 2, WEEK])),
+            Drawn(word=dsl.Decimal(minimum=Decimal("0.1")), values=st.just(Decimal("0.100"))),
             Drawn(word=dsl.Uuid, values=st.uuids()),
             Drawn(word=dsl.Url, values=st.just("https://example.org/?q='a'#b")),
             Drawn(word=dsl.Decimal, values=st.decimals(allow_nan=False, allow_infinity=False, places=3)),

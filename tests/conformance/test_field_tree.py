@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections import Counter
+from decimal import Decimal
 from typing import Any
 
 import hypothesis.strategies as st
@@ -32,6 +34,14 @@ SCALARS = ("boolean", "bytes", "date", "datetime", "duration", "uuid", "url", "d
 
 scalars: st.SearchStrategy[DataType] = st.one_of(
     st.sampled_from(SCALARS).map(lambda kind: ScalarType(kind=kind)),  # type: ignore[arg-type]  # a kind
+    st.sampled_from(
+        [
+            ScalarType(kind="date", minimum=dt.date(2026, 1, 31), maximum=dt.date(9000, 1, 1)),
+            ScalarType(kind="datetime", exclusive_minimum=dt.datetime(2026, 1, 31, tzinfo=dt.UTC)),
+            ScalarType(kind="duration", minimum=dt.timedelta(0), exclusive_maximum=dt.timedelta(days=400)),
+            ScalarType(kind="decimal", minimum=Decimal("1.50"), exclusive_maximum=Decimal(10**40)),
+        ]
+    ),
     st.builds(StringType, min_length=st.sampled_from([None, 1]), max_length=st.sampled_from([None, 5])),
     st.sampled_from(["^a+$", r"\d", r"^[\w-]+$", r"a.c", r"^\s?x$"]).map(lambda p: StringType(pattern=p)),
     st.sampled_from(["email", "hostname", "ipv4", "ipv6"]).map(lambda f: StringType(format=f)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -154,3 +156,46 @@ def test_all_issues_come_in_one_pass() -> None:
         ("$.limits", "invalid_type"),
         ("$.more", "unknown_field"),
     ]
+
+
+HOUR = dt.timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("type_", "inside", "outside", "message"),
+    [
+        (
+            ScalarType(kind="date", minimum=dt.date(2026, 1, 31)),
+            ["2026-01-31", "9999-12-31"],
+            ["2026-01-30", "0001-01-01"],
+            "must be at least 2026-01-31",
+        ),
+        (
+            ScalarType(kind="datetime", exclusive_maximum=dt.datetime(2026, 1, 1, tzinfo=dt.UTC)),
+            ["2026-01-01T01:00:00+02:00", "0001-01-01T00:00:00+14:00"],
+            ["2026-01-01T00:00:00Z", "2025-12-31T23:00:00-02:00", "9999-12-31T23:59:59-14:00"],
+            "must be below 2026-01-01T00:00:00Z",
+        ),
+        (
+            ScalarType(kind="duration", minimum=dt.timedelta(0), maximum=24 * HOUR),
+            ["-PT0S", "PT24H", "P1D", "PT86400S", "PT1439M60S"],
+            ["PT24H0M1S", "P1DT0.000001S"],
+            "must be at most P1D",
+        ),
+        (
+            ScalarType(kind="decimal", minimum=Decimal("0.10")),
+            ["0.1", "0.1000000000000000000000000000000000000001"],
+            ["0.0999999999999999999999999999999999999999", "-1"],
+            "must be at least 0.10",
+        ),
+    ],
+)
+def test_bounds_are_compared_by_what_a_text_says(
+    type_: ScalarType, inside: list[str], outside: list[str], message: str
+) -> None:
+    validator = Validator(type_, {})
+    assert [validator.issues(text) for text in inside] == [()] * len(inside)
+    for text in outside:
+        limit = message.split()[-1]
+        expected = FieldIssue(keys=(), constraint="invalid_range", message=message, limit=limit)
+        assert validator.issues(text) == (expected,)

@@ -77,10 +77,12 @@ PRIMITIVES = Object(
     Attribute("any", Any, "Anything.", default={"a": [1, None]}),
     Attribute("date", Date, "Day.", default=dt.date(2026, 1, 31)),
     Attribute("datetime", DateTime, "Instant.", default=NOW),
-    Attribute("duration", Duration, "Span.", default=dt.timedelta(hours=1)),
+    Attribute("duration", Duration, "Span.", default=dt.timedelta(hours=1), minimum=dt.timedelta(0)),
+    Attribute("day", Date(minimum=dt.date(2026, 1, 1)), "Day.", maximum=dt.date(2026, 12, 31)),
+    Attribute("past", DateTime(exclusive_maximum=NOW), "Instant."),
     Attribute("uuid", Uuid, "Identifier.", default=UUID(int=0)),
     Attribute("url", Url, "Address.", default="https://example.com"),
-    Attribute("decimal", Decimal, "Amount.", default=PythonDecimal("1.5")),
+    Attribute("decimal", Decimal, "Amount.", default=PythonDecimal("1.5"), maximum=PythonDecimal(9)),
 )
 
 COMPOSITES = Object(

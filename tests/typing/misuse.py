@@ -12,7 +12,9 @@ from toolgen.dsl import (
     BoundedResult,
     CallHint,
     Confirm,
+    Date,
     DateTime,
+    Decimal,
     Design,
     Enum,
     Example,
@@ -110,6 +112,9 @@ Attribute("a", Float, "A.", enum=(1.5,))  # wrong
 Attribute("a", Boolean, "A.", minimum=1)  # wrong
 Attribute("a", Boolean, "A.", enum=(True,))  # wrong
 Attribute("a", DateTime, "A.", pattern="a")  # wrong
+Attribute("a", Date, "A.", minimum="2026-01-01")  # wrong
+Attribute("a", Decimal, "A.", minimum=0.5)  # wrong
+Date(maximum=1)  # wrong
 Attribute("a", State, "A.", enum=("online",))  # wrong
 Attribute("a", Device, "A.", max_length=1)  # wrong
 Attribute("a", ArrayOf(String), "A.", pattern="a")  # wrong

@@ -30,6 +30,7 @@ from toolgen.shapes.fields import (
 )
 from toolgen.shapes.naming import field_name
 from toolgen.shapes.patterns import to_rust
+from toolgen.shapes.values import plain
 
 from .imports import Imports
 from .layout import parts
@@ -83,7 +84,7 @@ class Speller:
             case EnumType():
                 return Spelled(type=self._reference(type_.name) if type_.name else self.choice(type_.values))
             case ScalarType():
-                return Spelled(type=self._scalar(type_.kind))
+                return Spelled(type=self._scalar(type_.kind), constraints=self._bounds(type_))
             case ArrayType():
                 return Spelled(type=f"list[{self.nested(type_.items)}]", constraints=_limits(type_))
             case MapType():
@@ -237,6 +238,12 @@ class Speller:
                 return f"{self._imports.module(module, 'dt')}.{name}"
             case _:
                 return self._imports.name(module, name)
+
+    def _bounds(self, type_: ScalarType) -> tuple[str, ...]:
+        return tuple(
+            f"{name}={scalar_value(type_.kind, plain(bound), self._imports)}"
+            for name, bound in core_keywords(type_).items()
+        )
 
     def _bare(self, type_: DataType) -> str:
         match type_:

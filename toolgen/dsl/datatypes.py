@@ -122,17 +122,37 @@ class FloatWord(DataType[float, NotOnThisType, float, NotOnThisType, NotOnThisTy
         )
 
 
-class ScalarWord(Unconstrained[Value]):
-    """A primitive that takes no constraints: `Boolean`, `DateTime`."""
+class ScalarWord(DataType[Value, NotOnThisType, Bound, NotOnThisType, NotOnThisType]):
+    """A primitive with a form of its own: `Boolean`, `DateTime`."""
 
     kind: Final[ScalarKind]
 
-    def __init__(self, kind: ScalarKind) -> None:
-        super().__init__()
+    def __init__(self, kind: ScalarKind, **constraints: object) -> None:
+        super().__init__(**constraints)
         self.kind = kind
 
     def __call__(self) -> Self:
         return self
+
+
+class OrderedWord(ScalarWord[Value, Value]):
+    """A primitive whose values have an order: `Date`, `Decimal`; its bounds are such values."""
+
+    def __call__(
+        self,
+        *,
+        minimum: Value | None = None,
+        maximum: Value | None = None,
+        exclusive_minimum: Value | None = None,
+        exclusive_maximum: Value | None = None,
+    ) -> Self:
+        return type(self)(
+            self.kind,
+            minimum=minimum,
+            maximum=maximum,
+            exclusive_minimum=exclusive_minimum,
+            exclusive_maximum=exclusive_maximum,
+        )
 
 
 String: Final = StringWord()
@@ -150,47 +170,47 @@ Float: Final = FloatWord()
 
 Example: `Float(minimum=0, exclusive_maximum=1)`
 """
-Boolean: Final = ScalarWord[bool]("boolean")
+Boolean: Final = ScalarWord[bool, NotOnThisType]("boolean")
 """True or false.
 
 Example: `Attribute("hard", Boolean, "At once.", default=False)`
 """
-Bytes: Final = ScalarWord[bytes]("bytes")
+Bytes: Final = ScalarWord[bytes, NotOnThisType]("bytes")
 """Bytes; padded base64 in JSON.
 
 Example: `Attribute("photo", Bytes, "A picture.")`
 """
-Date: Final = ScalarWord[dt.date]("date")
+Date: Final = OrderedWord[dt.date]("date")
 """A day of the calendar; `2026-01-31` in JSON.
 
 Example: `Attribute("day", Date, "Day to read.")`
 """
-DateTime: Final = ScalarWord[dt.datetime]("datetime")
+DateTime: Final = OrderedWord[dt.datetime]("datetime")
 """An instant with its offset; `2026-01-31T12:00:00Z` in JSON (RFC 3339).
 
 Example: `Attribute("since", DateTime, "First instant.")`
 """
-Duration: Final = ScalarWord[dt.timedelta]("duration")
+Duration: Final = OrderedWord[dt.timedelta]("duration")
 """A span of days and smaller units; `P1DT2H` in JSON (ISO 8601).
 
 Example: `Attribute("step", Duration, "Time between two readings.")`
 """
-Uuid: Final = ScalarWord[UUID]("uuid")
+Uuid: Final = ScalarWord[UUID, NotOnThisType]("uuid")
 """A UUID; 8-4-4-4-12 hexadecimal digits in JSON.
 
 Example: `Attribute("id", Uuid, "Identifier.")`
 """
-Url: Final = ScalarWord[str]("url")
+Url: Final = ScalarWord[str, NotOnThisType]("url")
 """An absolute URI, kept as it was written.
 
 Example: `Attribute("manual", Url, "Where the manual is.")`
 """
-Decimal: Final = ScalarWord[PythonDecimal]("decimal")
+Decimal: Final = OrderedWord[PythonDecimal]("decimal")
 """An exact number; a string of digits in JSON, `"1.50"`.
 
 Example: `Attribute("price", Decimal, "Price in euros.")`
 """
-Any: Final = ScalarWord[Anything]("any")
+Any: Final = ScalarWord[Anything, NotOnThisType]("any")
 """Any JSON value.
 
 Example: `Attribute("extra", Any, "Whatever the planner wants to keep.")`

@@ -25,6 +25,7 @@ BAD_CONSTRAINT: Final = Rule(
     "{keyword!r} of {what} is {value}, not {wanted}",
     "{hint}",
     "Lengths are whole numbers from 0, bounds of an Int are whole numbers, bounds of a Float are finite, "
+    "bounds of dates, durations and decimals are of their Python type, an instant with its time zone, "
     "`multiple_of` is above 0.",
 )
 EMPTY_RANGE: Final = Rule(

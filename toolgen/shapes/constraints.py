@@ -57,6 +57,11 @@ class Constraint:
     """Returns whether a value, or a size, passes a limit; None where there is none."""
 
     @property
+    def is_annotation(self) -> bool:
+        """Whether the keyword is toolgen's own, which validators of JSON Schema pass over."""
+        return self.keyword.startswith("x-")
+
+    @property
     def is_exclusive(self) -> bool:
         """Whether the limit itself does not pass."""
         return self.compare in (gt, lt)
@@ -84,6 +89,8 @@ def _is_multiple(value: int | float, step: int | float) -> bool:
 
 
 _NUMBERS: Final[tuple[Holder, ...]] = ("integer", "number")
+_ORDERED: Final[tuple[Holder, ...]] = ("date", "datetime", "duration", "decimal")
+"""Texts in JSON, for which JSON Schema has no bounds: their keywords are annotations that codecs check."""
 
 CONSTRAINTS: Final = (
     Constraint(
@@ -151,6 +158,54 @@ CONSTRAINTS: Final = (
         error="multiple_of",
         message="must be a multiple of {}",
         compare=_is_multiple,
+    ),
+    Constraint(
+        name="minimum",
+        keyword="x-minimum",
+        holders=_ORDERED,
+        takes="bound",
+        code="invalid_range",
+        core="ge",
+        error="greater_than_equal",
+        message="must be at least {}",
+        side="low",
+        compare=ge,
+    ),
+    Constraint(
+        name="maximum",
+        keyword="x-maximum",
+        holders=_ORDERED,
+        takes="bound",
+        code="invalid_range",
+        core="le",
+        error="less_than_equal",
+        message="must be at most {}",
+        side="high",
+        compare=le,
+    ),
+    Constraint(
+        name="exclusive_minimum",
+        keyword="x-exclusiveMinimum",
+        holders=_ORDERED,
+        takes="bound",
+        code="invalid_range",
+        core="gt",
+        error="greater_than",
+        message="must be above {}",
+        side="low",
+        compare=gt,
+    ),
+    Constraint(
+        name="exclusive_maximum",
+        keyword="x-exclusiveMaximum",
+        holders=_ORDERED,
+        takes="bound",
+        code="invalid_range",
+        core="lt",
+        error="less_than",
+        message="must be below {}",
+        side="high",
+        compare=lt,
     ),
     Constraint(
         name="min_length",

@@ -9,6 +9,7 @@ Values that Python code constructs are checked by pydantic's own strict rules.
 from __future__ import annotations
 
 import base64
+import datetime as dt
 import math
 import operator
 from collections.abc import Callable
@@ -19,12 +20,13 @@ from pydantic_core import core_schema as cs
 
 from . import lexical as forms
 from .constraints import limits_of
-from .numbers import number
+from .numbers import limited, number
 from .values import bytes_text, decimal_text, duration_text
 
 AnySchema = Any
 """A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
 
+_BOUNDS: Final = limits_of("datetime")
 _NULL_KEPT: Final = "toolgen_null_kept"
 _INNER: Final = {
     "default": ("schema",),
@@ -135,12 +137,25 @@ def _literal(node: AnySchema) -> AnySchema:
 
 
 def _in_form(pattern: str, python: AnySchema, text: Callable[[Any], str] | None = None) -> AnySchema:
-    """Return the schema that wants the lexical form in JSON and the type itself in Python."""
+    """Return the schema that wants the lexical form in JSON and the type itself in Python.
+
+    Bounds are compared in Python: pydantic-core puts `-PT0S` below zero, and shows a duration in words.
+    """
+    bounds = [row for row in _BOUNDS if row.core in python and not _is_naive(python[row.core])]
+    checks = [limited(row, python[row.core]) for row in bounds]
+    python = {key: value for key, value in python.items() if key not in {row.core for row in bounds}}
     form = cs.str_schema(pattern=pattern, strict=True)
     parsed: Any = {**python, "strict": False}
     strict: Any = {**python, "strict": True}
     ser = cs.plain_serializer_function_ser_schema(text, when_used="json") if text else None
+    for check in checks:
+        parsed, strict = (cs.no_info_after_validator_function(check, schema) for schema in (parsed, strict))
     return dict(cs.json_or_python_schema(cs.chain_schema([form, parsed]), strict, serialization=ser))
+
+
+def _is_naive(bound: object) -> bool:
+    """Return whether a bound is an instant without an offset, as only an author's own type has one."""
+    return isinstance(bound, dt.datetime) and bound.utcoffset() is None
 
 
 def _datetime(node: AnySchema) -> AnySchema:

@@ -8,8 +8,10 @@ types.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
 from typing import Final, Literal, TypeAlias
 
@@ -27,6 +29,8 @@ class Missing(Enum):
 
 MISSING: Final = Missing.MISSING
 
+Ordered: TypeAlias = dt.date | dt.timedelta | Decimal
+"""A bound of a primitive; a datetime, which is a date, has its offset."""
 ScalarKind = Literal["boolean", "bytes", "date", "datetime", "duration", "uuid", "url", "decimal", "any"]
 
 
@@ -65,9 +69,13 @@ class EnumType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalarType:
-    """A type without constraints of its own."""
+    """A primitive with a form of its own; dates, durations and decimals have bounds, of their Python type."""
 
     kind: ScalarKind
+    minimum: Ordered | None = None
+    maximum: Ordered | None = None
+    exclusive_minimum: Ordered | None = None
+    exclusive_maximum: Ordered | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

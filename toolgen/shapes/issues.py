@@ -40,8 +40,8 @@ class FieldIssue(_Told):
     """JSON type that was found."""
     allowed: tuple[Json, ...] | None = None
     """The values, tags or keys that would do."""
-    limit: int | float | None = None
-    """The bound that was crossed: a value, a length, or a step."""
+    limit: int | float | str | None = None
+    """The bound that was crossed: a value, a length, or a step; of a date or a decimal, as it is written."""
 
     @property
     def path(self) -> str:
@@ -167,7 +167,7 @@ def type_issue(keys: Keys, expected: tuple[str, ...], actual: str) -> FieldIssue
     return FieldIssue(keys=keys, constraint="invalid_type", message=message, expected=wanted, actual=actual)
 
 
-def bound_issue(keys: Keys, bound: Constraint, limit: int | float, *, of_object: bool) -> FieldIssue:
+def bound_issue(keys: Keys, bound: Constraint, limit: int | float | str, *, of_object: bool) -> FieldIssue:
     """Return the issue of a value, or of a size, that crosses a bound of `BOUNDS`."""
     bound = _OF_MAPS.get(bound.error, bound) if of_object else bound
     limit = _plain_number(limit)
@@ -177,7 +177,7 @@ def bound_issue(keys: Keys, bound: Constraint, limit: int | float, *, of_object:
     return FieldIssue(keys=keys, constraint=bound.code, message=message, limit=limit)
 
 
-def _plain_number(value: int | float) -> int | float:
+def _plain_number(value: int | float | str) -> int | float | str:
     """Return a bound as one would write it: 5, not 5.0."""
     if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_FLOATS:
         return int(value)

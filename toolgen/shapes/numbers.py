@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails, PydanticKnownError
 from pydantic_core import core_schema as cs
 
 from .constraints import Constraint, limits_of
+from .values import plain
 
 AnySchema = Any
 """A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
@@ -78,10 +79,11 @@ def one_error_each(errors: Sequence[ErrorDetails]) -> list[ErrorDetails]:
 def limited(row: Constraint, limit: Any) -> Callable[[Any], Any]:
     """Return a validator of one limit, whose error is that of pydantic."""
     error: Any = row.error  # its type is a Literal of all errors
+    shown = plain(limit)
 
     def check(value: Any) -> Any:
         if not row.passes(value, limit):
-            raise PydanticKnownError(error, {row.core: limit})
+            raise PydanticKnownError(error, {row.core: shown})
         return value
 
     return check

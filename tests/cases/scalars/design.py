@@ -19,6 +19,7 @@ from toolgen.dsl import (
     Example,
     Float,
     Int,
+    Nullable,
     Return,
     Service,
     String,
@@ -105,6 +106,25 @@ design = Design(
                     Attribute(
                         "ratio", Float(exclusive_minimum=0, exclusive_maximum=1.5), "A ratio.", required=True
                     ),
+                    Attribute(
+                        "day",
+                        Date,
+                        "A day of the year",
+                        minimum=dt.date(2026, 1, 1),
+                        exclusive_maximum=dt.date(2027, 1, 1),
+                        default=dt.date(2026, 2, 28),
+                    ),
+                    Attribute(
+                        "since",
+                        DateTime(exclusive_minimum=dt.datetime(2026, 1, 1, tzinfo=dt.UTC)),
+                        "An instant of it.",
+                        required=True,
+                    ),
+                    Attribute(
+                        "wait", Duration(minimum=dt.timedelta(0), maximum=dt.timedelta(days=1)), "A wait."
+                    ),
+                    Attribute("price", Nullable(Decimal(minimum=Number("0.01"))), "A price."),
+                    Attribute("days", ArrayOf(Date(maximum=dt.date(2026, 12, 31))), "Several days."),
                     Attribute("words", ArrayOf(String(min_length=1), min_length=1, max_length=3), "Words."),
                     Attribute(
                         "old", String, "Not used any more.", deprecated=True, examples=["a"], title="Old one"

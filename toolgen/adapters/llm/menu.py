@@ -15,11 +15,17 @@ from pydantic_ai.tools import ToolDefinition
 
 from toolgen.agents import PlanInput
 from toolgen.contract.json_value import Json
+from toolgen.shapes.constraints import CONSTRAINTS
 
 from .natives import natives
 
 _MOST_CHARACTERS: Final = 64
 """Of a tool's name (OpenAI, Anthropic)."""
+_ANNOTATIONS: Final = frozenset(row.keyword for row in CONSTRAINTS if row.is_annotation)
+_NAMED: Final = frozenset(("properties", "patternProperties", "$defs", "definitions"))
+"""Keywords whose keys are names and not keywords."""
+_VALUES: Final = frozenset(("default", "examples", "enum", "const"))
+"""Keywords that hold no schemas."""
 _MESSAGE: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
@@ -77,7 +83,7 @@ def menu(given: PlanInput, instructions: str, model: Model) -> Menu:
             ToolDefinition(
                 name=final,
                 description="Give the final result. Call it alone, when the work is done.",
-                parameters_json_schema=schema,
+                parameters_json_schema=_projected(schema),
                 kind="output",
             )
         ]
@@ -96,7 +102,25 @@ def menu(given: PlanInput, instructions: str, model: Model) -> Menu:
 
 
 def _declared(name: str, description: str, schema: dict[str, Any]) -> ToolDefinition:
-    return ToolDefinition(name=name, description=description.strip(), parameters_json_schema=schema)
+    parameters = _projected(schema)
+    return ToolDefinition(name=name, description=description.strip(), parameters_json_schema=parameters)
+
+
+def _projected(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema without keywords of toolgen's own, which strict modes refuse; descriptions say it."""
+    kept: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in _NAMED and isinstance(value, dict):
+            kept[key] = {name: _part(part) for name, part in value.items()}
+        elif key not in _ANNOTATIONS:
+            kept[key] = value if key in _VALUES else _part(value)
+    return kept
+
+
+def _part(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_part(item) for item in value]
+    return _projected(value) if isinstance(value, dict) else value
 
 
 def _instructions(instructions: str, given: PlanInput) -> list[InstructionPart]:

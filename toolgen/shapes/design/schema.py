@@ -31,6 +31,7 @@ from ..fields import (
 )
 from ..foreign.schema import embedded
 from ..lexical import BYTES, DECIMAL, DURATION, STRING_FORMATS
+from ..values import plain
 
 Schema = dict[str, Json]
 
@@ -94,9 +95,11 @@ class _Writer:
 
     def _property(self, field: Field) -> Schema:
         schema = self._type(field.type)
+        if stated := _stated(field.type):
+            del schema["description"]
         schema["title"] = field.title
-        if field.description:
-            schema["description"] = field.description
+        if described := _sentences(field.description, stated):
+            schema["description"] = described
         if field.default is not MISSING:
             schema["default"] = field.default
         if field.examples:
@@ -118,7 +121,8 @@ class _Writer:
                     {"type": kind, "enum": values} if len(values) > 1 else {"type": kind, "const": values[0]}
                 )
             case ScalarType():
-                return dict(_SCALARS[type_.kind])
+                stated = {"description": stated} if (stated := _stated(type_)) else {}
+                return {**_SCALARS[type_.kind], **_limits(type_), **stated}
             case ArrayType():
                 return {"type": "array", "items": self._type(type_.items), **_limits(type_)}
             case MapType():
@@ -169,4 +173,22 @@ def _nullable(schema: Schema) -> Schema:
 
 
 def _limits(type_: DataType) -> Schema:
-    return {row.keyword: value for row, value in given(type_, LIMITS)}
+    return {row.keyword: plain(value) for row, value in given(type_, LIMITS)}
+
+
+def _sentences(text: str, stated: str) -> str:
+    """Return a description, and after it what no keyword says of the value."""
+    if not text or not stated:
+        return text or stated
+    return f"{text}{'' if text[-1] in '.!?…' else '.'} {stated}"
+
+
+def _stated(type_: DataType) -> str:
+    """Return the limits that no keyword of JSON Schema says, as a sentence; empty where there is none."""
+    inner = type_.inner if isinstance(type_, NullableType) else type_
+    limits = [row.message.format(plain(value)) for row, value in given(inner, LIMITS) if row.is_annotation]
+    if not limits:
+        return ""
+    first, *others = limits
+    rest = (limit.removeprefix("must be ") for limit in others)
+    return f"{first[0].upper()}{' and '.join((first[1:], *rest))}."

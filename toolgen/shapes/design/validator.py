@@ -6,7 +6,7 @@ The generated classes and these validators are narrowed by the same `exact`.
 from __future__ import annotations
 
 import json
-from typing import Any, assert_never
+from typing import Any, assert_never, cast
 
 from pydantic_core import CoreSchema, PydanticCustomError, SchemaValidator, ValidationError
 from pydantic_core import core_schema as cs
@@ -94,7 +94,8 @@ class _Builder:
             case EnumType():
                 return cs.literal_schema(list(type_.values))
             case ScalarType():
-                return _SCALARS[type_.kind]
+                bounded: Any = {**_SCALARS[type_.kind], **core_keywords(type_)}
+                return cast(CoreSchema, bounded)
             case ArrayType():
                 items = self.build(type_.items)
                 return cs.list_schema(items, **core_keywords(type_))

@@ -41,7 +41,11 @@ from .issues import (
 )
 from .rule_paths import Attempts, are_too_many, is_large, ways
 
-_LIMITS: Final = {getattr(Kind, row.keyword[0].upper() + row.keyword[1:]): row for row in LIMITS if row.side}
+_LIMITS: Final = {
+    getattr(Kind, row.keyword[0].upper() + row.keyword[1:]): row
+    for row in LIMITS
+    if row.side and not row.is_annotation
+}
 """By the kind of an error, which is named after the keyword."""
 (_STEP,) = limits_of("number", "step")
 _FIRST: Final[tuple[IssueCode, ...]] = (

@@ -39,7 +39,7 @@ from .accepted import (
     is_text,
 )
 
-BROKEN: Final = ScalarWord[Anything]("any")
+BROKEN: Final = ScalarWord[Anything, Anything]("any")
 """Stands for a type that was reported; it fits everything, so that one cause gives one diagnostic."""
 
 _DEEPEST: Final = 100

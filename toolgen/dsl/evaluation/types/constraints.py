@@ -1,11 +1,13 @@
-"""The types that hold constraints: String, Int, Float, and the lengths of ArrayOf and MapOf."""
+"""The types that hold constraints: strings, numbers, dates and their like, and sizes of arrays and maps."""
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import product
 from typing import Any as Anything
 from typing import Final
@@ -13,15 +15,16 @@ from typing import Final
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes.constraints import CONSTRAINTS, Holder, held_by, limits_of
-from toolgen.shapes.fields import DataType, EnumType, NumberType, StringType
+from toolgen.shapes.fields import DataType, EnumType, NumberType, ScalarKind, ScalarType, StringType
 from toolgen.shapes.lexical import STRING_FORMATS
 from toolgen.shapes.patterns import PatternError, to_rust
+from toolgen.shapes.values import plain
 
 from ...composites import ArrayOf, MapOf, Nullable
 from ...datatypes import DataType as TypeWord
-from ...datatypes import FloatWord, IntWord, StringWord
+from ...datatypes import FloatWord, IntWord, ScalarWord, StringWord
 from ..report import MOST_DIGITS, Report, shown, suggestion
-from .spelling import spelled
+from .spelling import SCALARS, spelled
 
 _HOLDERS: Final[dict[type[object], Holder]] = {
     StringWord: "string",
@@ -69,7 +72,7 @@ def constraints_of(
     for keyword, value in given.items():
         if keyword not in allowed:
             _mismatch(keyword, f"the type {spelled(word)}", _alternative(word, keyword, allowed), subject)
-        elif _TAKES[keyword] == "choice" or _well_formed(keyword, value, isinstance(word, IntWord), subject):
+        elif _TAKES[keyword] == "choice" or _well_formed(keyword, value, _holder(word), subject):
             good[keyword] = value
     if "enum" in good and len(good) > 1:
         other = next(keyword for keyword in good if keyword != "enum")
@@ -101,6 +104,11 @@ def number_type(constraints: dict[str, Anything], integer: bool, subject: Subjec
     if integer and sound:
         sound = _check_integers(constraints, subject)
     return NumberType(integer=integer, **constraints) if sound else None
+
+
+def scalar_type(kind: ScalarKind, constraints: dict[str, Anything], subject: Subject) -> DataType | None:
+    """Return the type of a primitive with a form of its own; None when it was reported."""
+    return ScalarType(kind=kind, **constraints) if _check_order(kind, constraints, subject) else None
 
 
 def lengths(holder: Holder, constraints: dict[str, Anything], subject: Subject) -> bool:
@@ -166,15 +174,28 @@ def _writable(value: object) -> bool:
     return True
 
 
-def _well_formed(keyword: str, value: object, integer: bool, subject: Subject) -> bool:
-    wanted, accepts = _form(keyword, integer)
+def _well_formed(keyword: str, value: object, holder: Holder | None, subject: Subject) -> bool:
+    wanted, accepts = _form(keyword, holder)
     if not accepts(value):
         _bad_value(keyword, value, _short(wanted, value), subject)
         return False
     return True
 
 
-def _form(keyword: str, integer: bool) -> tuple[str, Callable[[Anything], bool]]:
+def _is_aware(value: object) -> bool:
+    return isinstance(value, dt.datetime) and value.utcoffset() is not None
+
+
+_ORDERED: Final[dict[Holder | None, tuple[str, Callable[[Anything], bool]]]] = {
+    "date": ("a datetime.date", lambda value: type(value) is dt.date),
+    "datetime": ("a datetime.datetime with a time zone", _is_aware),
+    "duration": ("a datetime.timedelta", lambda value: isinstance(value, dt.timedelta)),
+    "decimal": ("a finite decimal.Decimal", lambda value: isinstance(value, Decimal) and value.is_finite()),
+}
+"""What a bound of a primitive is, in words and as a test."""
+
+
+def _form(keyword: str, holder: Holder | None) -> tuple[str, Callable[[Anything], bool]]:
     """Return what a constraint takes, in words and as a test."""
 
     def is_whole(value: Anything) -> bool:
@@ -188,8 +209,10 @@ def _form(keyword: str, integer: bool) -> tuple[str, Callable[[Anything], bool]]
         return "a whole number from 0", lambda value: is_whole(value) and value >= 0
     if takes == "text":
         return "a string", lambda value: isinstance(value, str) and _writable(value)
-    is_number = is_whole if integer else is_finite
-    wanted = "a whole number" if integer else "a finite number"
+    if holder in _ORDERED:
+        return _ORDERED[holder]
+    is_number = is_whole if holder == "integer" else is_finite
+    wanted = "a whole number" if holder == "integer" else "a finite number"
     if takes == "step":
         return f"{wanted} above 0", lambda value: is_number(value) and value > 0
     return wanted, is_number
@@ -218,8 +241,15 @@ def _mismatch(keyword: str, type_: str, hint: str, subject: Subject) -> None:
 
 def _allowed(word: object) -> tuple[str, ...]:
     """Return the constraints that a type can hold."""
-    holder = next((_HOLDERS[kind] for kind in type(word).__mro__ if kind in _HOLDERS), None)
+    holder = _holder(word)
     return () if holder is None else tuple(row.name for row in held_by(holder))
+
+
+def _holder(word: object) -> Holder | None:
+    """Return the kind of a type; None of one that holds no constraints."""
+    if isinstance(word, ScalarWord):
+        return word.kind
+    return next((_HOLDERS[kind] for kind in type(word).__mro__ if kind in _HOLDERS), None)
 
 
 def _alternative(word: object, keyword: str, allowed: tuple[str, ...]) -> str:
@@ -233,7 +263,8 @@ def _alternative(word: object, keyword: str, allowed: tuple[str, ...]) -> str:
         return f"remove it; {spelled(word)} takes {', '.join(allowed)}"
     takers = {holder for row in CONSTRAINTS if row.name == keyword for holder in row.holders}
     holders = [kind.__name__.removesuffix("Word") for kind, holder in _HOLDERS.items() if holder in takers]
-    return f"remove it; {keyword} belongs to {' and '.join(holders)}"
+    holders += [name for kind, name in SCALARS.items() if kind in takers]
+    return f"remove it; {keyword} belongs to {', '.join(holders[:-1])} and {holders[-1]}"
 
 
 def _check_order(holder: Holder, constraints: dict[str, Anything], subject: Subject) -> bool:
@@ -253,8 +284,8 @@ def _empty_range(low: str, least: object, high: str, most: object, subject: Subj
         codes.EMPTY_RANGE,
         subject.source,
         what=subject.what,
-        low=f"{low.replace('_', ' ')} {least}",
-        high=f"{high.replace('_', ' ')} {most}",
+        low=f"{low.replace('_', ' ')} {plain(least)}",
+        high=f"{high.replace('_', ' ')} {plain(most)}",
         hint=hint or f"lower {low}, or raise {high}",
     )
 

@@ -80,7 +80,7 @@ def type_text(type_: DataType, *, constraints: bool = False) -> str:
         case EnumType():
             return type_.name or f"enum of {listed(type_.values)}"
         case ScalarType():
-            return SCALARS[type_.kind]
+            word = SCALARS[type_.kind]
         case ArrayType():
             word, held = "ArrayOf", [inner(type_.items)]
         case MapType():

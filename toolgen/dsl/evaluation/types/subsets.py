@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from toolgen.shapes.constraints import LIMITS, Constraint, exact_number, given
+from toolgen.shapes.constraints import LIMITS, exact_number, given
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
     ArrayType,
@@ -36,6 +35,8 @@ def is_within(source: DataType, target: DataType) -> bool:
             return not any(validator.issues(value) for value in source.values)
         case ScalarType(), StringType():
             return target == StringType()
+        case ScalarType(), ScalarType():
+            return _within_limits(source, target)
         case StringType(), StringType():
             forms = (target.pattern, target.format)
             return _within_limits(source, target) and forms in ((None, None), (source.pattern, source.format))
@@ -52,8 +53,12 @@ def is_within(source: DataType, target: DataType) -> bool:
 
 def _within_limits(source: DataType, target: DataType) -> bool:
     """Return whether what the limits of the source let pass, those of the target let pass too."""
-    if not _lowest(source) >= _lowest(target) or not _highest(source) <= _highest(target):
-        return False
+    for row, _ in given(target, LIMITS):
+        if row.side is None:
+            continue
+        one, other = _outermost(source, row.side), _outermost(target, row.side)
+        if one is None or other is None or (one < other if row.side == "low" else one > other):
+            return False
     return all(
         isinstance(source, NumberType) and _step(source) % exact_number(step) == 0
         for row, step in given(target, LIMITS)
@@ -61,28 +66,25 @@ def _within_limits(source: DataType, target: DataType) -> bool:
     )
 
 
-def _lowest(type_: DataType) -> tuple[Any, bool]:
-    """Return the lower limit and whether it is itself left out; of two, the one that says more."""
+def _outermost(type_: DataType, side: str) -> tuple[Any, bool] | None:
+    """Return the limit on a side, of two the one that says more; None where there is none.
+
+    With it a flag that orders limits of one value: an exclusive one comes later on the low side, earlier on
+    the high side.
+    """
     whole = isinstance(type_, NumberType) and type_.integer
-    limits = [
-        (limit + 1, False) if whole and row.is_exclusive else (limit, row.is_exclusive)
-        for row, limit in _sides(type_, "low")
-    ]
-    return max(limits, default=(float("-inf") if isinstance(type_, NumberType) else 0, False))
-
-
-def _highest(type_: DataType) -> tuple[Any, bool]:
-    """Return the upper limit and whether it is itself in; of two, the one that says more."""
-    whole = isinstance(type_, NumberType) and type_.integer
-    limits = [
-        (limit - 1, True) if whole and row.is_exclusive else (limit, not row.is_exclusive)
-        for row, limit in _sides(type_, "high")
-    ]
-    return min(limits, default=(float("inf"), True))
-
-
-def _sides(type_: DataType, side: str) -> Iterator[tuple[Constraint, Fraction]]:
-    return ((row, exact_number(limit)) for row, limit in given(type_, LIMITS) if row.side == side)
+    limits = []
+    for row, limit in given(type_, LIMITS):
+        if row.side == side:
+            exact = exact_number(limit) if isinstance(limit, int | float) else limit
+            if whole and row.is_exclusive:
+                limits.append((exact + (1 if side == "low" else -1), side == "high"))
+            else:
+                limits.append((exact, row.is_exclusive == (side == "low")))
+    if side == "high":
+        return min(limits, default=None)
+    sizes = isinstance(type_, StringType | ArrayType | MapType)
+    return max(limits, default=(0, False) if sizes else None)
 
 
 def _step(type_: NumberType) -> Fraction | float:

@@ -19,7 +19,6 @@ from toolgen.shapes.fields import (
     NullableType,
     ObjectType,
     RefType,
-    ScalarType,
     StringType,
     UnionType,
 )
@@ -31,7 +30,7 @@ from ...foreign import JSONSchema
 from ..checks.arguments import BROKEN
 from ..checks.names import Unique, check_identifier, check_key, described
 from ..report import RelatedSource, Report, closest, suggestion
-from .constraints import Subject, constraints_of, enum_type, lengths, number_type, string_type
+from .constraints import Subject, constraints_of, enum_type, lengths, number_type, scalar_type, string_type
 from .drawn import WHOLE, Fields, Projection
 from .foreign import foreign
 from .members import Member, members
@@ -247,7 +246,7 @@ class Types:
             case IntWord() | FloatWord():
                 return number_type(given, isinstance(word, IntWord), subject) or UNKNOWN
             case ScalarWord():
-                return ScalarType(kind=word.kind)
+                return scalar_type(word.kind, given, subject) or UNKNOWN
             case Enum():
                 return self._enums.get(word.name) or UNKNOWN
             case Type():

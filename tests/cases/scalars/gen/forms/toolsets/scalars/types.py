@@ -10,7 +10,16 @@ from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field, JsonValue
-from toolgen.runtime import AnyJson, Email, Hostname, IPv4, IPv6, ToolModel, Url
+from toolgen.runtime import (
+    AnyJson,
+    Email,
+    Hostname,
+    IPv4,
+    IPv6,
+    Nullable,
+    ToolModel,
+    Url,
+)
 
 
 class RequiredPayload(ToolModel):
@@ -99,6 +108,25 @@ class ConstraintsPayload(ToolModel):
     address6: Annotated[IPv6 | None, Field(description="A longer one.")] = None
     percent: Annotated[int, Field(description="A share.", ge=0, le=100, multiple_of=5)] = 50
     ratio: Annotated[float, Field(description="A ratio.", gt=0, lt=1.5)]
+    day: Annotated[
+        dt.date,
+        Field(description="A day of the year", ge=dt.date(2026, 1, 1), lt=dt.date(2027, 1, 1)),
+    ] = dt.date(2026, 2, 28)
+    since: Annotated[
+        dt.datetime,
+        Field(description="An instant of it.", gt=dt.datetime(2026, 1, 1, tzinfo=dt.UTC)),
+    ]
+    wait: Annotated[
+        dt.timedelta | None,
+        Field(description="A wait.", ge=dt.timedelta(), le=dt.timedelta(days=1)),
+    ] = None
+    price: Annotated[
+        Nullable[Annotated[Decimal, Field(ge=Decimal("0.01"))]], Field(description="A price.")
+    ] = None
+    days: Annotated[
+        list[Annotated[dt.date, Field(le=dt.date(2026, 12, 31))]] | None,
+        Field(description="Several days."),
+    ] = None
     words: Annotated[
         list[Annotated[str, Field(min_length=1)]] | None,
         Field(description="Words.", min_length=1, max_length=3),
