@@ -176,6 +176,7 @@ FITS: Mapping[str, tuple[Attribute, Attribute]] = {
     "enum into a String that takes each": (attribute(STATE), attribute(String, pattern="^o", max_length=3)),
     "enum into an Int range": (attribute(Int, enum=(1, 2)), attribute(Int, minimum=1)),
     "shorter array": (attribute(ArrayOf(Int), max_length=2), attribute(ArrayOf(Int), max_length=3)),
+    "unique items into any": (attribute(ArrayOf(Int), unique_items=True), attribute(ArrayOf(Int))),
     "the same instants": (
         attribute(DateTime, minimum=dt.datetime(2026, 1, 1, 2, tzinfo=dt.timezone(dt.timedelta(hours=2)))),
         attribute(DateTime, minimum=dt.datetime(2026, 1, 1, tzinfo=dt.UTC)),
@@ -227,6 +228,7 @@ ALLOWS_MORE: Mapping[str, tuple[Attribute, Attribute]] = {
     "enum into an Int range": (attribute(Int, enum=(1, 2)), attribute(Int, maximum=1)),
     "items": (attribute(ArrayOf(String)), attribute(ArrayOf(String(max_length=5)))),
     "array length": (attribute(ArrayOf(Int)), attribute(ArrayOf(Int), max_length=3)),
+    "items that may be the same": (attribute(ArrayOf(Int)), attribute(ArrayOf(Int), unique_items=True)),
     "map keys": (attribute(MapOf(String, Int)), attribute(MapOf(String(max_length=1), Int))),
     "map values": (attribute(MapOf(String, Int)), attribute(MapOf(String, Int(minimum=0)))),
     "map length": (attribute(MapOf(String, Int)), attribute(MapOf(String, Int), min_length=1)),

@@ -71,6 +71,9 @@ Device = Type(
     Attribute("volume", Int, "Volume.", min_length=3),
     Attribute("step", Int, "Step.", minimum=1, maximum=9, multiple_of=10),
     Attribute("since", Date, "First day.", minimum=date(2026, 2, 1), maximum=date(2026, 1, 1)),
+    Attribute("rank", Int, "Rank.", unique_items=True),  # type: ignore[arg-type]
+    Attribute("ranks", ArrayOf(Int), "Ranks.", unique_items=1),  # type: ignore[arg-type]
+    Attribute("badges", ArrayOf(Int), "Badges.", unique_items=True, default=[1, 2, 1]),
     Attribute("until", Date, "Last day.", maximum="2026-12-31"),  # type: ignore[arg-type]
     Attribute("at", DateTime, "Instant.", minimum=datetime(2026, 1, 1)),  # noqa: DTZ001
     Attribute("price", Decimal, "Price.", minimum=0),  # type: ignore[arg-type]

@@ -148,8 +148,9 @@ def types(
             return draw(st.sampled_from(named))  # type: ignore[no-any-return]  # hypothesis' draw
         case "array":
             inner = draw(types([*named, *_ahead(later)], later, depth - 1, may_open=may_open))
-            lengths = draw(st.sampled_from([{}, {"max_length": 3}]))
-            lists = None if inner.values is None else st.lists(inner.values, max_size=2)
+            lengths = draw(st.sampled_from([{}, {"max_length": 3}, {"unique_items": True}]))
+            most = 1 if "unique_items" in lengths else 2
+            lists = None if inner.values is None else st.lists(inner.values, max_size=most)
             return Drawn(word=dsl.ArrayOf(inner.word, **lengths), values=lists)
         case "map":
             inner = draw(types([*named, *_ahead(later)], later, depth - 1, may_open=may_open))

@@ -59,6 +59,14 @@ scalars: st.SearchStrategy[DataType] = st.one_of(
     st.sampled_from([2**53, 2**53 + 1]).map(lambda most: NumberType(integer=False, exclusive_maximum=most)),
     st.sampled_from([EnumType(values=("a", "b")), EnumType(values=("stop",)), EnumType(values=(1, 5))]),
 )
+UNIQUE: tuple[DataType, ...] = (
+    StringType(max_length=1),
+    NumberType(integer=False),
+    ScalarType(kind="any"),
+    ScalarType(kind="boolean"),
+    ArrayType(items=NumberType(integer=True)),
+)
+"""Items that are one value just where JSON Schema says so."""
 KINDS = UnionType(
     tag="kind",
     branches=(("stop", RefType(name="Stop")), ("kind", RefType(name="Kind"))),
@@ -67,6 +75,7 @@ types: st.SearchStrategy[DataType] = st.recursive(
     st.one_of(scalars, st.just(KINDS), st.just(RefType(name="Node"))),
     lambda inner: st.one_of(
         st.builds(ArrayType, items=inner, max_length=st.sampled_from([None, 2])),
+        st.builds(ArrayType, items=st.sampled_from(UNIQUE), unique_items=st.just(True)),
         st.builds(MapType, values=inner, keys=st.sampled_from([StringType(), StringType(pattern="^[a-x]")])),
         inner.filter(lambda type_: not _nullable(type_)).map(lambda type_: NullableType(inner=type_)),
     ),

@@ -120,12 +120,25 @@ def test_a_schema_that_words_cannot_say_is_a_file_as_its_author_wrote_it(tmp_pat
 
 
 def test_one_property_that_words_cannot_say_leaves_words_to_the_others(tmp_path: Path) -> None:
-    tags = {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "description": "Labels."}
+    tags = {"type": "array", "contains": {"const": "a"}, "description": "Labels."}
     found = imported(tool("find", object_({"query": {"type": "string"}, "tags": tags})))
-    text = 'JSONSchema({"type": "array", "items": {"type": "string"}, "uniqueItems": True})'
+    text = 'JSONSchema({"type": "array", "contains": {"const": "a"}})'
     assert text in found.files["tools.py"]
     assert '"Labels."' in found.files["tools.py"]
     assert 'Attribute("query", String, "Query.")' in found.files["tools.py"]
+    assert errors(built(found, tmp_path)) == []
+
+
+def test_items_that_differ_are_words_where_they_are_plain(tmp_path: Path) -> None:
+    """Of other items two texts may be one value in a design: the schema stays where it is."""
+    names = {**UNIQUE, "items": {"enum": ["a", "b"]}, "minItems": 1, "default": ["a"]}
+    twice = {**UNIQUE, "items": {"type": "integer"}, "default": [1, 1]}
+    arguments = object_({"names": names, "twice": twice, "all": UNIQUE, "tags": {**UNIQUE, "items": True}})
+    found = imported(tool("find", arguments))
+    module = found.files["tools.py"]
+    assert "min_length=1, unique_items=True" in module.replace("\n", " ").replace("  ", "")
+    assert 'Attribute("twice", ArrayOf(Int), "Twice.", unique_items=True)' in module
+    assert 'Attribute("all", JSONSchema({"type": "array", "uniqueItems": True}), "All.")' in module
     assert errors(built(found, tmp_path)) == []
 
 

@@ -159,6 +159,7 @@ def test_all_issues_come_in_one_pass() -> None:
 
 
 HOUR = dt.timedelta(hours=1)
+DAY = "2026-01-31T10:00:00"
 
 
 @pytest.mark.parametrize(
@@ -199,3 +200,27 @@ def test_bounds_are_compared_by_what_a_text_says(
         limit = message.split()[-1]
         expected = FieldIssue(keys=(), constraint="invalid_range", message=message, limit=limit)
         assert validator.issues(text) == (expected,)
+
+
+@pytest.mark.parametrize(
+    ("items", "different", "same"),
+    [
+        (ScalarType(kind="any"), [1, True, "1", None, [1], {"a": 1}], [1, "a", 1.0]),
+        (ScalarType(kind="any"), [[1, 2], [2, 1], 0, False], [{"a": 1, "b": [2]}, {"b": [2.0], "a": 1}]),
+        (NumberType(integer=False), [0.1, 0.2, 2**53, 2**53 + 1], [0.5, 2, 2.0]),
+        (ScalarType(kind="decimal"), ["1.0", "1.00"], ["1.0", "1.0"]),
+        (ScalarType(kind="datetime"), [f"{DAY}Z", f"{DAY}+01:00"], [f"{DAY}Z", f"{DAY}+00:00"]),
+        (ScalarType(kind="duration"), ["PT1H", "P1D"], ["PT24H", "P1D"]),
+    ],
+)
+def test_items_that_have_to_differ(items: DataType, different: list[Json], same: list[Json]) -> None:
+    """Equality is that of JSON Schema, of what the codec would write."""
+    validator = Validator(ArrayType(items=items, unique_items=True), {})
+    message = "must not hold the same item twice"
+    assert validator.issues(different) == ()
+    assert validator.issues(same) == (FieldIssue(keys=(), constraint="invalid_value", message=message),)
+
+
+def test_a_long_array_is_not_compared() -> None:
+    validator = Validator(ArrayType(items=StringType(), max_length=2, unique_items=True), {})
+    assert [issue.constraint for issue in validator.issues(["a", "a", "a"])] == ["invalid_length"]

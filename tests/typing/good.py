@@ -78,6 +78,7 @@ PRIMITIVES = Object(
     Attribute("date", Date, "Day.", default=dt.date(2026, 1, 31)),
     Attribute("datetime", DateTime, "Instant.", default=NOW),
     Attribute("duration", Duration, "Span.", default=dt.timedelta(hours=1), minimum=dt.timedelta(0)),
+    Attribute("tags", ArrayOf(String, unique_items=True), "Labels.", unique_items=True),
     Attribute("day", Date(minimum=dt.date(2026, 1, 1)), "Day.", maximum=dt.date(2026, 12, 31)),
     Attribute("past", DateTime(exclusive_maximum=NOW), "Instant."),
     Attribute("uuid", Uuid, "Identifier.", default=UUID(int=0)),

@@ -86,7 +86,8 @@ class Speller:
             case ScalarType():
                 return Spelled(type=self._scalar(type_.kind), constraints=self._bounds(type_))
             case ArrayType():
-                return Spelled(type=f"list[{self.nested(type_.items)}]", constraints=_limits(type_))
+                name = self._imports.name(RUNTIME, "UniqueItems") if type_.unique_items else "list"
+                return Spelled(type=f"{name}[{self.nested(type_.items)}]", constraints=_limits(type_))
             case MapType():
                 keys, values = self.nested(type_.keys), self.nested(type_.values)
                 return Spelled(type=f"dict[{keys}, {values}]", constraints=_limits(type_))

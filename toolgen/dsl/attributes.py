@@ -6,7 +6,7 @@ from typing import Final
 
 from toolgen.shapes.fields import MISSING, Missing
 
-from .datatypes import Bound, Choice, DataType, Length, Text, Value, written
+from .datatypes import Bound, Choice, DataType, Flag, Length, Text, Value, written
 from .word import Word
 
 
@@ -17,7 +17,7 @@ class Attribute(Word):
     """
 
     name: Final[str]
-    type: Final[DataType[object, object, object, object, object] | str]
+    type: Final[DataType[object, object, object, object, object, object] | str]
     description: Final[str]
     constraints: Final[dict[str, object]]
     required: Final[bool]
@@ -29,7 +29,7 @@ class Attribute(Word):
     def __init__(
         self,
         name: str,
-        type: DataType[Value, Choice, Bound, Length, Text] | str,
+        type: DataType[Value, Choice, Bound, Length, Text, Flag] | str,
         description: str,
         *,
         required: bool = False,
@@ -42,6 +42,7 @@ class Attribute(Word):
         multiple_of: Bound | None = None,
         min_length: Length | None = None,
         max_length: Length | None = None,
+        unique_items: Flag | None = None,
         pattern: Text | None = None,
         format: Text | None = None,
         title: str | None = None,
@@ -61,6 +62,7 @@ class Attribute(Word):
             multiple_of=multiple_of,
             min_length=min_length,
             max_length=max_length,
+            unique_items=unique_items,
             pattern=pattern,
             format=format,
         )

@@ -69,37 +69,52 @@ class Object(Unconstrained[dict[str, Anything]]):
         self.open = open
 
 
-class ArrayOf(DataType[list[Value], NotOnThisType, NotOnThisType, int, NotOnThisType]):
+class ArrayOf(DataType[list[Value], NotOnThisType, NotOnThisType, int, NotOnThisType, bool]):
     """A list of one type; lengths count items.
 
     Example: `ArrayOf(String(min_length=1), max_length=10)`
     """
 
-    items: Final[DataType[object, object, object, object, object] | str]
+    items: Final[DataType[object, object, object, object, object, object] | str]
 
     @overload
     def __init__(
-        self, items: Holds[Value], *, min_length: int | None = None, max_length: int | None = None
+        self,
+        items: Holds[Value],
+        *,
+        min_length: int | None = None,
+        max_length: int | None = None,
+        unique_items: bool | None = None,
     ) -> None: ...
     @overload
     def __init__(
-        self: ArrayOf[Anything], items: str, *, min_length: int | None = None, max_length: int | None = None
+        self: ArrayOf[Anything],
+        items: str,
+        *,
+        min_length: int | None = None,
+        max_length: int | None = None,
+        unique_items: bool | None = None,
     ) -> None: ...
     def __init__(
-        self, items: Holds[Anything] | str, *, min_length: int | None = None, max_length: int | None = None
+        self,
+        items: Holds[Anything] | str,
+        *,
+        min_length: int | None = None,
+        max_length: int | None = None,
+        unique_items: bool | None = None,
     ) -> None:
-        super().__init__(min_length=min_length, max_length=max_length)
+        super().__init__(min_length=min_length, max_length=max_length, unique_items=unique_items)
         self.items = items
 
 
-class MapOf(DataType[dict[str, Value], NotOnThisType, NotOnThisType, int, NotOnThisType]):
+class MapOf(DataType[dict[str, Value], NotOnThisType, NotOnThisType, int, NotOnThisType, NotOnThisType]):
     """An object with free keys; lengths count keys.
 
     Example: `MapOf(String(pattern="^[a-z]+$"), Float)`
     """
 
     keys: Final[StringWord]
-    values: Final[DataType[object, object, object, object, object] | str]
+    values: Final[DataType[object, object, object, object, object, object] | str]
 
     @overload
     def __init__(
@@ -138,7 +153,7 @@ class Nullable(Unconstrained[Value | None]):
     Example: `Nullable(String)`
     """
 
-    inner: Final[DataType[object, object, object, object, object] | str]
+    inner: Final[DataType[object, object, object, object, object, object] | str]
 
     @overload
     def __init__(self, inner: Holds[Value]) -> None: ...

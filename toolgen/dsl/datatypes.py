@@ -26,6 +26,8 @@ Length = TypeVar("Length")
 """What `min_length` and `max_length` are."""
 Text = TypeVar("Text")
 """What `pattern` and `format` are."""
+Flag = TypeVar("Flag")
+"""What `unique_items` is."""
 
 
 @final
@@ -33,7 +35,7 @@ class NotOnThisType:
     """Stands where a type cannot hold a constraint; it has no values to pass."""
 
 
-class DataType(Word, Generic[Value, Choice, Bound, Length, Text]):
+class DataType(Word, Generic[Value, Choice, Bound, Length, Text, Flag]):
     """A type of the language, and which constraints it can hold."""
 
     constraints: Final[dict[str, object]]
@@ -44,15 +46,17 @@ class DataType(Word, Generic[Value, Choice, Bound, Length, Text]):
         self.constraints = written(**constraints)
 
     def _invariant(
-        self, value: Value, choice: Choice, bound: Bound, length: Length, text: Text
-    ) -> tuple[Value, Choice, Bound, Length, Text]:
+        self, value: Value, choice: Choice, bound: Bound, length: Length, text: Text, flag: Flag
+    ) -> tuple[Value, Choice, Bound, Length, Text, Flag]:
         """Return what came in; it only pins the type variables."""
-        return value, choice, bound, length, text
+        return value, choice, bound, length, text, flag
 
 
-Holds: TypeAlias = DataType[Value, Anything, Anything, Anything, Anything]
+Holds: TypeAlias = DataType[Value, Anything, Anything, Anything, Anything, Anything]
 """A type by its Python value alone."""
-Unconstrained: TypeAlias = DataType[Value, NotOnThisType, NotOnThisType, NotOnThisType, NotOnThisType]
+Unconstrained: TypeAlias = DataType[
+    Value, NotOnThisType, NotOnThisType, NotOnThisType, NotOnThisType, NotOnThisType
+]
 """A type that holds no constraints."""
 
 
@@ -61,7 +65,7 @@ def written(**constraints: object) -> dict[str, object]:
     return {keyword: value for keyword, value in constraints.items() if value is not None}
 
 
-class StringWord(DataType[str, str, NotOnThisType, int, str]):
+class StringWord(DataType[str, str, NotOnThisType, int, str, NotOnThisType]):
     """The word `String`, and what it gives when it is called."""
 
     def __call__(
@@ -78,7 +82,7 @@ class StringWord(DataType[str, str, NotOnThisType, int, str]):
         )
 
 
-class IntWord(DataType[int, int, int, NotOnThisType, NotOnThisType]):
+class IntWord(DataType[int, int, int, NotOnThisType, NotOnThisType, NotOnThisType]):
     """The word `Int`, and what it gives when it is called."""
 
     def __call__(
@@ -101,7 +105,7 @@ class IntWord(DataType[int, int, int, NotOnThisType, NotOnThisType]):
         )
 
 
-class FloatWord(DataType[float, NotOnThisType, float, NotOnThisType, NotOnThisType]):
+class FloatWord(DataType[float, NotOnThisType, float, NotOnThisType, NotOnThisType, NotOnThisType]):
     """The word `Float`, and what it gives when it is called."""
 
     def __call__(
@@ -122,7 +126,7 @@ class FloatWord(DataType[float, NotOnThisType, float, NotOnThisType, NotOnThisTy
         )
 
 
-class ScalarWord(DataType[Value, NotOnThisType, Bound, NotOnThisType, NotOnThisType]):
+class ScalarWord(DataType[Value, NotOnThisType, Bound, NotOnThisType, NotOnThisType, NotOnThisType]):
     """A primitive with a form of its own: `Boolean`, `DateTime`."""
 
     kind: Final[ScalarKind]

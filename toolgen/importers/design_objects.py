@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from toolgen.schema_reader import read
 from toolgen.schema_reader.keywords import CONSTRAINTS
+from toolgen.shapes.constraints import FLAGS
 from toolgen.shapes.fields import Foreign
 
 from .design_types import TypeTable
@@ -18,6 +19,8 @@ from .words_limits import Classes, Node, NotInWordsError, target
 _INSIDE_VALUES: Final = frozenset(["default", "examples", "enum", "const"])
 _INEXACT: Final = "types do not say all that the schema says"
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+_FLAGS: Final = tuple(row.keyword for row in FLAGS)
+_PLAIN: Final = ("string", "integer", "number", "boolean")
 _MOST_READ: Final = 200_000
 """Values of definitions that are read again for each property that refers to one."""
 _APART: Final = frozenset(["type", "properties", "required", "additionalProperties"])
@@ -81,10 +84,18 @@ def _with_leaves(foreign: Foreign, class_name: str) -> Shape:
     if len(referring) * _size(beside) > _MOST_READ:
         raise NotInWordsError("its properties are too many to read one by one")
     leaves: dict[str, Node] = {}
+    flags: dict[str, Node] = {}
     rest: dict[str, Node] = {}
     for key, property_ in properties.items():
         held = beside if key in referring else {}
         classes, is_exact = _read({"properties": {key: property_}, **held}, class_name)
+        flags[key] = {}
+        if classes and not is_exact and isinstance(property_, dict):
+            plain = _without_flags(property_, classes[class_name]["properties"][key])
+            found, is_plain = _read({"properties": {key: plain}, **held}, class_name)
+            if is_plain and _is_plain_array(found[class_name]["properties"][key]):
+                flags[key] = {word: True for word in _FLAGS if property_.get(word) is True}
+                classes, is_exact, property_ = found, True, plain
         if not classes:  # it refers to what stands elsewhere, which may become a leaf
             raise NotInWordsError(_INEXACT)
         rest[key] = property_
@@ -94,9 +105,22 @@ def _with_leaves(foreign: Foreign, class_name: str) -> Shape:
             rest[key] = said
             leaf(leaves[key])
     classes, is_exact = _read({**schema, "properties": rest}, class_name)
-    if not leaves or not is_exact:
+    if not (leaves or any(flags.values())) or not is_exact:
         raise NotInWordsError(_INEXACT)
+    for key, node in classes[class_name]["properties"].items():
+        node.update(flags[key])
     return Shape(root=foreign.root, classes=classes, as_written=leaves)
+
+
+def _without_flags(property_: Node, node: Node) -> Node:
+    """Return a property without the constraints that only rules check, and a default that breaks them."""
+    kept = {word: value for word, value in property_.items() if word not in _FLAGS}
+    return {word: value for word, value in kept.items() if word != "default" or word in node}
+
+
+def _is_plain_array(node: Node) -> bool:
+    """Return whether a node is an array of values that are one in a design where they are one in JSON."""
+    return node.get("type") == "array" and ("enum" in node["items"] or node["items"].get("type") in _PLAIN)
 
 
 def _size(value: object) -> int:

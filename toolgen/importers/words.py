@@ -13,7 +13,7 @@ from dataclasses import field as dataclass_field
 from typing import Any, Final
 
 from toolgen.shapes import naming
-from toolgen.shapes.constraints import CONSTRAINTS, LIMITS, limits_of
+from toolgen.shapes.constraints import CONSTRAINTS, FLAGS, LIMITS, limits_of
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.lexical import STRING_FORMATS
 
@@ -24,7 +24,9 @@ from .words_limits import target as class_of
 from .words_types import TypePlan, type_plan
 from .words_values import TYPED_FORMATS, holds
 
-_CONSTRAINTS: Final = {row.keyword: row.name for row in CONSTRAINTS if row in LIMITS or row.name == "pattern"}
+_CONSTRAINTS: Final = {
+    row.keyword: row.name for row in CONSTRAINTS if row in (*LIMITS, *FLAGS) or row.name == "pattern"
+}
 (_STEP,) = limits_of("number", "step")
 _MOST_ATTRIBUTES: Final = 2000
 """In one place; branches that are written out in many places could be without end."""

@@ -13,6 +13,7 @@ from toolgen.shapes.design.model import (
     Nullable,
     OpenModel,
     ToolModel,
+    UniqueItems,
     Url,
 )
 from toolgen.shapes.foreign.model import Foreign, SchemaModel
@@ -153,6 +154,7 @@ __all__ = [
     "Trace",
     "TraceStep",
     "Unfinished",
+    "UniqueItems",
     "UnknownArtifactError",
     "UnknownToolError",
     "Url",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import Final
 
+from toolgen.contract.json_value import identity
+
 from .engine import refused
 from .keywords import CONSTRAINTS, Schema
-from .merging import identity, types_of
+from .merging import types_of
 from .problems import Problem
 from .scalars import kind_of
 from .survey import Survey

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
-from toolgen.shapes.constraints import LIMITS, lengths_of, limits_of
+from toolgen.shapes.constraints import FLAGS, LIMITS, lengths_of, limits_of
 
 Schema: TypeAlias = dict[str, Any]
 """A JSON Schema object under reading; its values are JSON."""
@@ -38,8 +38,7 @@ NUMBER_WORDS: Final = tuple(row.keyword for row in limits_of("number"))
 ARRAY_WORDS: Final = (
     "items",
     "prefixItems",
-    *(row.keyword for row in limits_of("array")),
-    "uniqueItems",
+    *(row.keyword for row in (*limits_of("array"), *FLAGS)),
     "contains",
     "unevaluatedItems",
 )
@@ -104,6 +103,7 @@ def trivial(schema: object) -> bool:
 
 
 _LEAST_SIZES: Final = frozenset(row.keyword for row in LIMITS if row.takes == "length" and row.side == "low")
+_FLAGS: Final = frozenset(row.keyword for row in FLAGS)
 _, _MOST_ITEMS = lengths_of("array")
 
 
@@ -113,7 +113,7 @@ def idle(word: str, schema: Schema) -> bool:
     match word:
         case _ if word in _LEAST_SIZES:
             return bool(value == 0)
-        case "uniqueItems":
+        case _ if word in _FLAGS:
             return not value or schema.get(_MOST_ITEMS, 2) <= 1
         case "pattern" | "required" | "dependentRequired" | "dependentSchemas" | "allOf":
             return not value or (word == "allOf" and all(map(trivial, value)))

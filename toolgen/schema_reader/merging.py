@@ -9,7 +9,8 @@ import math
 from collections.abc import Iterable
 from typing import Any, Final
 
-from toolgen.shapes.constraints import LIMITS, limits_of
+from toolgen.contract.json_value import identity
+from toolgen.shapes.constraints import FLAGS, LIMITS, limits_of
 
 from .keywords import CONSTRAINTS, Schema, Subschema, idle, never, trivial
 from .survey import Survey
@@ -19,6 +20,7 @@ NEVER: Final[Schema] = {"not": {}}
 
 _TIGHTER: Final = {row.keyword: row.tighter for row in LIMITS if row.side}
 """Returns the limit that holds where two hold."""
+_FLAGS: Final = frozenset(row.keyword for row in FLAGS)
 (_STEP,) = limits_of("integer", "step")
 _OBJECT: Final = frozenset(("properties", "additionalProperties", "patternProperties"))
 _UNMERGED: Final = (
@@ -182,7 +184,7 @@ class Merger:
         """Return the value of a keyword that holds where both values hold; None if none can hold."""
         if (tighter := _TIGHTER.get(word)) is not None:
             return tighter(one, other)
-        if word == "uniqueItems":
+        if word in _FLAGS:
             return one or other
         if word == "type":
             return _common_types(types_of(one), types_of(other)) or None
@@ -237,16 +239,3 @@ def _common_types(one: list[str], other: list[str]) -> list[str]:
     if ("integer" in one and "number" in other) or ("number" in one and "integer" in other):
         common.append("integer")
     return common
-
-
-def identity(value: Any) -> Any:
-    """Return a key that is equal for values that JSON Schema holds equal: 1 and 1.0, never 1 and true."""
-    match value:
-        case bool():
-            return "boolean", value
-        case list():
-            return "array", tuple(map(identity, value))
-        case dict():
-            return "object", frozenset((key, identity(inner)) for key, inner in value.items())
-        case _:
-            return "scalar", value

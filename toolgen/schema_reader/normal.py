@@ -11,7 +11,7 @@ from collections import deque
 from typing import Any, Final
 
 from toolgen.shapes import naming
-from toolgen.shapes.constraints import lengths_of
+from toolgen.shapes.constraints import FLAGS, lengths_of
 
 from . import scalars, unions
 from .keywords import ANNOTATIONS, CONSTRAINTS, TYPED_WORDS, Schema, Subschema, idle, trivial
@@ -29,6 +29,7 @@ _MOST_LEVELS: Final = 50
 """Objects, arrays, maps and unions inside each other. pydantic needs about fourteen frames for a level, and
 Python has a thousand for everything."""
 
+_FLAGS: Final = tuple(row.keyword for row in FLAGS)
 _LEAST, _MOST = lengths_of("array")
 
 
@@ -236,7 +237,7 @@ class Normal:
 
     def _array(self, flat: Schema, name: str) -> Node:
         node: Node = {"type": "array", **scalars.sizes(flat, "array", self.losses)}
-        for word in ("uniqueItems", "prefixItems", "unevaluatedItems"):
+        for word in (*_FLAGS, "prefixItems", "unevaluatedItems"):
             if word in flat and not idle(word, flat):
                 self.losses.note(word)
         if "contains" in flat and not idle("contains", flat):

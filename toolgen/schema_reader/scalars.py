@@ -5,12 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
+from toolgen.contract.json_value import identity
 from toolgen.shapes.constraints import Holder, lengths_of, limits_of
 from toolgen.shapes.patterns import PatternError, to_rust
 
 from .engine import accepts_scalar
 from .keywords import NUMBER_WORDS, STRING_WORDS, Schema
-from .merging import Losses, identity, types_of
+from .merging import Losses, types_of
 
 Node: TypeAlias = dict[str, Any]
 """A node of the normal form."""

@@ -30,8 +30,8 @@ IssueCode = Literal[
 """What an issue says is wrong, in one word."""
 Holder: TypeAlias = Literal["string", "integer", "number", "array", "map"] | ScalarKind
 """A kind of type that constraints are written for."""
-Takes = Literal["choice", "bound", "step", "length", "text"]
-"""What is written for a constraint: values, a limit of the value, a step, a limit of the size, a text."""
+Takes = Literal["choice", "bound", "step", "length", "flag", "text"]
+"""What is written: values, a limit of the value, a step, a limit of the size, whether it holds, a text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,6 +256,15 @@ CONSTRAINTS: Final = (
         compare=le,
     ),
     Constraint(
+        name="unique_items",
+        keyword="uniqueItems",
+        holders=("array",),
+        takes="flag",
+        code="invalid_value",
+        error="unique_items",
+        message="must not hold the same item twice",
+    ),
+    Constraint(
         name="min_length",
         keyword="minProperties",
         holders=("map",),
@@ -302,6 +311,10 @@ LIMITS: Final = tuple(row for row in CONSTRAINTS if row.compare is not None)
 """The constraints that compare a value, or its size, with a limit."""
 
 
+FLAGS: Final = tuple(row for row in CONSTRAINTS if row.takes == "flag")
+"""The constraints that a type has or has not."""
+
+
 def held_by(holder: Holder) -> tuple[Constraint, ...]:
     """Return the constraints that a kind of type takes."""
     return tuple(row for row in CONSTRAINTS if holder in row.holders)
@@ -339,7 +352,8 @@ def given(type_: DataType, rows: Iterable[Constraint] = CONSTRAINTS) -> Iterator
     """Yield those of the constraints that a type has, each with what was written for it."""
     holder = holder_of(type_)
     for row in rows:
-        if holder in row.holders and (value := getattr(type_, row.name, None)) is not None:
+        value = getattr(type_, row.name, None) if holder in row.holders else None
+        if value is not None and value is not False:
             yield row, value
 
 

@@ -21,12 +21,14 @@ from pydantic_core import core_schema as cs
 from . import lexical as forms
 from .constraints import limits_of
 from .numbers import limited, number
+from .unique import all_different
 from .values import bytes_text, decimal_text, duration_text
 
 AnySchema = Any
 """A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
 
 _BOUNDS: Final = limits_of("datetime")
+_UNIQUE: Final = "toolgen_unique"
 _NULL_KEPT: Final = "toolgen_null_kept"
 _INNER: Final = {
     "default": ("schema",),
@@ -55,6 +57,8 @@ def exact(schema: AnySchema) -> Any:
     for key in _INNER.get(kind, ()):
         if key in node:
             node[key] = exact(node[key])
+    if kind == "list" and _UNIQUE in node.get("metadata", {}):
+        return dict(cs.no_info_after_validator_function(all_different, node))
     return _null_gives_default(node) if kind == "default" else node
 
 
@@ -90,6 +94,11 @@ def json_value_schema() -> Any:
 def null_kept(schema: AnySchema) -> Any:
     """Return the schema, marked: its null is a value, and not another way to leave a field out."""
     return {**schema, "metadata": {**schema.get("metadata", {}), _NULL_KEPT: True}}
+
+
+def unique(schema: AnySchema) -> Any:
+    """Return the schema of a list, marked: no two of its items are one value."""
+    return {**schema, "metadata": {**schema.get("metadata", {}), _UNIQUE: True}}
 
 
 def keeps_null(schema: AnySchema) -> bool:

@@ -83,6 +83,8 @@ class ArrayType:
     items: DataType
     min_length: int | None = None
     max_length: int | None = None
+    unique_items: bool = False
+    """No two items are one value (JSON Schema Validation 6.4.3), as the codec writes them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

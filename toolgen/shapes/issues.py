@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails, to_json
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
 
-from .constraints import LIMITS, Constraint, IssueCode
+from .constraints import FLAGS, LIMITS, Constraint, IssueCode
 
 Keys = tuple[int | str, ...]
 
@@ -144,6 +144,7 @@ TYPES: Final = {
 }
 BOUNDS: Final = {row.error: row for row in reversed(LIMITS) if row.error}
 """The limits by the errors of pydantic; of an array and a map, which have one error, that of the array."""
+_FLAGS: Final = {row.error: row for row in FLAGS}
 _OF_MAPS: Final = {row.error: row for row in LIMITS if "map" in row.holders}
 _EXACT_FLOATS: Final = 2**53
 _ONE: Final = {
@@ -198,6 +199,8 @@ def other_issue(keys: Keys, error: ErrorDetails) -> FieldIssue:
             return FieldIssue(keys=keys, constraint="invalid_json", message=message)
         case "string_unicode":
             return FieldIssue(keys=keys, constraint="invalid_json", message="is not JSON: not Unicode text")
+        case str(kind) if (flag := _FLAGS.get(kind)) is not None:
+            return FieldIssue(keys=keys, constraint=flag.code, message=flag.message)
         case "finite_number" | "int_parsing_size":
             return FieldIssue(keys=keys, constraint="invalid_range", message="must be a finite number")
         case _:

@@ -125,6 +125,12 @@ design = Design(
                     ),
                     Attribute("price", Nullable(Decimal(minimum=Number("0.01"))), "A price."),
                     Attribute("days", ArrayOf(Date(maximum=dt.date(2026, 12, 31))), "Several days."),
+                    Attribute(
+                        "tags", ArrayOf(String(max_length=9)), "Labels.", max_length=3, unique_items=True
+                    ),
+                    Attribute(
+                        "sets", ArrayOf(ArrayOf(Date, unique_items=True)), "Days that differ.", default=[]
+                    ),
                     Attribute("words", ArrayOf(String(min_length=1), min_length=1, max_length=3), "Words."),
                     Attribute(
                         "old", String, "Not used any more.", deprecated=True, examples=["a"], title="Old one"

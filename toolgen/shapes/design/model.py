@@ -10,7 +10,7 @@ from pydantic_core import CoreSchema
 from pydantic_core import core_schema as cs
 
 from .. import lexical as forms
-from ..exact import exact, json_value_schema, keeps_null, null_kept
+from ..exact import exact, json_value_schema, keeps_null, null_kept, unique
 
 T = TypeVar("T")
 
@@ -31,6 +31,15 @@ class _AnyJson:
         return json_value_schema()
 
 
+class _UniqueItems:
+    """Marks a list in which no two items are one value."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:
+        return unique(handler(source))
+
+
+UniqueItems = Annotated[list[T], _UniqueItems]
 Nullable = Annotated[T | None, _NullKept]
 AnyJson = Annotated[JsonValue, _AnyJson]
 Url = Annotated[str, Field(pattern=forms.URL)]

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from toolgen.contract.json_value import Json
 
-from ..constraints import LIMITS, given
+from ..constraints import FLAGS, LIMITS, given
 from ..fields import (
     MISSING,
     ArrayType,
@@ -173,7 +173,7 @@ def _nullable(schema: Schema) -> Schema:
 
 
 def _limits(type_: DataType) -> Schema:
-    return {row.keyword: plain(value) for row, value in given(type_, LIMITS)}
+    return {row.keyword: plain(value) for row, value in given(type_, (*LIMITS, *FLAGS))}
 
 
 def _sentences(text: str, stated: str) -> str:

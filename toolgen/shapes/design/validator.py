@@ -15,7 +15,7 @@ from toolgen.contract.json_value import Json
 
 from .. import lexical as forms
 from ..constraints import core_keywords
-from ..exact import exact, json_value_schema
+from ..exact import exact, json_value_schema, unique
 from ..fields import (
     ArrayType,
     DataType,
@@ -98,7 +98,8 @@ class _Builder:
                 return cast(CoreSchema, bounded)
             case ArrayType():
                 items = self.build(type_.items)
-                return cs.list_schema(items, **core_keywords(type_))
+                array = cs.list_schema(items, **core_keywords(type_))
+                return unique(array) if type_.unique_items else array
             case MapType():
                 keys, values = _string(type_.keys), self.build(type_.values)
                 return cs.dict_schema(keys, values, **core_keywords(type_))

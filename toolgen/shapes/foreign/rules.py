@@ -16,7 +16,7 @@ from jsonschema_rs import ValidationErrorKind as Kind
 
 from toolgen.contract.json_value import Json
 
-from ..constraints import LIMITS, IssueCode, limits_of
+from ..constraints import FLAGS, LIMITS, IssueCode, limits_of
 from ..issues import (
     FieldIssue,
     Findings,
@@ -204,7 +204,7 @@ class Rules:
 _MESSAGES: Final[dict[type, str]] = {
     Kind.Contains: "must hold the items that the schema's `contains` asks for, as many as it says",
     Kind.OneOfMultipleValid: "fits more than one of the alternatives, and must fit exactly one",
-    Kind.UniqueItems: "must not hold the same item twice",
+    **{getattr(Kind, row.keyword[0].upper() + row.keyword[1:]): row.message for row in FLAGS},
     Kind.UnevaluatedItems: "has more items than the schema knows",
     Kind.AdditionalItems: "has more items than the schema knows",
     Kind.FalseSchema: "is not allowed here, whatever it is",

@@ -14,10 +14,13 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaV
 from toolgen.contract.json_value import Json
 
 from .. import exact
+from ..constraints import FLAGS
 from ..lexical import BYTES, DECIMAL, DURATION
 from ..naming import title
 from ..numbers import AS_FLOAT
 from .validator import is_open, is_own
+
+(_UNIQUE,) = FLAGS
 
 _SAID: Final = ("title", "description", "default", "examples", "deprecated")
 """What stands at the end, but of an object at its beginning."""
@@ -63,10 +66,10 @@ class _Writer(GenerateJsonSchema):
         return {"type": "string", "pattern": DECIMAL}
 
     def set_schema(self, schema: Any) -> JsonSchemaValue:
-        return _without(super().set_schema(schema), "uniqueItems")
+        return _without(super().set_schema(schema), _UNIQUE.keyword)
 
     def frozenset_schema(self, schema: Any) -> JsonSchemaValue:
-        return _without(super().frozenset_schema(schema), "uniqueItems")
+        return _without(super().frozenset_schema(schema), _UNIQUE.keyword)
 
     def nullable_schema(self, schema: Any) -> JsonSchemaValue:
         return _nullable(self.generate_inner(schema["schema"]))

@@ -60,7 +60,7 @@ class Subject:
 
 
 def constraints_of(
-    word: TypeWord[Anything, Anything, Anything, Anything, Anything] | str,
+    word: TypeWord[Anything, Anything, Anything, Anything, Anything, Anything] | str,
     outer: dict[str, object],
     subject: Subject,
 ) -> dict[str, Anything]:
@@ -207,6 +207,8 @@ def _form(keyword: str, holder: Holder | None) -> tuple[str, Callable[[Anything]
     takes = _TAKES[keyword]
     if takes == "length":
         return "a whole number from 0", lambda value: is_whole(value) and value >= 0
+    if takes == "flag":
+        return "True or False", lambda value: type(value) is bool
     if takes == "text":
         return "a string", lambda value: isinstance(value, str) and _writable(value)
     if holder in _ORDERED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from toolgen.shapes.constraints import LIMITS, exact_number, given
+from toolgen.shapes.constraints import FLAGS, LIMITS, exact_number, given
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
     ArrayType,
@@ -53,6 +53,8 @@ def is_within(source: DataType, target: DataType) -> bool:
 
 def _within_limits(source: DataType, target: DataType) -> bool:
     """Return whether what the limits of the source let pass, those of the target let pass too."""
+    if any(not getattr(source, row.name) for row, _ in given(target, FLAGS)):
+        return False
     for row, _ in given(target, LIMITS):
         if row.side is None:
             continue

@@ -38,7 +38,7 @@ from .modules import UNKNOWN, Module
 from .spelling import PRIMITIVES, spelled
 from .values import ValueChecks
 
-WordType: TypeAlias = TypeWord[Anything, Anything, Anything, Anything, Anything]
+WordType: TypeAlias = TypeWord[Anything, Anything, Anything, Anything, Anything, Anything]
 AnyType: TypeAlias = WordType | str
 
 

@@ -18,6 +18,7 @@ from toolgen.runtime import (
     IPv6,
     Nullable,
     ToolModel,
+    UniqueItems,
     Url,
 )
 
@@ -127,6 +128,13 @@ class ConstraintsPayload(ToolModel):
         list[Annotated[dt.date, Field(le=dt.date(2026, 12, 31))]] | None,
         Field(description="Several days."),
     ] = None
+    tags: Annotated[
+        UniqueItems[Annotated[str, Field(max_length=9)]] | None,
+        Field(description="Labels.", max_length=3),
+    ] = None
+    sets: Annotated[list[UniqueItems[dt.date]], Field(description="Days that differ.")] = Field(
+        default_factory=list
+    )
     words: Annotated[
         list[Annotated[str, Field(min_length=1)]] | None,
         Field(description="Words.", min_length=1, max_length=3),

@@ -1,0 +1,43 @@
+"""Arrays in which no two items are one value (JSON Schema Validation 6.4.3)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pydantic import BaseModel
+from pydantic_core import PydanticCustomError, to_jsonable_python
+
+from toolgen.contract.json_value import Json, identity
+
+from .constraints import FLAGS
+from .values import plain
+
+(_UNIQUE,) = FLAGS
+_ERROR: Final[Any] = _UNIQUE.error  # a literal, to type checkers
+
+
+def all_different(items: list[Any]) -> list[Any]:
+    """Return the items.
+
+    They are compared as the codec writes them: 1 is 1.0 and not true, keys have no order, two texts of one
+    UUID are one value, and a field that is absent is its default.
+
+    Raises:
+        PydanticCustomError: two of them are one value.
+    """
+    if len({identity(_written(item)) for item in items}) < len(items):
+        raise PydanticCustomError(_ERROR, _UNIQUE.message)
+    return items
+
+
+def _written(value: Any) -> Json:
+    match value:
+        case BaseModel():
+            written: Json = to_jsonable_python(value, by_alias=True, exclude_none=True)
+            return written
+        case list():
+            return [_written(item) for item in value]
+        case dict():
+            return {key: _written(item) for key, item in value.items()}
+        case _:
+            return plain(value)
