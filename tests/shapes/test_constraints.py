@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import toolgen
-from toolgen.shapes.constraints import CONSTRAINTS, FLAGS, LIMITS, held_by
+from toolgen.shapes.constraints import CONSTRAINTS, FLAGS, LIMITS, Holder, held_by
 
 PACKAGE = Path(toolgen.__file__).parent
 TABLE = "shapes/constraints.py"
@@ -35,6 +35,7 @@ def test_a_limit_is_named_in_the_table_alone() -> None:
 
 
 def test_a_constraint_has_one_row_for_each_kind_of_type() -> None:
-    for holder in {holder for row in CONSTRAINTS for holder in row.holders}:
+    holders: set[Holder] = {holder for row in CONSTRAINTS for holder in row.holders}
+    for holder in holders:
         rows = held_by(holder)
         assert len({row.name for row in rows}) == len({row.keyword for row in rows}) == len(rows)

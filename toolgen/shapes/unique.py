@@ -13,7 +13,9 @@ from .constraints import FLAGS
 from .values import plain
 
 (_UNIQUE,) = FLAGS
-_ERROR: Final[Any] = _UNIQUE.error  # a literal, to type checkers
+_ERROR: Final[Any] = _UNIQUE.error
+_MESSAGE: Final[Any] = _UNIQUE.message
+"""As of pydantic's errors, literals to type checkers."""
 
 
 def all_different(items: list[Any]) -> list[Any]:
@@ -26,7 +28,7 @@ def all_different(items: list[Any]) -> list[Any]:
         PydanticCustomError: two of them are one value.
     """
     if len({identity(_written(item)) for item in items}) < len(items):
-        raise PydanticCustomError(_ERROR, _UNIQUE.message)
+        raise PydanticCustomError(_ERROR, _MESSAGE)
     return items
 
 
