@@ -16,6 +16,8 @@ from .values import plain
 _ERROR: Final[Any] = _UNIQUE.error
 _MESSAGE: Final[Any] = _UNIQUE.message
 """As of pydantic's errors, literals to type checkers."""
+_PLAIN: Final = frozenset((str, int, float))
+"""Classes whose values are equal in Python just where they are one value in JSON; bool is not among them."""
 
 
 def all_different(items: list[Any]) -> list[Any]:
@@ -27,7 +29,8 @@ def all_different(items: list[Any]) -> list[Any]:
     Raises:
         PydanticCustomError: two of them are one value.
     """
-    if len({identity(_written(item)) for item in items}) < len(items):
+    are_plain = _PLAIN.issuperset(map(type, items))
+    if len(set(items) if are_plain else {identity(_written(item)) for item in items}) < len(items):
         raise PydanticCustomError(_ERROR, _MESSAGE)
     return items
 
