@@ -1,4 +1,4 @@
-"""How long 1,000 tools take: to build and generate, to write and format, to import, to call first.
+"""What 1,000 tools cost: processor time to generate, to import and to call first; lines and bytes.
 
 Run: `python -m benchmarks.generate [TOOLSETS] [TOOLS]` (default 50 toolsets of 20 tools).
 """
@@ -9,37 +9,72 @@ import os
 import subprocess
 import sys
 import tempfile
-import textwrap
-import time
 from pathlib import Path
 
 DESIGN = '''
-"""A large catalogue."""
+"""A large catalogue of tools of a realistic size: eight arguments, shared types, a union, an artifact."""
 
 from toolgen.dsl import (
-    Args, Attribute, BoundedResult, Design, Enum, Int, Return, Service, String, Tool, Toolset, ArrayOf,
+    Args, ArrayOf, Artifact, Attribute, BoundedResult, DateTime, Design, Enum, Float, Int, Object, OneOf,
+    Return, Service, String, Tool, Toolset, Type,
 )
 
-State = Enum("State", "Whether it answers.", "on", "off")
+State = Enum("State", "Whether a device answers.", "online", "offline", "unknown")
+Device = Type(
+    "Device",
+    "A device on a site.",
+    Attribute("id", String, "Stable identifier.", required=True),
+    Attribute("name", String, "Name shown to people.", required=True),
+    Attribute("room", String, "Room it is in.", required=True),
+    Attribute("status", State, "Last known state.", required=True),
+    Attribute("last_seen", DateTime, "Its newest reading; absent when there never was one."),
+)
+Reading = Type(
+    "Reading",
+    "One measured value.",
+    Attribute("at", DateTime, "When it was measured.", required=True),
+    Attribute("value", Float, "What was measured, in the unit of the series.", required=True),
+)
+TimeSeries = Type(
+    "TimeSeries",
+    "The readings of one device over a period.",
+    Attribute("unit", String, "Unit of the values.", required=True),
+    Attribute("readings", ArrayOf(Reading), "Readings, oldest first.", required=True),
+)
+Order = OneOf(
+    "by",
+    name=Object(Attribute("reverse", State, "Which of them come first.")),
+    room=Object(Attribute("first", String, "The room that comes first.", required=True)),
+)
 
 
 def tool(number):
     return Tool(
-        f"tool_{{number}}",
-        f"Does number {{number}}.",
+        f"list_devices_{number}",
+        "List the devices of a site that match, page by page, with what they measured.",
         Args(
-            Attribute("site_id", String, "Site.", required=True),
-            Attribute("status", State, "Keep this state."),
-            Attribute("limit", Int, "Most to return.", minimum=1, maximum=500, default=50),
+            Attribute("site_id", String, "Site to list; get_user_data names the sites.", required=True),
+            Attribute("status", State, "Keep the devices in this state."),
+            Attribute("rooms", ArrayOf(String(min_length=1)), "Keep the devices in these rooms."),
+            Attribute("start", DateTime, "First instant of the readings, inclusive."),
+            Attribute("end", DateTime, "Last instant of the readings, exclusive."),
+            Attribute("order", Order, "What comes first."),
+            Attribute("cursor", String, "The next_cursor of the page before."),
+            Attribute("limit", Int, "Most devices to return.", minimum=1, maximum=500, default=50),
         ),
-        Return(Attribute("names", ArrayOf(String), "What was found.", required=True)),
-        BoundedResult(),
+        Return(
+            Attribute("next_cursor", String, "Cursor of the next page; absent on the last one."),
+            Attribute("devices", ArrayOf(Device), "Matching devices, by name.", required=True),
+            Attribute("summary", String, "What the readings say, in one sentence.", required=True),
+        ),
+        Artifact("time_series", TimeSeries, "Every reading, for a chart."),
+        BoundedResult(cursor="cursor", next_cursor="next_cursor"),
     )
 
 
 toolsets = [
-    Toolset(f"set_{{index}}", "Some tools.", *(tool(index * {tools} + n) for n in range({tools})))
-    for index in range({toolsets})
+    Toolset(f"set_{index}", "Some tools.", *(tool(index * TOOLS + n) for n in range(TOOLS)))
+    for index in range(TOOLSETS)
 ]
 design = Design("large", "A large catalogue.", Service("big", "All of it.", *toolsets))
 '''
@@ -51,33 +86,46 @@ from pydantic import BaseModel, Field
 class Warm(BaseModel):
     x: int = Field(default=1)
 import toolgen.runtime
-start = time.perf_counter()
+start = time.process_time()
 modules = [importlib.import_module(f"gen.big.toolsets.set_{n}") for n in range(TOOLSETS)]
 specs = [spec for module in modules for spec in module.SPECS]
-imported = time.perf_counter()
+imported = time.process_time()
 specs[0].payload.decode(b'{"site_id": "s"}')
-first = time.perf_counter()
+first = time.process_time()
 specs[1].payload.decode(b'{"site_id": "s"}')
-second = time.perf_counter()
+second = time.process_time()
+schemas = [codec.schema_json for spec in specs for codec in (spec.payload, spec.result)]
+listed = time.process_time()
 print(f"import of {len(specs)} specs     {(imported - start) * 1e3:7.1f} ms")
 print(f"first call's decode      {(first - imported) * 1e3:7.1f} ms")
 print(f"second tool's decode     {(second - first) * 1e3:7.1f} ms")
+print(f"schemas of all tools     {(listed - second) * 1e3:7.1f} ms, {sum(map(len, schemas)) / 1e6:.1f} MB")
 """
 
 
 def main(toolsets: int = 50, tools: int = 20) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder)
-        (project / "design.py").write_text(textwrap.dedent(DESIGN).format(toolsets=toolsets, tools=tools))
+        (project / "design.py").write_text(f"TOOLSETS, TOOLS = {toolsets}, {tools}\n{DESIGN}")
         (project / "pyproject.toml").write_text('[tool.toolgen]\ndesign = "design"\n')
         for label in ("toolgen gen, all new", "toolgen gen, no change"):
-            start = time.perf_counter()
+            before = os.times()
             subprocess.run([sys.executable, "-m", "toolgen", "gen"], cwd=project, check=True)
-            print(f"{label:24} {time.perf_counter() - start:7.2f} s", flush=True)
-        code = f"TOOLSETS = {toolsets}\n{IMPORT}"
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+            after = os.times()
+            seconds = after.children_user + after.children_system
+            seconds -= before.children_user + before.children_system
+            print(f"{label:24} {seconds:7.2f} s", flush=True)
+        for suffix in (".py", ".json"):
+            texts = [file.read_text("utf-8") for file in (project / "gen").rglob(f"*{suffix}")]
+            lines = [line for text in texts for line in text.splitlines() if line.strip()]
+            size = sum(map(len, texts)) / 1e6
+            print(
+                f"{suffix:6} {len(lines)} non-blank lines, the longest {max(map(len, lines))}, {size:.1f} MB"
+            )
         for label in ("without bytecode:", "with bytecode:"):
             print(label, flush=True)
+            code = f"TOOLSETS = {toolsets}\n{IMPORT}"
             subprocess.run([sys.executable, "-c", code], cwd=project, env=environment, check=True)
 
 
