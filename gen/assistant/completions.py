@@ -19,14 +19,12 @@ class SiteReportResult(ToolModel):
     details: Annotated[list[str], Field(description="What else is worth knowing.")]
 
 
-codec = CodecModule(__package__, ".completions")
+codec = CodecModule(__package__, ".completions", "completion_schemas.json")
 
 SITE_REPORT: CompletionSpec[SiteReportResult] = CompletionSpec(
     id="assistant.site_report",
     description="The state of a site in short, for somebody who was away.",
-    result=codec(
-        '{"type":"object","title":"SiteReportResult","properties":{"headline":{"type":"string","title":"Headline","description":"The most important thing."},"details":{"type":"array","items":{"type":"string"},"title":"Details","description":"What else is worth knowing."}},"required":["headline","details"],"additionalProperties":false}'
-    ),
+    result=codec("SiteReportResult"),
 )
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from toolgen.agents import Message, ToolMessage
 from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.runtime import CodecModule, SchemaModel
+from toolgen.runtime import SchemaCodec, SchemaModel
 
 from . import kills, loop
 from .decode import Decode
@@ -65,7 +65,7 @@ def test_no_kill_leaves_a_run_unfinished_or_in_disorder() -> None:
 @pytest.mark.parametrize("is_exact", [True, False])
 def test_a_codec_that_accepts_too_much_is_found(is_exact: bool) -> None:
     """Its type does not hold that items are unique; only one that is not called exact asks the schema."""
-    codec = CodecModule(None, __name__).foreign(json.dumps(UNIQUE), "Labels", is_exact=is_exact)
+    codec = SchemaCodec[Any](None, __name__, "Labels", {"Labels": json.dumps(UNIQUE)}, is_exact=is_exact)
     target = Decode([Subject(name="planted", codec=codec, documents=({"labels": ["a", "a"]},))])
     if is_exact:
         with pytest.raises(FaultFound):

@@ -15,7 +15,6 @@ from toolgen.runtime import (
     AnyJson,
     CheckedCodec,
     Codec,
-    CodecModule,
     Foreign,
     MalformedResultError,
     Nullable,
@@ -73,11 +72,9 @@ SEARCH: dict[str, Any] = {
     "additionalProperties": False,
 }
 
-CODECS = CodecModule(None, __name__)
-
 
 def foreign(schema: Json, name: str, *, is_exact: bool = True) -> SchemaCodec[Any]:
-    return CODECS.foreign(json.dumps(schema), name, is_exact=is_exact)
+    return SchemaCodec(None, __name__, name, {name: json.dumps(schema)}, is_exact=is_exact)
 
 
 def issues(codec: Codec[Any], document: Json) -> list[str]:
@@ -174,7 +171,7 @@ def test_what_is_no_json_is_one_issue(text: str, *, is_exact: bool) -> None:
 
 
 def test_a_designed_class_holds_foreign_values() -> None:
-    codec = CODECS(json.dumps(SEARCH))
+    codec = Codec[Any](None, __name__, "Search", {"Search": json.dumps(SEARCH)})
     document = {"filter": {"title": "a", "body": None, "new": None}, "numbers": [1]}
     value = codec.decode(json.dumps({**document, "note": None}))
     assert json.loads(codec.encode(value)) == document
@@ -188,8 +185,7 @@ def test_a_designed_class_holds_foreign_values() -> None:
 
 
 def test_a_designed_class_is_checked_where_foreign_values_need_it() -> None:
-    codec = CODECS(json.dumps(SEARCH), is_exact=False)
-    assert isinstance(codec, CheckedCodec)
+    codec = CheckedCodec[Any](None, __name__, "Search", {"Search": json.dumps(SEARCH)})
     assert codec.decode('{"note": null, "filter": null, "numbers": [1]}') == Search(numbers=[1])
     assert issues(codec, {"numbers": [1, 1], "filter": {"title": "a", "labels": [1, 1]}}) == [
         "$.filter.labels[0] must be a string, not an integer",
@@ -206,10 +202,11 @@ class Executor:
 
 
 def registration(*, is_exact: bool) -> ToolsetRegistration:
+    make = Codec[Any] if is_exact else CheckedCodec[Any]
     spec = ToolSpec(
         id="a.b.search",
         description="Search.",
-        payload=CODECS(json.dumps(SEARCH), is_exact=is_exact),
+        payload=make(None, __name__, "Search", {"Search": json.dumps(SEARCH)}),
         result=foreign({"type": "array", "items": UNIQUE}, "Issues", is_exact=is_exact),
     )
     return ToolsetRegistration(name="a.b", specs=(spec,), executor=Executor(), format=1)

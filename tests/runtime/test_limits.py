@@ -19,13 +19,13 @@ from toolgen.agents.planner.completions import CompletionError, CompletionSpec
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Allow,
-    CodecModule,
     ConfirmSpec,
     Continue,
     Hook,
     Limits,
     LongRunningSpec,
     Runtime,
+    SchemaCodec,
     SchemaModel,
     ToolCall,
     ToolOutcome,
@@ -347,7 +347,7 @@ DEEP = '{"left":1,"next":' * 50 + "{}" + "}" * 50
 
 @pytest.mark.parametrize("is_exact", [True, False])
 def test_alternatives_that_multiply_are_refused_with_one_issue(*, is_exact: bool) -> None:
-    codec = CodecModule(None, __name__).foreign(json.dumps(SCHEMA), "Either", is_exact=is_exact)
+    codec = SchemaCodec[Any](None, __name__, "Either", {"Either": json.dumps(SCHEMA)}, is_exact=is_exact)
     with pytest.raises(ToolValidationError) as raised:
         codec.decode(DEEP)
     assert [str(issue) for issue in raised.value.issues] == [

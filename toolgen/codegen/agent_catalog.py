@@ -7,7 +7,7 @@ from dataclasses import asdict, fields
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History, RunPolicy
-from toolgen.expr.tree import Agent, Completion, Design, Export
+from toolgen.expr.tree import Agent, Completion, Design, Export, Service
 from toolgen.shapes.design.schema import object_schema
 from toolgen.shapes.fields import Objects
 
@@ -45,6 +45,11 @@ def further_facts(design: Design, completion_objects: Mapping[str, Objects]) -> 
         for completion in service.completions
     ]
     return _said({"agents": agents, "completions": completions})
+
+
+def completion_facts(service: Service, objects: Objects) -> dict[str, Json]:
+    """Return the completions of one service."""
+    return {"completions": [_completion(completion, objects) for completion in service.completions]}
 
 
 def given(policy: RunPolicy | History) -> dict[str, object]:

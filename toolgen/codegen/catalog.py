@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from toolgen.contract.json_value import Json
+from toolgen.contract.json_value import Json, without_surrogates
 from toolgen.contract.names import FORMAT, MCP_HINTS
 from toolgen.expr.tree import Artifact, Behaviour, Confirmation, NativeTool, Tool, Toolset, UsedTool
 from toolgen.shapes.design.schema import Schema, object_schema
@@ -128,7 +127,7 @@ def document(
     ordered = sorted(entries, key=lambda one: one.id)
     canonical = f"[{','.join(one.canonical for one in ordered)}]"
     digest = f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
-    catalog = _printable(
+    catalog = without_surrogates(
         json.dumps({"format": FORMAT, "design": design, "digest": digest}, ensure_ascii=False)
     )
     tools = ",\n".join(one.text for one in ordered)
@@ -141,14 +140,9 @@ def document(
     return "{\n" + ",\n".join(f'  "{key}": {text}' for key, text in parts.items()) + "\n}\n"
 
 
-def compact(value: Json) -> str:
-    """Return JSON without spaces, characters as they are."""
-    return _printable(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-
-
 def _indented(value: Json, margin: str) -> str:
     """Return JSON on several lines; all but the first start with the margin."""
-    text = _printable(json.dumps(value, indent=2, ensure_ascii=False))
+    text = without_surrogates(json.dumps(value, indent=2, ensure_ascii=False))
     return text.replace("\n", f"\n{margin}")
 
 
@@ -214,8 +208,3 @@ def _type(name: str, schema: Json, examples: Sequence[Json]) -> Json:
 def _artifact(artifact: Artifact, schema: Json) -> Json:
     description: dict[str, Json] = {"description": artifact.description} if artifact.description else {}
     return {"kind": artifact.kind, "name": artifact.type, **description, "schema": schema}
-
-
-def _printable(text: str) -> str:
-    """Return the JSON text with lone surrogates escaped, which UTF-8 cannot hold."""
-    return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from toolgen.contract.names import CATALOG, COMPLETION_SCHEMAS
 from toolgen.expr.tree import Agent, Design, Service, Toolset
 
 from . import catalog, names
-from .agent_catalog import agent_entries, agent_facts, further_facts
+from .agent_catalog import agent_entries, agent_facts, completion_facts, further_facts
 from .foreign import foreign_types
 from .layout import (
     Module,
@@ -40,8 +41,6 @@ from .views.specs import specs_view
 from .views.stub import stub_view
 from .views.transforms import transforms_view
 from .views.types import shared_types_view, types_package_view, types_views
-
-CATALOG = "tool_schemas.json"
 
 
 def generate(design: Design, *, module: str) -> dict[str, str]:
@@ -133,6 +132,8 @@ def _service(service: Service, whole: _Whole) -> Iterator[tuple[str, View | str]
     if service.completions:
         scope = completions_scope(service, whole.shared)
         yield _path(completions_module(service.name)), completions_view(service, scope)
+        found = completion_facts(service, scope.objects)
+        yield _path(folder, COMPLETION_SCHEMAS), catalog.document(whole.design, [], further=found)
 
 
 def _agent(agent: Agent, whole: _Whole) -> Iterator[tuple[str, View | str]]:
@@ -159,7 +160,7 @@ def _toolset(toolset: Toolset, whole: _Whole) -> Iterator[tuple[str, View | str]
             yield _path((*folder, "types"), "__init__.py"), types_package_view(toolset)
         for module, view in types_views(toolset, scope):
             yield _path(module), view
-        yield _path(folder, "codecs.py"), codecs_view(toolset, scope, whole.of(toolset))
+        yield _path(folder, "codecs.py"), codecs_view(toolset, scope)
         if not toolset.exporter:
             if any(tool.binding for tool in toolset.tools):
                 yield _path(folder, "transforms.py"), transforms_view(toolset, scope, whole.services)

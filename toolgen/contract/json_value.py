@@ -1,10 +1,24 @@
-"""The Python types of a JSON value, and when two values are one."""
+"""The Python types of a JSON value, its text without spaces, and when two values are one."""
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any, TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+
+def compact(value: Json) -> str:
+    """Return JSON without spaces, characters as they are."""
+    return without_surrogates(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def without_surrogates(text: str) -> str:
+    """Return the JSON text with lone surrogates escaped, which UTF-8 cannot hold."""
+    if text.isascii():
+        return text
+    return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def identity(value: Any) -> Any:

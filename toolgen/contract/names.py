@@ -5,6 +5,11 @@ from typing import Final, Literal, get_args
 FORMAT: Final = 1
 """Version of the generated code, of the catalogue and of the manifest that this toolgen writes."""
 
+CATALOG: Final = "tool_schemas.json"
+"""The file of a catalogue: of a toolset, where its codecs find their schemas, of an agent, of the design."""
+COMPLETION_SCHEMAS: Final = "completion_schemas.json"
+"""The same of the completions of a service."""
+
 CallMetaName = Literal["run_id", "session_id", "turn_id", "tool_call_id", "parent_tool_call_id"]
 CALL_META_NAMES: Final[tuple[CallMetaName, ...]] = get_args(CallMetaName)
 """Facts about a call, all strings, that the runtime fills into injected fields of these names."""

@@ -13,6 +13,7 @@ from pydantic_core import PydanticSerializationError, SchemaValidator, Validatio
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits, excess_of
+from toolgen.contract.names import CATALOG
 from toolgen.shapes.design.issues import Reader
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.foreign.issues import AMBIGUOUS, ForeignReader, read
@@ -22,6 +23,7 @@ from toolgen.shapes.union_guard import AmbiguousError, guarded, within_budget
 from toolgen.shapes.values import plain
 
 from .errors import MalformedResultError, ToolValidationError
+from .schema_file import SchemaFile, Schemas
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -36,7 +38,7 @@ _MOST_SHOWN: Final = 20
 class Codec(Generic[T]):
     """Decodes JSON into `type` and encodes it again; accepts exactly what the schema accepts.
 
-    The schema's title is the name of the class in its module.
+    `name` is that of the class in its module, and of its schema.
     """
 
     __slots__ = (
@@ -45,16 +47,18 @@ class Codec(Generic[T]):
         "_package",
         "_reader",
         "_rules",
+        "_schemas",
         "_type",
         "_validate",
-        "schema_json",
+        "name",
     )
 
-    def __init__(self, package: str | None, module: str, schema_json: str) -> None:
+    def __init__(self, package: str | None, module: str, name: str, schemas: Schemas) -> None:
         self._package = package
         self._module = module
-        self.schema_json = schema_json
-        """JSON Schema 2020-12, as text."""
+        self._schemas = schemas
+        self.name = name
+        """Name of the class, or of the alias."""
         self._type: type[T] | None = None
         # Each binds the codec and gives way: importing a toolset builds no validator.
         self._validate: Callable[..., T] = self._first_validate
@@ -95,9 +99,9 @@ class Codec(Generic[T]):
         return f"{type(self).__name__}({self.name})"
 
     @property
-    def name(self) -> str:
-        """Name of the class."""
-        return str(self.schema["title"])
+    def schema_json(self) -> str:
+        """JSON Schema 2020-12, as text."""
+        return self._schemas[self.name]
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -185,13 +189,12 @@ class SchemaCodec(Codec[T]):
     document is checked against the schema too.
     """
 
-    __slots__ = ("_check", "_foreign", "_name", "is_exact")
+    __slots__ = ("_check", "_foreign", "is_exact")
 
     def __init__(
-        self, package: str | None, module: str, schema_json: str, name: str, *, is_exact: bool
+        self, package: str | None, module: str, name: str, schemas: Schemas, *, is_exact: bool
     ) -> None:
-        super().__init__(package, module, schema_json)
-        self._name = name
+        super().__init__(package, module, name, schemas)
         self.is_exact = is_exact
         """Whether the types accept just what the schema accepts."""
         self._check: Callable[[object], object] = self._first_check
@@ -211,11 +214,6 @@ class SchemaCodec(Codec[T]):
         self._validate = self._guarded(cast("SchemaValidator", adapter.validator), adapter.core_schema)
         self._dump = adapter.serializer.to_json
         self._check = adapter.validator.validate_python
-
-    @property
-    def name(self) -> str:
-        """Name of the class or of the alias."""
-        return self._name
 
     def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
         if not isinstance(data, (bytes, str)):
@@ -264,20 +262,24 @@ class SchemaCodec(Codec[T]):
 
 
 class CodecModule:
-    """Makes the codecs of the types of one module, which it does not import."""
+    """Makes the codecs of the types of one module, which it does not import.
 
-    def __init__(self, package: str | None, module: str) -> None:
+    Their schemas are those of the catalogue `file` of the package.
+    """
+
+    def __init__(self, package: str | None, module: str, file: str = CATALOG) -> None:
         self._package = package
         self._module = module
+        self._schemas = SchemaFile(package or "", file)
 
-    def __call__(self, schema_json: str, *, is_exact: bool = True) -> Codec[Any]:
+    def __call__(self, name: str, *, is_exact: bool = True) -> Codec[Any]:
         """Return the codec of a designed class; not exact when a foreign value in it is not."""
         make: type[Codec[Any]] = Codec if is_exact else CheckedCodec
-        return make(self._package, self._module, schema_json)
+        return make(self._package, self._module, name, self._schemas)
 
-    def foreign(self, schema_json: str, name: str, *, is_exact: bool = True) -> SchemaCodec[Any]:
+    def foreign(self, name: str, *, is_exact: bool = True) -> SchemaCodec[Any]:
         """Return the codec of a schema that somebody else wrote."""
-        return SchemaCodec(self._package, self._module, schema_json, name, is_exact=is_exact)
+        return SchemaCodec(self._package, self._module, name, self._schemas, is_exact=is_exact)
 
 
 def _rules_class(name: str) -> type[Rules]:
@@ -295,6 +297,12 @@ def lacks_validator(codec: Codec[Any]) -> bool:
     """Return whether a codec needs jsonschema-rs, and it is not installed."""
     needed = not codec.is_exact if isinstance(codec, SchemaCodec) else isinstance(codec, CheckedCodec)
     return needed and find_spec("jsonschema_rs") is None
+
+
+def missing_file(codec: Codec[Any]) -> str | None:
+    """Return the file of the codec's schema when it was not shipped with the generated code, else None."""
+    schemas = codec._schemas
+    return repr(schemas) if isinstance(schemas, SchemaFile) and schemas.is_missing() else None
 
 
 def _of_class(model: type[T], value: object) -> T:

@@ -34,7 +34,7 @@ T = TypeVar("T")
 class TypeCodec(Codec[T]):
     """The codec of any type that has a JSON Schema: a class, a list of them, a union, a scalar."""
 
-    __slots__ = ("_check", "_name", "_own", "_types")
+    __slots__ = ("_check", "_own", "_types")
 
     def __init__(self, type_: Any, name: str, *, is_result: bool = False, description: str = "") -> None:
         """Make the codec of a type, which is called `name` where it has no title of its own.
@@ -44,10 +44,11 @@ class TypeCodec(Codec[T]):
         """
         core = _core(type_)
         schema = type_schema_of(core, "serialization" if is_result else "validation")
-        self._name = str(schema.setdefault("title", _title(schema) or name))
+        name = str(schema.setdefault("title", _title(schema) or name))
         if description:
             schema.setdefault("description", description)
-        super().__init__(None, "", json.dumps(_titled(schema), ensure_ascii=False, separators=(",", ":")))
+        text = json.dumps(_titled(schema), ensure_ascii=False, separators=(",", ":"))
+        super().__init__(None, "", name, {name: text})
         exactness = Exactness(has_labels=True)
         labelled = exactness.of(core)
         told_apart = guarded(labelled)
@@ -62,11 +63,6 @@ class TypeCodec(Codec[T]):
             self._check, self._dump = within_budget(self._check), within_budget(self._dump)
         self._type = type_
         self._types = TypeReader(schema, self._schema_of)
-
-    @property
-    def name(self) -> str:
-        """Title of the schema."""
-        return self._name
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
         return self._types.findings(errors, most)

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.contract.json_value import Json
 from toolgen.expr.tree import Tool, Toolset
 from toolgen.shapes.fields import ObjectType
 
 from .. import names
-from ..catalog import Entry, compact
 from ..imports import Imports
 from ..layout import SHARED, Module, Scope, foreign_parts, relative, toolset_package
 from ..spelling import RUNTIME
@@ -45,7 +43,7 @@ class CodecsView:
     codecs: tuple[CodecView, ...]
 
 
-def codecs_view(toolset: Toolset, scope: Scope, entries: tuple[Entry, ...]) -> CodecsView:
+def codecs_view(toolset: Toolset, scope: Scope) -> CodecsView:
     imports, typing_imports = Imports(), Imports()
     imports.name("__future__", "annotations")
     imports.name("typing", "TYPE_CHECKING")
@@ -53,15 +51,15 @@ def codecs_view(toolset: Toolset, scope: Scope, entries: tuple[Entry, ...]) -> C
         imports.name(RUNTIME, name)
     modules: dict[Module, ModuleView] = {}
     found: dict[str, CodecView] = {}
-    for tool, entry in zip(toolset.tools, entries, strict=True):
-        for name, class_, schema in _types(tool, entry):
+    for tool in toolset.tools:
+        for name, class_ in _types(tool):
             module = scope.modules[class_]
             maker = modules.setdefault(_home(toolset, module), _maker(toolset, module))
             found[name] = CodecView(
                 name=name,
                 type=type_name(toolset, module, class_, typing_imports),
                 module=f"{maker.name}.foreign" if scope.objects[class_].foreign else maker.name,
-                arguments=", ".join(arguments(scope.objects[class_], schema, scope)),
+                arguments=", ".join(arguments(scope.objects[class_], scope)),
             )
     return CodecsView(
         docstring=docstring(f"Codecs of {toolset.service}.{toolset.name}."),
@@ -72,11 +70,9 @@ def codecs_view(toolset: Toolset, scope: Scope, entries: tuple[Entry, ...]) -> C
     )
 
 
-def arguments(of: ObjectType, schema: Json, scope: Scope) -> Iterator[str]:
+def arguments(of: ObjectType, scope: Scope) -> Iterator[str]:
     """Return what makes the codec of an object."""
-    yield quote(compact(schema))
-    if of.foreign:
-        yield quote(of.name)
+    yield quote(of.name)
     if not all(foreign.is_exact for foreign in foreign_parts(of, scope)):
         yield "is_exact=False"
 
@@ -88,14 +84,12 @@ def type_name(toolset: Toolset, module: Module, class_: str, imports: Imports) -
     return f"{imports.name('.', 'types')}.{class_}"
 
 
-def _types(tool: Tool, entry: Entry) -> Iterator[tuple[str, str, Json]]:
-    """Return constant, class and schema of each type of the tool."""
-    yield names.payload_codec(tool), tool.payload.name, entry.payload
-    yield names.result_codec(tool), tool.result.name, entry.result
-    for artifact, schema in zip(tool.artifacts, entry.artifacts, strict=True):
-        yield names.codec(artifact.type), artifact.type, schema
-    for class_, schema in entry.behaviour.items():
-        yield names.codec(class_), class_, schema
+def _types(tool: Tool) -> Iterator[tuple[str, str]]:
+    """Return constant and class of each type of the tool."""
+    yield names.payload_codec(tool), tool.payload.name
+    yield names.result_codec(tool), tool.result.name
+    for class_ in (*(artifact.type for artifact in tool.artifacts), *tool.behaviour.classes):
+        yield names.codec(class_), class_
 
 
 def _home(toolset: Toolset, module: Module) -> Module:

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.contract.json_value import Json
+from toolgen.contract.names import COMPLETION_SCHEMAS
 from toolgen.expr.tree import Completion, Service
-from toolgen.shapes.design.schema import object_schema
 
 from .. import names
 from ..imports import Imports
@@ -48,6 +47,8 @@ class CompletionsView:
     iterator: str
     maker: str
     """Of the codecs."""
+    schemas: str
+    """The file of their schemas, as a literal."""
     spec: str
     planner: str
     complete: str
@@ -76,6 +77,7 @@ def completions_view(of: Service, scope: Scope) -> CompletionsView:
         aliases=aliases,
         iterator=iterator,
         maker=maker,
+        schemas=quote(COMPLETION_SCHEMAS),
         spec=spec,
         planner=planner,
         complete=complete,
@@ -85,7 +87,6 @@ def completions_view(of: Service, scope: Scope) -> CompletionsView:
 
 
 def _completion(of: Completion, scope: Scope) -> CompletionView:
-    schema: Json = object_schema(of.result, scope.objects)
     make = "codec.foreign" if of.result.foreign else "codec"
     complete = names.completing(of)
     return CompletionView(
@@ -93,7 +94,7 @@ def _completion(of: Completion, scope: Scope) -> CompletionView:
         id=quote(of.id),
         description=quote(of.description),
         result=of.result.name,
-        codec=f"{make}({', '.join(arguments(of.result, schema, scope))})",
+        codec=f"{make}({', '.join(arguments(of.result, scope))})",
         complete=complete,
         complete_docstring=docstring(of.description or f"Return the result of {of.id}.", 4),
         stream=names.streaming(of),

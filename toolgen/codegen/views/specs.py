@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.contract.json_value import Json
+from toolgen.contract.json_value import Json, compact
 from toolgen.expr.tree import Behaviour, Bounded, Confirmation, NativeTool, Tool, Toolset
 from toolgen.shapes.naming import method_name, title
 
 from .. import names
-from ..catalog import compact
 from ..imports import Imports
 from ..layout import Scope
 from ..spelling import RUNTIME

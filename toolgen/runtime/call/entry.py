@@ -12,7 +12,7 @@ from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.naming import field_name
 
 from ..calls import CallMeta, ToolCall
-from ..codec import Codec, lacks_validator
+from ..codec import Codec, lacks_validator, missing_file
 from ..specs import ToolSpec
 from .hook_tools import HookTools
 from .hooks import Hook, Step, steps
@@ -161,4 +161,9 @@ def problems_of(spec: ToolSpec[Any, Any], around: Surroundings) -> list[str]:
         for codec in codecs
         if lacks_validator(codec)
     ]
+    problems += {
+        f"{missing} is missing, which has the schemas of its types; ship it with the generated code": None
+        for codec in codecs
+        if (missing := missing_file(codec))
+    }
     return problems

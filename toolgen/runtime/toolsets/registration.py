@@ -119,7 +119,8 @@ def entries(registration: ToolsetRegistration, around: Surroundings) -> tuple[En
     """
     problems: list[str] = []
     tools = _bound(registration, problems)
-    problems += [problem for spec in registration.specs for problem in problems_of(spec, around)]
+    found = [problem for spec in registration.specs for problem in problems_of(spec, around)]
+    problems += dict.fromkeys(found)
     _refuse(registration.name, problems)
     return _entries(registration.name, tools, around)
 

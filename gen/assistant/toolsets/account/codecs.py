@@ -13,9 +13,5 @@ if TYPE_CHECKING:
 
 codec = CodecModule(__package__, ".types")
 
-GET_USER_DATA_PAYLOAD: Codec[types.GetUserDataPayload] = codec(
-    '{"type":"object","title":"GetUserDataPayload","properties":{"include":{"type":"array","items":{"type":"string","enum":["contact","sites","preferences"]},"title":"Include","description":"Parts to read.","default":["sites"]}},"additionalProperties":false}'
-)
-GET_USER_DATA_RESULT: Codec[types.GetUserDataResult] = codec(
-    '{"type":"object","title":"GetUserDataResult","properties":{"name":{"type":"string","title":"Name","description":"Name of the user."},"email":{"type":"string","format":"email","pattern":"^[A-Za-z0-9!#$%&\'*+/=?^_`{|}~-]+(?:\\\\.[A-Za-z0-9!#$%&\'*+/=?^_`{|}~-]+)*@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\\\\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$","title":"Email","description":"Where to write to."},"sites":{"type":"array","items":{"$ref":"#/$defs/Site"},"title":"Sites","description":"Sites the user may see, by name."},"preferences":{"type":"object","additionalProperties":{"type":"string"},"title":"Preferences","description":"What the user has chosen, by name."}},"required":["name"],"additionalProperties":false,"$defs":{"Site":{"type":"object","title":"Site","description":"A house, a flat or a cabin.","properties":{"id":{"type":"string","title":"Id","description":"Stable identifier."},"name":{"type":"string","title":"Name","description":"Name shown to people."},"timezone":{"type":"string","title":"Timezone","description":"IANA name of its time zone."}},"required":["id","name","timezone"],"additionalProperties":false}}}'
-)
+GET_USER_DATA_PAYLOAD: Codec[types.GetUserDataPayload] = codec("GetUserDataPayload")
+GET_USER_DATA_RESULT: Codec[types.GetUserDataResult] = codec("GetUserDataResult")

@@ -13,15 +13,7 @@ if TYPE_CHECKING:
 
 codec = CodecModule(__package__, ".types")
 
-SEARCH_PAYLOAD: Codec[types.SearchPayload] = codec(
-    '{"type":"object","title":"SearchPayload","properties":{"query":{"type":"string","minLength":1,"maxLength":200,"title":"Query","description":"Words to look for."},"manual":{"type":"string","title":"Manual","description":"Keep this manual; list_devices names the manual of a device."},"limit":{"type":"integer","minimum":1,"maximum":20,"title":"Limit","description":"Most sections to return.","default":5}},"required":["query"],"additionalProperties":false}'
-)
-SEARCH_RESULT: Codec[types.SearchResult] = codec(
-    '{"type":"object","title":"SearchResult","properties":{"hits":{"type":"array","items":{"$ref":"#/$defs/Hit"},"title":"Hits","description":"Matching sections, best first."},"returned":{"type":"integer","title":"Returned","description":"How many are in this result."},"truncated":{"type":"boolean","title":"Truncated","description":"Whether there are more than these."},"total":{"type":"integer","title":"Total","description":"How many there are in all, if known."},"refinement_hint":{"type":"string","title":"Refinement hint","description":"How to ask for less, if that helps."}},"required":["hits","returned","truncated"],"additionalProperties":false,"$defs":{"Hit":{"type":"object","title":"Hit","description":"A section of a manual that matches.","properties":{"ref":{"type":"string","title":"Ref","description":"Reference of the section."},"heading":{"type":"string","title":"Heading","description":"Titles that lead to it."},"excerpt":{"type":"string","title":"Excerpt","description":"The matching part of its text."}},"required":["ref","heading","excerpt"],"additionalProperties":false}}}'
-)
-TABLE_OF_CONTENTS_PAYLOAD: Codec[types.TableOfContentsPayload] = codec(
-    '{"type":"object","title":"TableOfContentsPayload","properties":{"manual":{"type":"string","title":"Manual","description":"Keep this manual."},"depth":{"type":"integer","minimum":1,"maximum":3,"title":"Depth","description":"1 gives titles only, 3 gives everything.","default":1}},"additionalProperties":false}'
-)
-TABLE_OF_CONTENTS_RESULT: Codec[types.TableOfContentsResult] = codec(
-    '{"type":"object","title":"TableOfContentsResult","properties":{"manuals":{"type":"array","items":{"$ref":"#/$defs/Section"},"title":"Manuals","description":"The manuals, by name."}},"required":["manuals"],"additionalProperties":false,"$defs":{"Section":{"type":"object","title":"Section","description":"A manual, a chapter, or a part of one.","properties":{"ref":{"type":"string","title":"Ref","description":"Reference, as search results give it."},"title":{"type":"string","title":"Title","description":"Its heading."},"sections":{"type":"array","items":{"$ref":"#/$defs/Section"},"title":"Sections","description":"What it is divided into."}},"required":["ref","title"],"additionalProperties":false}}}'
-)
+SEARCH_PAYLOAD: Codec[types.SearchPayload] = codec("SearchPayload")
+SEARCH_RESULT: Codec[types.SearchResult] = codec("SearchResult")
+TABLE_OF_CONTENTS_PAYLOAD: Codec[types.TableOfContentsPayload] = codec("TableOfContentsPayload")
+TABLE_OF_CONTENTS_RESULT: Codec[types.TableOfContentsResult] = codec("TableOfContentsResult")

@@ -13,36 +13,14 @@ if TYPE_CHECKING:
 
 codec = CodecModule(__package__, ".types")
 
-FACTORY_RESET_PAYLOAD: Codec[types.FactoryResetPayload] = codec(
-    '{"type":"object","title":"FactoryResetPayload","properties":{"device_id":{"type":"string","title":"Device id","description":"Device to reset."}},"required":["device_id"],"additionalProperties":false}'
-)
-FACTORY_RESET_RESULT: Codec[types.FactoryResetResult] = codec(
-    '{"type":"object","title":"FactoryResetResult","properties":{"name":{"type":"string","title":"Name","description":"Name of the device."},"lost":{"type":"object","additionalProperties":{},"title":"Lost","description":"The settings it had."}},"required":["name","lost"],"additionalProperties":false}'
-)
-FACTORY_RESET_APPROVAL: Codec[types.FactoryResetApproval] = codec(
-    '{"type":"object","title":"FactoryResetApproval","description":"Approval of factory_reset.","properties":{"keep_on":{"type":"boolean","title":"Keep on","description":"Whether it stays on or off, as it is.","default":false}},"additionalProperties":false}'
-)
-UPDATE_FIRMWARE_PAYLOAD: Codec[types.UpdateFirmwarePayload] = codec(
-    '{"type":"object","title":"UpdateFirmwarePayload","properties":{"device_id":{"type":"string","title":"Device id","description":"Device to update."},"version":{"type":"string","pattern":"^[0-9]+\\\\.[0-9]+\\\\.[0-9]+$","title":"Version","description":"Such as 2.4.0."}},"required":["device_id","version"],"additionalProperties":false}'
-)
-UPDATE_FIRMWARE_RESULT: Codec[types.UpdateFirmwareResult] = codec(
-    '{"type":"object","title":"UpdateFirmwareResult","properties":{"version":{"type":"string","title":"Version","description":"What runs on the device now."}},"required":["version"],"additionalProperties":false}'
-)
-UPDATE_FIRMWARE_ACK: Codec[types.UpdateFirmwareAck] = codec(
-    '{"type":"object","title":"UpdateFirmwareAck","description":"Acknowledgement of update_firmware.","properties":{"minutes":{"type":"integer","title":"Minutes","description":"How long it takes, about."}},"required":["minutes"],"additionalProperties":false}'
-)
-UPDATE_FIRMWARE_PROGRESS: Codec[types.UpdateFirmwareProgress] = codec(
-    '{"type":"object","title":"UpdateFirmwareProgress","description":"Progress of update_firmware.","properties":{"percent":{"type":"integer","title":"Percent","description":"How much is done."}},"required":["percent"],"additionalProperties":false}'
-)
-DRAW_READINGS_PAYLOAD: Codec[types.DrawReadingsPayload] = codec(
-    '{"type":"object","title":"DrawReadingsPayload","properties":{"device_id":{"type":"string","title":"Device id","description":"Device to draw."}},"required":["device_id"],"additionalProperties":false}'
-)
-DRAW_READINGS_RESULT: Codec[types.DrawReadingsResult] = codec(
-    '{"type":"object","title":"DrawReadingsResult","properties":{"quantity":{"type":"string","title":"Quantity","description":"What is drawn."},"unit":{"type":"string","title":"Unit","description":"Unit of low and high."},"low":{"type":"number","title":"Low","description":"Lowest reading, at the bottom."},"high":{"type":"number","title":"High","description":"Highest reading, at the top."}},"required":["quantity","unit","low","high"],"additionalProperties":false}'
-)
-SIGN_IN_PAYLOAD: Codec[types.SignInPayload] = codec(
-    '{"type":"object","title":"SignInPayload","properties":{"pin":{"type":"string","pattern":"^[0-9]{4}$","title":"Pin","description":"Four digits."}},"required":["pin"],"additionalProperties":false}'
-)
-SIGN_IN_RESULT: Codec[types.SignInResult] = codec(
-    '{"type":"object","title":"SignInResult","properties":{"is_signed_in":{"type":"boolean","title":"Is signed in","description":"Always true."}},"required":["is_signed_in"],"additionalProperties":false}'
-)
+FACTORY_RESET_PAYLOAD: Codec[types.FactoryResetPayload] = codec("FactoryResetPayload")
+FACTORY_RESET_RESULT: Codec[types.FactoryResetResult] = codec("FactoryResetResult")
+FACTORY_RESET_APPROVAL: Codec[types.FactoryResetApproval] = codec("FactoryResetApproval")
+UPDATE_FIRMWARE_PAYLOAD: Codec[types.UpdateFirmwarePayload] = codec("UpdateFirmwarePayload")
+UPDATE_FIRMWARE_RESULT: Codec[types.UpdateFirmwareResult] = codec("UpdateFirmwareResult")
+UPDATE_FIRMWARE_ACK: Codec[types.UpdateFirmwareAck] = codec("UpdateFirmwareAck")
+UPDATE_FIRMWARE_PROGRESS: Codec[types.UpdateFirmwareProgress] = codec("UpdateFirmwareProgress")
+DRAW_READINGS_PAYLOAD: Codec[types.DrawReadingsPayload] = codec("DrawReadingsPayload")
+DRAW_READINGS_RESULT: Codec[types.DrawReadingsResult] = codec("DrawReadingsResult")
+SIGN_IN_PAYLOAD: Codec[types.SignInPayload] = codec("SignInPayload")
+SIGN_IN_RESULT: Codec[types.SignInResult] = codec("SignInResult")

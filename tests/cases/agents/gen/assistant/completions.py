@@ -27,22 +27,16 @@ class TitleResult(ToolModel):
     title: Annotated[str, Field(description="At most five words.")]
 
 
-codec = CodecModule(__package__, ".completions")
+codec = CodecModule(__package__, ".completions", "completion_schemas.json")
 
 DAILY_REPORT: CompletionSpec[DailyReportResult] = CompletionSpec(
     id="assistant.daily_report",
     description="Summarize what happened in a day.",
-    result=codec(
-        '{"type":"object","title":"DailyReportResult","properties":{"headline":{"type":"string","title":"Headline","description":"In a sentence."},"findings":{"type":"array","items":{"$ref":"#/$defs/Finding"},"title":"Findings","description":"What was wrong."}},"required":["headline"],"additionalProperties":false,"$defs":{"Finding":{"type":"object","title":"Finding","description":"What is wrong with a device.","properties":{"device_id":{"type":"string","title":"Device id","description":"Device."},"severity":{"type":"string","enum":["low","high"],"title":"Severity","description":"How bad."},"text":{"type":"string","title":"Text","description":"In a sentence."}},"required":["device_id","severity","text"],"additionalProperties":false}}}'
-    ),
+    result=codec("DailyReportResult"),
 )
 
 TITLE: CompletionSpec[TitleResult] = CompletionSpec(
-    id="assistant.title",
-    description="Name a conversation.",
-    result=codec(
-        '{"type":"object","title":"TitleResult","properties":{"title":{"type":"string","title":"Title","description":"At most five words."}},"required":["title"],"additionalProperties":false}'
-    ),
+    id="assistant.title", description="Name a conversation.", result=codec("TitleResult")
 )
 
 

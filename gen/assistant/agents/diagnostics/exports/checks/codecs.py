@@ -13,9 +13,5 @@ if TYPE_CHECKING:
 
 codec = CodecModule(__package__, ".types")
 
-DIAGNOSE_PAYLOAD: Codec[types.DiagnosePayload] = codec(
-    '{"type":"object","title":"DiagnosePayload","properties":{"device_id":{"type":"string","title":"Device id","description":"Device to look into."},"symptom":{"type":"string","title":"Symptom","description":"What the user sees."}},"required":["device_id","symptom"],"additionalProperties":false}'
-)
-DIAGNOSE_RESULT: Codec[types.DiagnoseResult] = codec(
-    '{"type":"object","title":"DiagnoseResult","properties":{"cause":{"type":"string","title":"Cause","description":"What is wrong, in one sentence."},"certainty":{"type":"string","enum":["certain","likely","unclear"],"title":"Certainty","description":"How sure that is."},"advice":{"type":"array","items":{"type":"string"},"title":"Advice","description":"What to do, in order."}},"required":["cause","certainty","advice"],"additionalProperties":false}'
-)
+DIAGNOSE_PAYLOAD: Codec[types.DiagnosePayload] = codec("DiagnosePayload")
+DIAGNOSE_RESULT: Codec[types.DiagnoseResult] = codec("DiagnoseResult")

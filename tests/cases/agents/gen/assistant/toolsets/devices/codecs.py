@@ -15,24 +15,10 @@ if TYPE_CHECKING:
 codec = CodecModule(__package__, ".types")
 shared_codec = CodecModule(__package__, "....types")
 
-LIST_DEVICES_PAYLOAD: Codec[types.ListDevicesPayload] = codec(
-    '{"type":"object","title":"ListDevicesPayload","properties":{"site":{"type":"string","title":"Site","description":"Site."}},"required":["site"],"additionalProperties":false}'
-)
-LIST_DEVICES_RESULT: Codec[types.ListDevicesResult] = codec(
-    '{"type":"object","title":"ListDevicesResult","properties":{"names":{"type":"array","items":{"type":"string"},"title":"Names","description":"Their names."},"returned":{"type":"integer","title":"Returned","description":"How many are in this result."},"truncated":{"type":"boolean","title":"Truncated","description":"Whether there are more than these."},"total":{"type":"integer","title":"Total","description":"How many there are in all, if known."},"refinement_hint":{"type":"string","title":"Refinement hint","description":"How to ask for less, if that helps."}},"required":["names","returned","truncated"],"additionalProperties":false}'
-)
-RESET_DEVICE_PAYLOAD: Codec[types.ResetDevicePayload] = codec(
-    '{"type":"object","title":"ResetDevicePayload","properties":{"device_id":{"type":"string","title":"Device id","description":"Device."},"mode":{"type":"string","enum":["soft","hard"],"title":"Mode","description":"How much is lost.","default":"soft"}},"required":["device_id"],"additionalProperties":false}'
-)
-RESET_DEVICE_RESULT: Codec[types.ResetDeviceResult] = codec(
-    '{"type":"object","title":"ResetDeviceResult","properties":{"done":{"type":"boolean","title":"Done","description":"Whether it was reset."}},"required":["done"],"additionalProperties":false}'
-)
-REASON: Codec[shared_types.Reason] = shared_codec(
-    '{"type":"object","title":"Reason","description":"Why somebody agreed.","properties":{"text":{"type":"string","title":"Text","description":"In a sentence."}},"required":["text"],"additionalProperties":false}'
-)
-DELETE_DEVICE_PAYLOAD: Codec[types.DeleteDevicePayload] = codec(
-    '{"type":"object","title":"DeleteDevicePayload","properties":{"device_id":{"type":"string","title":"Device id","description":"Device."}},"required":["device_id"],"additionalProperties":false}'
-)
-DELETE_DEVICE_RESULT: Codec[types.DeleteDeviceResult] = codec(
-    '{"type":"object","title":"DeleteDeviceResult","properties":{},"additionalProperties":false}'
-)
+LIST_DEVICES_PAYLOAD: Codec[types.ListDevicesPayload] = codec("ListDevicesPayload")
+LIST_DEVICES_RESULT: Codec[types.ListDevicesResult] = codec("ListDevicesResult")
+RESET_DEVICE_PAYLOAD: Codec[types.ResetDevicePayload] = codec("ResetDevicePayload")
+RESET_DEVICE_RESULT: Codec[types.ResetDeviceResult] = codec("ResetDeviceResult")
+REASON: Codec[shared_types.Reason] = shared_codec("Reason")
+DELETE_DEVICE_PAYLOAD: Codec[types.DeleteDevicePayload] = codec("DeleteDevicePayload")
+DELETE_DEVICE_RESULT: Codec[types.DeleteDeviceResult] = codec("DeleteDeviceResult")

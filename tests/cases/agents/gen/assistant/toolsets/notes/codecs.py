@@ -13,9 +13,5 @@ if TYPE_CHECKING:
 
 codec = CodecModule(__package__, ".types")
 
-NOTE_PAYLOAD: Codec[types.NotePayload] = codec(
-    '{"type":"object","title":"NotePayload","properties":{"text":{"type":"string","title":"Text","description":"What."}},"required":["text"],"additionalProperties":false}'
-)
-NOTE_RESULT: Codec[types.NoteResult] = codec(
-    '{"type":"object","title":"NoteResult","properties":{},"additionalProperties":false}'
-)
+NOTE_PAYLOAD: Codec[types.NotePayload] = codec("NotePayload")
+NOTE_RESULT: Codec[types.NoteResult] = codec("NoteResult")

@@ -13,9 +13,5 @@ if TYPE_CHECKING:
 
 codec = CodecModule(__package__, ".types")
 
-COUNT_PAYLOAD: Codec[types.CountPayload] = codec(
-    '{"type":"object","title":"CountPayload","properties":{},"additionalProperties":false}'
-)
-COUNT_RESULT: Codec[types.CountResult] = codec(
-    '{"type":"object","title":"CountResult","properties":{"count":{"type":"integer","title":"Count","description":"How many."}},"required":["count"],"additionalProperties":false}'
-)
+COUNT_PAYLOAD: Codec[types.CountPayload] = codec("CountPayload")
+COUNT_RESULT: Codec[types.CountResult] = codec("CountResult")

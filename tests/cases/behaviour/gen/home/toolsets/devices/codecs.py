@@ -15,57 +15,21 @@ if TYPE_CHECKING:
 codec = CodecModule(__package__, ".types")
 shared_codec = CodecModule(__package__, "....types")
 
-RESET_DEVICE_PAYLOAD: Codec[types.ResetDevicePayload] = codec(
-    '{"type":"object","title":"ResetDevicePayload","properties":{"device_id":{"type":"string","title":"Device id","description":"Device."},"mode":{"type":"string","enum":["soft","hard","factory"],"title":"Mode","description":"How much is lost.","default":"soft"},"force":{"type":"boolean","title":"Force","description":"Even if it is in use.","default":false}},"required":["device_id"],"additionalProperties":false}'
-)
-RESET_DEVICE_RESULT: Codec[types.ResetDeviceResult] = codec(
-    '{"type":"object","title":"ResetDeviceResult","properties":{"done":{"type":"boolean","title":"Done","description":"Whether it was reset."}},"required":["done"],"additionalProperties":false}'
-)
-RESET_DEVICE_APPROVAL: Codec[types.ResetDeviceApproval] = codec(
-    '{"type":"object","title":"ResetDeviceApproval","description":"Approval of reset_device.","properties":{"keep_name":{"type":"boolean","title":"Keep name","description":"Whether the name stays.","default":true}},"additionalProperties":false}'
-)
-UPDATE_FIRMWARE_PAYLOAD: Codec[types.UpdateFirmwarePayload] = codec(
-    '{"type":"object","title":"UpdateFirmwarePayload","properties":{"device_id":{"type":"string","title":"Device id","description":"Device."}},"required":["device_id"],"additionalProperties":false}'
-)
-UPDATE_FIRMWARE_RESULT: Codec[types.UpdateFirmwareResult] = codec(
-    '{"type":"object","title":"UpdateFirmwareResult","properties":{"version":{"type":"string","title":"Version","description":"What runs now."}},"required":["version"],"additionalProperties":false}'
-)
-REASON: Codec[shared_types.Reason] = shared_codec(
-    '{"type":"object","title":"Reason","description":"Why somebody agreed.","properties":{"text":{"type":"string","title":"Text","description":"In a sentence."}},"required":["text"],"additionalProperties":false}'
-)
-UPDATE_FIRMWARE_ACK: Codec[types.UpdateFirmwareAck] = codec(
-    '{"type":"object","title":"UpdateFirmwareAck","description":"Acknowledgement of update_firmware.","properties":{"minutes":{"type":"integer","title":"Minutes","description":"How long it takes, about."}},"required":["minutes"],"additionalProperties":false}'
-)
-UPDATE_FIRMWARE_PROGRESS: Codec[types.UpdateFirmwareProgress] = codec(
-    '{"type":"object","title":"UpdateFirmwareProgress","description":"Progress of update_firmware.","properties":{"percent":{"type":"integer","title":"Percent","description":"How much is done."},"step":{"type":"object","title":"Step","description":"What is done.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"additionalProperties":false}},"required":["percent"],"additionalProperties":false}'
-)
-LIST_DEVICES_PAYLOAD: Codec[types.ListDevicesPayload] = codec(
-    '{"type":"object","title":"ListDevicesPayload","properties":{},"additionalProperties":false}'
-)
-LIST_DEVICES_RESULT: Codec[types.ListDevicesResult] = codec(
-    '{"type":"object","title":"ListDevicesResult","properties":{"names":{"type":"array","items":{"type":"string"},"title":"Names","description":"Their names."},"returned":{"type":"integer","title":"Returned","description":"How many are in this result."},"truncated":{"type":"boolean","title":"Truncated","description":"Whether there are more than these."},"total":{"type":"integer","title":"Total","description":"How many there are in all, if known."},"refinement_hint":{"type":"string","title":"Refinement hint","description":"How to ask for less, if that helps."}},"required":["names","returned","truncated"],"additionalProperties":false}'
-)
-NOTE_PAYLOAD: Codec[types.NotePayload] = codec(
-    '{"type":"object","title":"NotePayload","properties":{"text":{"type":"string","title":"Text","description":"What."}},"additionalProperties":false}'
-)
-NOTE_RESULT: Codec[types.NoteResult] = codec(
-    '{"type":"object","title":"NoteResult","properties":{},"additionalProperties":false}'
-)
-FINISH_PAYLOAD: Codec[types.FinishPayload] = codec(
-    '{"type":"object","title":"FinishPayload","properties":{},"additionalProperties":false}'
-)
-FINISH_RESULT: Codec[types.FinishResult] = codec(
-    '{"type":"object","title":"FinishResult","properties":{},"additionalProperties":false}'
-)
-MEASURE_PAYLOAD: Codec[types.MeasurePayload] = codec(
-    '{"type":"object","title":"MeasurePayload","properties":{},"additionalProperties":false}'
-)
-MEASURE_RESULT: Codec[types.MeasureResult] = codec(
-    '{"type":"object","title":"MeasureResult","properties":{"low":{"type":"integer","title":"Low","description":"The least."}},"additionalProperties":false}'
-)
-ANSWER_PAYLOAD: Codec[types.AnswerPayload] = codec(
-    '{"type":"object","title":"AnswerPayload","properties":{},"additionalProperties":false}'
-)
-ANSWER_RESULT: Codec[types.AnswerResult] = codec(
-    '{"type":"object","title":"AnswerResult","properties":{},"additionalProperties":false}'
-)
+RESET_DEVICE_PAYLOAD: Codec[types.ResetDevicePayload] = codec("ResetDevicePayload")
+RESET_DEVICE_RESULT: Codec[types.ResetDeviceResult] = codec("ResetDeviceResult")
+RESET_DEVICE_APPROVAL: Codec[types.ResetDeviceApproval] = codec("ResetDeviceApproval")
+UPDATE_FIRMWARE_PAYLOAD: Codec[types.UpdateFirmwarePayload] = codec("UpdateFirmwarePayload")
+UPDATE_FIRMWARE_RESULT: Codec[types.UpdateFirmwareResult] = codec("UpdateFirmwareResult")
+REASON: Codec[shared_types.Reason] = shared_codec("Reason")
+UPDATE_FIRMWARE_ACK: Codec[types.UpdateFirmwareAck] = codec("UpdateFirmwareAck")
+UPDATE_FIRMWARE_PROGRESS: Codec[types.UpdateFirmwareProgress] = codec("UpdateFirmwareProgress")
+LIST_DEVICES_PAYLOAD: Codec[types.ListDevicesPayload] = codec("ListDevicesPayload")
+LIST_DEVICES_RESULT: Codec[types.ListDevicesResult] = codec("ListDevicesResult")
+NOTE_PAYLOAD: Codec[types.NotePayload] = codec("NotePayload")
+NOTE_RESULT: Codec[types.NoteResult] = codec("NoteResult")
+FINISH_PAYLOAD: Codec[types.FinishPayload] = codec("FinishPayload")
+FINISH_RESULT: Codec[types.FinishResult] = codec("FinishResult")
+MEASURE_PAYLOAD: Codec[types.MeasurePayload] = codec("MeasurePayload")
+MEASURE_RESULT: Codec[types.MeasureResult] = codec("MeasureResult")
+ANSWER_PAYLOAD: Codec[types.AnswerPayload] = codec("AnswerPayload")
+ANSWER_RESULT: Codec[types.AnswerResult] = codec("AnswerResult")

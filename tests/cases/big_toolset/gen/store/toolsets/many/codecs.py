@@ -13,156 +13,54 @@ if TYPE_CHECKING:
 
 codec = CodecModule(__package__, ".types")
 
-GET_1_PAYLOAD: Codec[types.Get1Payload] = codec(
-    '{"type":"object","title":"Get1Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_1_RESULT: Codec[types.Get1Result] = codec(
-    '{"type":"object","title":"Get1Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_2_PAYLOAD: Codec[types.Get2Payload] = codec(
-    '{"type":"object","title":"Get2Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_2_RESULT: Codec[types.Get2Result] = codec(
-    '{"type":"object","title":"Get2Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_3_PAYLOAD: Codec[types.Get3Payload] = codec(
-    '{"type":"object","title":"Get3Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_3_RESULT: Codec[types.Get3Result] = codec(
-    '{"type":"object","title":"Get3Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_4_PAYLOAD: Codec[types.Get4Payload] = codec(
-    '{"type":"object","title":"Get4Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_4_RESULT: Codec[types.Get4Result] = codec(
-    '{"type":"object","title":"Get4Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_5_PAYLOAD: Codec[types.Get5Payload] = codec(
-    '{"type":"object","title":"Get5Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_5_RESULT: Codec[types.Get5Result] = codec(
-    '{"type":"object","title":"Get5Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_6_PAYLOAD: Codec[types.Get6Payload] = codec(
-    '{"type":"object","title":"Get6Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_6_RESULT: Codec[types.Get6Result] = codec(
-    '{"type":"object","title":"Get6Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_7_PAYLOAD: Codec[types.Get7Payload] = codec(
-    '{"type":"object","title":"Get7Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_7_RESULT: Codec[types.Get7Result] = codec(
-    '{"type":"object","title":"Get7Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_8_PAYLOAD: Codec[types.Get8Payload] = codec(
-    '{"type":"object","title":"Get8Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_8_RESULT: Codec[types.Get8Result] = codec(
-    '{"type":"object","title":"Get8Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_9_PAYLOAD: Codec[types.Get9Payload] = codec(
-    '{"type":"object","title":"Get9Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_9_RESULT: Codec[types.Get9Result] = codec(
-    '{"type":"object","title":"Get9Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_10_PAYLOAD: Codec[types.Get10Payload] = codec(
-    '{"type":"object","title":"Get10Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_10_RESULT: Codec[types.Get10Result] = codec(
-    '{"type":"object","title":"Get10Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_11_PAYLOAD: Codec[types.Get11Payload] = codec(
-    '{"type":"object","title":"Get11Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_11_RESULT: Codec[types.Get11Result] = codec(
-    '{"type":"object","title":"Get11Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_12_PAYLOAD: Codec[types.Get12Payload] = codec(
-    '{"type":"object","title":"Get12Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_12_RESULT: Codec[types.Get12Result] = codec(
-    '{"type":"object","title":"Get12Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_13_PAYLOAD: Codec[types.Get13Payload] = codec(
-    '{"type":"object","title":"Get13Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_13_RESULT: Codec[types.Get13Result] = codec(
-    '{"type":"object","title":"Get13Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_14_PAYLOAD: Codec[types.Get14Payload] = codec(
-    '{"type":"object","title":"Get14Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_14_RESULT: Codec[types.Get14Result] = codec(
-    '{"type":"object","title":"Get14Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_15_PAYLOAD: Codec[types.Get15Payload] = codec(
-    '{"type":"object","title":"Get15Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_15_RESULT: Codec[types.Get15Result] = codec(
-    '{"type":"object","title":"Get15Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_16_PAYLOAD: Codec[types.Get16Payload] = codec(
-    '{"type":"object","title":"Get16Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_16_RESULT: Codec[types.Get16Result] = codec(
-    '{"type":"object","title":"Get16Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_17_PAYLOAD: Codec[types.Get17Payload] = codec(
-    '{"type":"object","title":"Get17Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_17_RESULT: Codec[types.Get17Result] = codec(
-    '{"type":"object","title":"Get17Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_18_PAYLOAD: Codec[types.Get18Payload] = codec(
-    '{"type":"object","title":"Get18Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_18_RESULT: Codec[types.Get18Result] = codec(
-    '{"type":"object","title":"Get18Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_19_PAYLOAD: Codec[types.Get19Payload] = codec(
-    '{"type":"object","title":"Get19Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_19_RESULT: Codec[types.Get19Result] = codec(
-    '{"type":"object","title":"Get19Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_20_PAYLOAD: Codec[types.Get20Payload] = codec(
-    '{"type":"object","title":"Get20Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_20_RESULT: Codec[types.Get20Result] = codec(
-    '{"type":"object","title":"Get20Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_21_PAYLOAD: Codec[types.Get21Payload] = codec(
-    '{"type":"object","title":"Get21Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_21_RESULT: Codec[types.Get21Result] = codec(
-    '{"type":"object","title":"Get21Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-GET_22_PAYLOAD: Codec[types.Get22Payload] = codec(
-    '{"type":"object","title":"Get22Payload","properties":{"id":{"type":"string","title":"Id","description":"Which one."}},"required":["id"],"additionalProperties":false}'
-)
-GET_22_RESULT: Codec[types.Get22Result] = codec(
-    '{"type":"object","title":"Get22Result","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"required":["item"],"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-PUT_PAYLOAD: Codec[types.PutPayload] = codec(
-    '{"type":"object","title":"PutPayload","properties":{"item":{"type":"object","title":"Item","description":"It.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}},"required":["item"],"additionalProperties":false}'
-)
-PUT_RESULT: Codec[types.PutResult] = codec(
-    '{"type":"object","title":"PutResult","properties":{"count":{"type":"integer","title":"Count","description":"How many there are."}},"required":["count"],"additionalProperties":false}'
-)
-LIST_PAYLOAD: Codec[types.ListPayload] = codec(
-    '{"type":"object","title":"ListPayload","properties":{},"additionalProperties":false}'
-)
-LIST_RESULT: Codec[types.ListResult] = codec(
-    '{"type":"object","title":"ListResult","properties":{},"additionalProperties":false}'
-)
-LIST_ALL: Codec[types.ListAll] = codec(
-    '{"type":"object","title":"ListAll","description":"All.","properties":{"count":{"type":"integer","title":"Count","description":"How many."}},"additionalProperties":false}'
-)
-IMPORT_PAYLOAD: Codec[types.ImportPayload] = codec(
-    '{"type":"object","title":"ImportPayload","properties":{"item":{"$ref":"#/$defs/Item","title":"Item","description":"It."}},"additionalProperties":false,"$defs":{"Item":{"type":"object","title":"Item","description":"Something.","properties":{"name":{"type":"string","title":"Name","description":"Its name."}},"required":["name"],"additionalProperties":false}}}'
-)
-IMPORT_RESULT: Codec[types.ImportResult] = codec(
-    '{"type":"object","title":"ImportResult","properties":{},"additionalProperties":false}'
-)
+GET_1_PAYLOAD: Codec[types.Get1Payload] = codec("Get1Payload")
+GET_1_RESULT: Codec[types.Get1Result] = codec("Get1Result")
+GET_2_PAYLOAD: Codec[types.Get2Payload] = codec("Get2Payload")
+GET_2_RESULT: Codec[types.Get2Result] = codec("Get2Result")
+GET_3_PAYLOAD: Codec[types.Get3Payload] = codec("Get3Payload")
+GET_3_RESULT: Codec[types.Get3Result] = codec("Get3Result")
+GET_4_PAYLOAD: Codec[types.Get4Payload] = codec("Get4Payload")
+GET_4_RESULT: Codec[types.Get4Result] = codec("Get4Result")
+GET_5_PAYLOAD: Codec[types.Get5Payload] = codec("Get5Payload")
+GET_5_RESULT: Codec[types.Get5Result] = codec("Get5Result")
+GET_6_PAYLOAD: Codec[types.Get6Payload] = codec("Get6Payload")
+GET_6_RESULT: Codec[types.Get6Result] = codec("Get6Result")
+GET_7_PAYLOAD: Codec[types.Get7Payload] = codec("Get7Payload")
+GET_7_RESULT: Codec[types.Get7Result] = codec("Get7Result")
+GET_8_PAYLOAD: Codec[types.Get8Payload] = codec("Get8Payload")
+GET_8_RESULT: Codec[types.Get8Result] = codec("Get8Result")
+GET_9_PAYLOAD: Codec[types.Get9Payload] = codec("Get9Payload")
+GET_9_RESULT: Codec[types.Get9Result] = codec("Get9Result")
+GET_10_PAYLOAD: Codec[types.Get10Payload] = codec("Get10Payload")
+GET_10_RESULT: Codec[types.Get10Result] = codec("Get10Result")
+GET_11_PAYLOAD: Codec[types.Get11Payload] = codec("Get11Payload")
+GET_11_RESULT: Codec[types.Get11Result] = codec("Get11Result")
+GET_12_PAYLOAD: Codec[types.Get12Payload] = codec("Get12Payload")
+GET_12_RESULT: Codec[types.Get12Result] = codec("Get12Result")
+GET_13_PAYLOAD: Codec[types.Get13Payload] = codec("Get13Payload")
+GET_13_RESULT: Codec[types.Get13Result] = codec("Get13Result")
+GET_14_PAYLOAD: Codec[types.Get14Payload] = codec("Get14Payload")
+GET_14_RESULT: Codec[types.Get14Result] = codec("Get14Result")
+GET_15_PAYLOAD: Codec[types.Get15Payload] = codec("Get15Payload")
+GET_15_RESULT: Codec[types.Get15Result] = codec("Get15Result")
+GET_16_PAYLOAD: Codec[types.Get16Payload] = codec("Get16Payload")
+GET_16_RESULT: Codec[types.Get16Result] = codec("Get16Result")
+GET_17_PAYLOAD: Codec[types.Get17Payload] = codec("Get17Payload")
+GET_17_RESULT: Codec[types.Get17Result] = codec("Get17Result")
+GET_18_PAYLOAD: Codec[types.Get18Payload] = codec("Get18Payload")
+GET_18_RESULT: Codec[types.Get18Result] = codec("Get18Result")
+GET_19_PAYLOAD: Codec[types.Get19Payload] = codec("Get19Payload")
+GET_19_RESULT: Codec[types.Get19Result] = codec("Get19Result")
+GET_20_PAYLOAD: Codec[types.Get20Payload] = codec("Get20Payload")
+GET_20_RESULT: Codec[types.Get20Result] = codec("Get20Result")
+GET_21_PAYLOAD: Codec[types.Get21Payload] = codec("Get21Payload")
+GET_21_RESULT: Codec[types.Get21Result] = codec("Get21Result")
+GET_22_PAYLOAD: Codec[types.Get22Payload] = codec("Get22Payload")
+GET_22_RESULT: Codec[types.Get22Result] = codec("Get22Result")
+PUT_PAYLOAD: Codec[types.PutPayload] = codec("PutPayload")
+PUT_RESULT: Codec[types.PutResult] = codec("PutResult")
+LIST_PAYLOAD: Codec[types.ListPayload] = codec("ListPayload")
+LIST_RESULT: Codec[types.ListResult] = codec("ListResult")
+LIST_ALL: Codec[types.ListAll] = codec("ListAll")
+IMPORT_PAYLOAD: Codec[types.ImportPayload] = codec("ImportPayload")
+IMPORT_RESULT: Codec[types.ImportResult] = codec("ImportResult")

@@ -15,42 +15,16 @@ if TYPE_CHECKING:
 codec = CodecModule(__package__, ".types")
 shared_codec = CodecModule(__package__, "....types")
 
-FIND_PAYLOAD: Codec[types.FindPayload] = codec(
-    '{"type":"object","title":"FindPayload","properties":{"site":{"type":"string","title":"Site","description":"Which site."},"filter":{"type":"object","title":"Filter","description":"Which devices.","properties":{"name":{"type":"string","title":"Name","description":"Part of the name."},"limits":{"type":"object","additionalProperties":{"type":"object","title":"FindPayloadFilterLimits","description":"By unit.","properties":{"low":{"type":"integer","title":"Low","description":"Lowest."}},"additionalProperties":false},"title":"Limits","description":"By unit."}},"additionalProperties":false},"order":{"type":"array","items":{"type":"object","title":"FindPayloadOrder","description":"How.","properties":{"by":{"type":"string","enum":["name","id"],"title":"By","description":"What."}},"required":["by"],"additionalProperties":false},"title":"Order","description":"How."}},"required":["site"],"additionalProperties":false}'
-)
-FIND_RESULT: Codec[types.FindResult] = codec(
-    '{"type":"object","title":"FindResult","properties":{"devices":{"type":"array","items":{"type":"object","title":"FindResultDevices","description":"What was found.","properties":{"id":{"type":"string","title":"Id","description":"Identifier."},"label":{"type":"string","title":"Label","description":"Name."}},"required":["id"],"additionalProperties":false},"title":"Devices","description":"What was found."},"kinds":{"type":"object","additionalProperties":{"type":"object","title":"FindResultKinds","description":"By kind.","properties":{"count":{"type":"integer","title":"Count","description":"How many."}},"required":["count"],"additionalProperties":false},"title":"Kinds","description":"By kind."}},"required":["devices"],"additionalProperties":false}'
-)
-COMMAND_PAYLOAD: Codec[types.CommandPayload] = codec(
-    '{"type":"object","title":"CommandPayload","properties":{"id":{"type":"string","title":"Id","description":"Which device."},"command":{"oneOf":[{"$ref":"#/$defs/CommandPayloadCommandDim"},{"$ref":"#/$defs/CommandPayloadCommandOff"}],"title":"Command","description":"What to do."},"then":{"type":"array","items":{"oneOf":[{"$ref":"#/$defs/CommandPayloadThenDim"},{"$ref":"#/$defs/CommandPayloadThenOff"}]},"title":"Then","description":"What to do next."}},"required":["id","command"],"additionalProperties":false,"$defs":{"CommandPayloadCommandDim":{"type":"object","title":"CommandPayloadCommandDim","description":"Dim the light.","properties":{"kind":{"type":"string","const":"dim","title":"Kind"},"level":{"type":"integer","minimum":0,"maximum":100,"title":"Level","description":"Percent."}},"required":["kind","level"],"additionalProperties":false},"CommandPayloadCommandOff":{"type":"object","title":"CommandPayloadCommandOff","description":"Switch it off.","properties":{"kind":{"type":"string","const":"off","title":"Kind"}},"required":["kind"],"additionalProperties":false},"CommandPayloadThenDim":{"type":"object","title":"CommandPayloadThenDim","description":"Dim the light.","properties":{"kind":{"type":"string","const":"dim","title":"Kind"},"level":{"type":"integer","minimum":0,"maximum":100,"title":"Level","description":"Percent."}},"required":["kind","level"],"additionalProperties":false},"CommandPayloadThenOff":{"type":"object","title":"CommandPayloadThenOff","description":"Switch it off.","properties":{"kind":{"type":"string","const":"off","title":"Kind"}},"required":["kind"],"additionalProperties":false}}}'
-)
-COMMAND_RESULT: Codec[types.CommandResult] = codec(
-    '{"type":"object","title":"CommandResult","properties":{"done":{"type":"array","items":{"oneOf":[{"$ref":"#/$defs/CommandResultDoneDim"},{"$ref":"#/$defs/CommandResultDoneOff"}]},"title":"Done","description":"What was done."}},"required":["done"],"additionalProperties":false,"$defs":{"CommandResultDoneDim":{"type":"object","title":"CommandResultDoneDim","description":"Dim the light.","properties":{"kind":{"type":"string","const":"dim","title":"Kind"},"level":{"type":"integer","minimum":0,"maximum":100,"title":"Level","description":"Percent."}},"required":["kind","level"],"additionalProperties":false},"CommandResultDoneOff":{"type":"object","title":"CommandResultDoneOff","description":"Switch it off.","properties":{"kind":{"type":"string","const":"off","title":"Kind"}},"required":["kind"],"additionalProperties":false}}}'
-)
-TIME_SERIES_PAYLOAD: Codec[types.TimeSeriesPayload] = codec(
-    '{"type":"object","title":"TimeSeriesPayload","properties":{"id":{"type":"string","title":"Id","description":"Which device."}},"required":["id"],"additionalProperties":false}'
-)
-TIME_SERIES_RESULT: Codec[types.TimeSeriesResult] = codec(
-    '{"type":"object","title":"TimeSeriesResult","properties":{"summary":{"type":"string","title":"Summary","description":"In one sentence."}},"required":["summary"],"additionalProperties":false}'
-)
-TIME_SERIES: Codec[shared_types.TimeSeries] = shared_codec(
-    '{"type":"object","title":"TimeSeries","description":"All measurements.","properties":{"unit":{"type":"string","enum":["celsius","percent"],"title":"Unit","description":"What they count."},"readings":{"type":"array","items":{"$ref":"#/$defs/Reading"},"title":"Readings","description":"By time."}},"required":["unit","readings"],"additionalProperties":false,"$defs":{"Reading":{"type":"object","title":"Reading","description":"One measurement.","properties":{"at":{"type":"string","format":"date-time","title":"At","description":"When."},"value":{"type":"number","title":"Value","description":"How much."}},"required":["at","value"],"additionalProperties":false}}}'
-)
-TIME_SERIES_RAW: Codec[types.TimeSeriesRaw] = codec(
-    '{"type":"object","title":"TimeSeriesRaw","description":"The source.","properties":{"lines":{"type":"array","items":{"type":"string"},"title":"Lines","description":"As they came."}},"required":["lines"],"additionalProperties":false}'
-)
-WHOAMI_PAYLOAD: Codec[types.WhoamiPayload] = codec(
-    '{"type":"object","title":"WhoamiPayload","properties":{"fields":{"type":"array","items":{"type":"string"},"title":"Fields","description":"What to return.","default":["name"]}},"additionalProperties":false}'
-)
-WHOAMI_RESULT: Codec[types.WhoamiResult] = codec(
-    '{"type":"object","title":"WhoamiResult","properties":{"name":{"type":"string","title":"Name","description":"Their name."}},"required":["name"],"additionalProperties":false}'
-)
-PING_PAYLOAD: Codec[types.PingPayload] = codec(
-    '{"type":"object","title":"PingPayload","properties":{},"additionalProperties":false}'
-)
-PING_RESULT: Codec[types.PingResult] = codec(
-    '{"type":"object","title":"PingResult","properties":{},"additionalProperties":false}'
-)
-PING_TRACE: Codec[types.PingTrace] = codec(
-    '{"type":"object","title":"PingTrace","description":"The way.","properties":{"hops":{"type":"array","items":{"type":"string"},"title":"Hops","description":"On the way."}},"required":["hops"],"additionalProperties":false}'
-)
+FIND_PAYLOAD: Codec[types.FindPayload] = codec("FindPayload")
+FIND_RESULT: Codec[types.FindResult] = codec("FindResult")
+COMMAND_PAYLOAD: Codec[types.CommandPayload] = codec("CommandPayload")
+COMMAND_RESULT: Codec[types.CommandResult] = codec("CommandResult")
+TIME_SERIES_PAYLOAD: Codec[types.TimeSeriesPayload] = codec("TimeSeriesPayload")
+TIME_SERIES_RESULT: Codec[types.TimeSeriesResult] = codec("TimeSeriesResult")
+TIME_SERIES: Codec[shared_types.TimeSeries] = shared_codec("TimeSeries")
+TIME_SERIES_RAW: Codec[types.TimeSeriesRaw] = codec("TimeSeriesRaw")
+WHOAMI_PAYLOAD: Codec[types.WhoamiPayload] = codec("WhoamiPayload")
+WHOAMI_RESULT: Codec[types.WhoamiResult] = codec("WhoamiResult")
+PING_PAYLOAD: Codec[types.PingPayload] = codec("PingPayload")
+PING_RESULT: Codec[types.PingResult] = codec("PingResult")
+PING_TRACE: Codec[types.PingTrace] = codec("PingTrace")

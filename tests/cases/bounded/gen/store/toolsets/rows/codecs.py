@@ -13,33 +13,13 @@ if TYPE_CHECKING:
 
 codec = CodecModule(__package__, ".types")
 
-CARRIED_PAYLOAD: Codec[types.CarriedPayload] = codec(
-    '{"type":"object","title":"CarriedPayload","properties":{"query":{"type":"string","title":"Query","description":"What."}},"required":["query"],"additionalProperties":false}'
-)
-CARRIED_RESULT: Codec[types.CarriedResult] = codec(
-    '{"type":"object","title":"CarriedResult","properties":{"rows":{"type":"array","items":{"type":"string"},"title":"Rows","description":"What was found."},"returned":{"type":"integer","title":"Returned","description":"How many are in this result."},"truncated":{"type":"boolean","title":"Truncated","description":"Whether there are more than these."},"total":{"type":"integer","title":"Total","description":"How many there are in all, if known."},"refinement_hint":{"type":"string","title":"Refinement hint","description":"How to ask for less, if that helps."}},"required":["rows","returned","truncated"],"additionalProperties":false}'
-)
-COUNTED_PAYLOAD: Codec[types.CountedPayload] = codec(
-    '{"type":"object","title":"CountedPayload","properties":{"query":{"type":"string","title":"Query","description":"What."}},"required":["query"],"additionalProperties":false}'
-)
-COUNTED_RESULT: Codec[types.CountedResult] = codec(
-    '{"type":"object","title":"CountedResult","properties":{"rows":{"type":"array","items":{"type":"string"},"title":"Rows","description":"What was found."},"returned":{"type":"integer","title":"Returned","description":"How many are in this result."},"truncated":{"type":"boolean","title":"Truncated","description":"Whether there are more than these."},"total":{"type":"integer","title":"Total","description":"How many there are in all, if known."},"refinement_hint":{"type":"string","title":"Refinement hint","description":"How to ask for less, if that helps."}},"required":["rows","returned","truncated"],"additionalProperties":false}'
-)
-PAGED_PAYLOAD: Codec[types.PagedPayload] = codec(
-    '{"type":"object","title":"PagedPayload","properties":{"query":{"type":"string","title":"Query","description":"What."},"cursor":{"type":"string","title":"Cursor","description":"Where to go on."}},"required":["query"],"additionalProperties":false}'
-)
-PAGED_RESULT: Codec[types.PagedResult] = codec(
-    '{"type":"object","title":"PagedResult","properties":{"rows":{"type":"array","items":{"type":"string"},"title":"Rows","description":"What was found."},"nextCursor":{"type":"string","title":"NextCursor","description":"Where to go on the next time."},"returned":{"type":"integer","title":"Returned","description":"How many are in this result."},"truncated":{"type":"boolean","title":"Truncated","description":"Whether there are more than these."},"total":{"type":"integer","title":"Total","description":"How many there are in all, if known."},"refinement_hint":{"type":"string","title":"Refinement hint","description":"How to ask for less, if that helps."}},"required":["rows","returned","truncated"],"additionalProperties":false}'
-)
-ENDLESS_PAYLOAD: Codec[types.EndlessPayload] = codec(
-    '{"type":"object","title":"EndlessPayload","properties":{"cursor":{"type":"string","title":"Cursor","description":"Where to go on."}},"additionalProperties":false}'
-)
-ENDLESS_RESULT: Codec[types.EndlessResult] = codec(
-    '{"type":"object","title":"EndlessResult","properties":{"rows":{"type":"array","items":{"type":"string"},"title":"Rows","description":"What was found."},"nextCursor":{"type":"string","title":"NextCursor","description":"Where to go on the next time."},"returned":{"type":"integer","title":"Returned","description":"How many are in this result."},"truncated":{"type":"boolean","title":"Truncated","description":"Whether there are more than these."},"total":{"type":"integer","title":"Total","description":"How many there are in all, if known."},"refinement_hint":{"type":"string","title":"Refinement hint","description":"How to ask for less, if that helps."}},"required":["rows","returned","truncated"],"additionalProperties":false}'
-)
-FREE_PAYLOAD: Codec[types.FreePayload] = codec(
-    '{"type":"object","title":"FreePayload","properties":{"cursor":{"type":"string","title":"Cursor","description":"Where to go on."}},"additionalProperties":false}'
-)
-FREE_RESULT: Codec[types.FreeResult] = codec(
-    '{"type":"object","title":"FreeResult","properties":{"rows":{"type":"array","items":{"type":"string"},"title":"Rows","description":"What was found."},"nextCursor":{"type":"string","title":"NextCursor","description":"Where to go on the next time."},"total":{"type":"integer","title":"Total","description":"Of about how many."},"returned":{"type":"integer","title":"Returned","description":"How many are in this result."},"truncated":{"type":"boolean","title":"Truncated","description":"Whether there are more than these."},"refinement_hint":{"type":"string","title":"Refinement hint","description":"How to ask for less, if that helps."}},"required":["rows","returned","truncated"],"additionalProperties":false}'
-)
+CARRIED_PAYLOAD: Codec[types.CarriedPayload] = codec("CarriedPayload")
+CARRIED_RESULT: Codec[types.CarriedResult] = codec("CarriedResult")
+COUNTED_PAYLOAD: Codec[types.CountedPayload] = codec("CountedPayload")
+COUNTED_RESULT: Codec[types.CountedResult] = codec("CountedResult")
+PAGED_PAYLOAD: Codec[types.PagedPayload] = codec("PagedPayload")
+PAGED_RESULT: Codec[types.PagedResult] = codec("PagedResult")
+ENDLESS_PAYLOAD: Codec[types.EndlessPayload] = codec("EndlessPayload")
+ENDLESS_RESULT: Codec[types.EndlessResult] = codec("EndlessResult")
+FREE_PAYLOAD: Codec[types.FreePayload] = codec("FreePayload")
+FREE_RESULT: Codec[types.FreeResult] = codec("FreeResult")

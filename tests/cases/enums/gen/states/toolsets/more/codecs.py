@@ -13,9 +13,5 @@ if TYPE_CHECKING:
 
 codec = CodecModule(__package__, ".types")
 
-SET_PAYLOAD: Codec[types.SetPayload] = codec(
-    '{"type":"object","title":"SetPayload","properties":{"level":{"type":"integer","enum":[1,2,10],"title":"Level","description":"A level."}},"required":["level"],"additionalProperties":false}'
-)
-SET_RESULT: Codec[types.SetResult] = codec(
-    '{"type":"object","title":"SetResult","properties":{},"additionalProperties":false}'
-)
+SET_PAYLOAD: Codec[types.SetPayload] = codec("SetPayload")
+SET_RESULT: Codec[types.SetResult] = codec("SetResult")

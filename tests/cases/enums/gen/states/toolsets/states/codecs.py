@@ -13,15 +13,7 @@ if TYPE_CHECKING:
 
 codec = CodecModule(__package__, ".types")
 
-SET_PAYLOAD: Codec[types.SetPayload] = codec(
-    '{"type":"object","title":"SetPayload","properties":{"state":{"type":"string","enum":["online","offline","it\'s complicated"],"title":"State","description":"A state."},"levels":{"type":"array","items":{"type":"integer","enum":[1,2,10]},"title":"Levels","description":"Levels."},"names":{"type":"object","additionalProperties":{"type":"string","enum":["online","offline","it\'s complicated"]},"title":"Names","description":"States by name."}},"required":["state","names"],"additionalProperties":false}'
-)
-SET_RESULT: Codec[types.SetResult] = codec(
-    '{"type":"object","title":"SetResult","properties":{"state":{"type":["string","null"],"enum":["online","offline","it\'s complicated",null],"title":"State","description":"The state."}},"required":["state"],"additionalProperties":false}'
-)
-CHOOSE_PAYLOAD: Codec[types.ChoosePayload] = codec(
-    '{"type":"object","title":"ChoosePayload","properties":{"state":{"type":"string","enum":["online","offline","it\'s complicated"],"title":"State","description":"A state.","default":"online"},"only":{"type":"string","const":"this","title":"Only","description":"There is no choice.","default":"this"},"single":{"type":"integer","const":1,"title":"Single","description":"Nor here.","default":1},"level":{"type":"integer","enum":[1,2,10],"title":"Level","description":"A level.","default":2},"inline":{"type":"string","enum":["a","b"],"title":"Inline","description":"One of two.","default":"b"},"number":{"type":"integer","enum":[1,2,3],"title":"Number","description":"One of three."},"one":{"type":"string","const":"only","title":"One","description":"No choice at all."},"states":{"type":"array","items":{"type":"string","enum":["online","offline","it\'s complicated"]},"title":"States","description":"Several states.","default":["online","offline"]}},"additionalProperties":false}'
-)
-CHOOSE_RESULT: Codec[types.ChooseResult] = codec(
-    '{"type":"object","title":"ChooseResult","properties":{},"additionalProperties":false}'
-)
+SET_PAYLOAD: Codec[types.SetPayload] = codec("SetPayload")
+SET_RESULT: Codec[types.SetResult] = codec("SetResult")
+CHOOSE_PAYLOAD: Codec[types.ChoosePayload] = codec("ChoosePayload")
+CHOOSE_RESULT: Codec[types.ChooseResult] = codec("ChooseResult")

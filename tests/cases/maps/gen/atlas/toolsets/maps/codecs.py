@@ -13,9 +13,5 @@ if TYPE_CHECKING:
 
 codec = CodecModule(__package__, ".types")
 
-LOOK_PAYLOAD: Codec[types.LookPayload] = codec(
-    '{"type":"object","title":"LookPayload","properties":{"counts":{"type":"object","additionalProperties":{"type":"integer"},"title":"Counts","description":"Numbers."},"narrow":{"type":"object","additionalProperties":{"type":"integer","minimum":0},"propertyNames":{"maxLength":3,"pattern":"^[a-z]+$"},"title":"Narrow","description":"Narrow keys."},"sized":{"type":"object","additionalProperties":{},"minProperties":1,"maxProperties":2,"title":"Sized","description":"One or two."},"nested":{"type":"object","additionalProperties":{"type":"object","additionalProperties":{"type":"array","items":{"type":"integer"}}},"title":"Nested","description":"Maps of maps."},"points":{"type":"object","additionalProperties":{"$ref":"#/$defs/Point"},"title":"Points","description":"Points.","default":{"origin":{"x":0}}},"empty":{"type":"object","additionalProperties":{"type":"integer"},"title":"Empty","description":"Nothing.","default":{}},"inline":{"type":"object","additionalProperties":{"type":"object","title":"LookPayloadInline","description":"Objects.","properties":{"day":{"type":"string","format":"date","title":"Day","description":"When."}},"additionalProperties":false},"title":"Inline","description":"Objects."}},"required":["counts","inline"],"additionalProperties":false,"$defs":{"Point":{"type":"object","title":"Point","description":"A point.","properties":{"x":{"type":"number","title":"X","description":"Right."},"y":{"type":"number","title":"Y","description":"Up.","default":0}},"required":["x"],"additionalProperties":false}}}'
-)
-LOOK_RESULT: Codec[types.LookResult] = codec(
-    '{"type":"object","title":"LookResult","properties":{"points":{"type":"array","items":{"type":"object","additionalProperties":{"$ref":"#/$defs/Point"}},"title":"Points","description":"Points."}},"required":["points"],"additionalProperties":false,"$defs":{"Point":{"type":"object","title":"Point","description":"A point.","properties":{"x":{"type":"number","title":"X","description":"Right."},"y":{"type":"number","title":"Y","description":"Up.","default":0}},"required":["x"],"additionalProperties":false}}}'
-)
+LOOK_PAYLOAD: Codec[types.LookPayload] = codec("LookPayload")
+LOOK_RESULT: Codec[types.LookResult] = codec("LookResult")

@@ -13,39 +13,15 @@ if TYPE_CHECKING:
 
 codec = CodecModule(__package__, ".types")
 
-IMPORT_PAYLOAD: Codec[types.ImportPayload] = codec(
-    '{"type":"object","title":"ImportPayload","properties":{"class":{"type":"string","title":"Class","description":"A keyword."},"copy":{"type":"string","title":"Copy","description":"A method of pydantic\'s models."},"json":{"type":"string","title":"Json","description":"Another one."},"model_config":{"type":"string","title":"Model config","description":"pydantic\'s settings."},"model_fields_set":{"type":"integer","title":"Model fields set","description":"What pydantic remembers."},"str":{"type":"string","title":"Str","description":"A builtin that annotations name."},"list":{"type":"array","items":{"type":"string"},"title":"List","description":"Another one.","default":["a"]},"dt":{"type":"string","title":"Dt","description":"The alias of datetime."},"fooBar":{"type":"string","title":"FooBar","description":"Camel case.","default":"x"},"@id":{"type":"string","title":"@id","description":"No identifier at all."},"2fa":{"type":"string","title":"2fa","description":"Starts with a digit."},"content-type":{"type":"string","title":"Content type","description":"A dash."},"日本":{"type":"string","title":"日本","description":"Not ASCII: 日本語, émoji 🎉, a zero width\u200bspace, and \\u0007."},"_private":{"type":"string","title":"Private","description":"A leading underscore."}},"required":["class"],"additionalProperties":false}'
-)
-IMPORT_RESULT: Codec[types.ImportResult] = codec(
-    '{"type":"object","title":"ImportResult","properties":{"result_bounds":{"type":"integer","title":"Result bounds","description":"A method of bounded results."}},"required":["result_bounds"],"additionalProperties":false}'
-)
-TYPES_PAYLOAD: Codec[types.TypesPayload] = codec(
-    '{"type":"object","title":"TypesPayload","properties":{},"additionalProperties":false}'
-)
-TYPES_RESULT: Codec[types.TypesResult] = codec(
-    '{"type":"object","title":"TypesResult","properties":{"annotated":{"$ref":"#/$defs/Annotated","title":"Annotated","description":"It."},"warnings":{"type":"array","items":{"$ref":"#/$defs/Warning_"},"title":"Warnings","description":"What is wrong with it."}},"required":["annotated"],"additionalProperties":false,"$defs":{"Annotated":{"type":"object","title":"Annotated","description":"A type called as typing\'s Annotated.","properties":{"field":{"$ref":"#/$defs/Field","title":"Field","description":"A field of that type."},"amount":{"type":"string","pattern":"^-?[0-9]+(?:\\\\.[0-9]+)?$","title":"Amount","description":"An amount.","default":"1.50"}},"required":["field"],"additionalProperties":false},"Field":{"type":"object","title":"Field","description":"A type called as pydantic\'s Field.","properties":{"value":{"type":"string","title":"Value","description":"What it holds."}},"required":["value"],"additionalProperties":false},"Warning_":{"type":"object","title":"Warning_","description":"A type called as Python\'s exception, above a type that it names.","properties":{"sub-text":{"type":["string","null"],"title":"Sub text","description":"No identifier; null is a value."},"caused-by":{"type":"array","items":{"$ref":"#/$defs/Cause"},"title":"Caused by","description":"No identifier, of a type further down."}},"required":["caused-by"],"additionalProperties":false},"Cause":{"type":"object","title":"Cause","description":"Where a warning comes from.","properties":{"text":{"type":"string","title":"Text","description":"In words."}},"additionalProperties":false}}}'
-)
-REGISTRATION_PAYLOAD: Codec[types.RegistrationPayload] = codec(
-    '{"type":"object","title":"RegistrationPayload","properties":{"self":{"type":"string","title":"Self","description":"The first parameter."}},"additionalProperties":false}'
-)
-REGISTRATION_RESULT: Codec[types.RegistrationResult] = codec(
-    '{"type":"object","title":"RegistrationResult","properties":{},"additionalProperties":false}'
-)
-SPECS_PAYLOAD: Codec[types.SpecsPayload] = codec(
-    '{"type":"object","title":"SpecsPayload","properties":{},"additionalProperties":false}'
-)
-SPECS_RESULT: Codec[types.SpecsResult] = codec(
-    '{"type":"object","title":"SpecsResult","properties":{},"additionalProperties":false}'
-)
-TOOL_METHOD_PAYLOAD: Codec[types.ToolMethodPayload] = codec(
-    '{"type":"object","title":"ToolMethodPayload","properties":{},"additionalProperties":false}'
-)
-TOOL_METHOD_RESULT: Codec[types.ToolMethodResult] = codec(
-    '{"type":"object","title":"ToolMethodResult","properties":{},"additionalProperties":false}'
-)
-ABSTRACTMETHOD_PAYLOAD: Codec[types.AbstractmethodPayload] = codec(
-    '{"type":"object","title":"AbstractmethodPayload","properties":{},"additionalProperties":false}'
-)
-ABSTRACTMETHOD_RESULT: Codec[types.AbstractmethodResult] = codec(
-    '{"type":"object","title":"AbstractmethodResult","properties":{},"additionalProperties":false}'
-)
+IMPORT_PAYLOAD: Codec[types.ImportPayload] = codec("ImportPayload")
+IMPORT_RESULT: Codec[types.ImportResult] = codec("ImportResult")
+TYPES_PAYLOAD: Codec[types.TypesPayload] = codec("TypesPayload")
+TYPES_RESULT: Codec[types.TypesResult] = codec("TypesResult")
+REGISTRATION_PAYLOAD: Codec[types.RegistrationPayload] = codec("RegistrationPayload")
+REGISTRATION_RESULT: Codec[types.RegistrationResult] = codec("RegistrationResult")
+SPECS_PAYLOAD: Codec[types.SpecsPayload] = codec("SpecsPayload")
+SPECS_RESULT: Codec[types.SpecsResult] = codec("SpecsResult")
+TOOL_METHOD_PAYLOAD: Codec[types.ToolMethodPayload] = codec("ToolMethodPayload")
+TOOL_METHOD_RESULT: Codec[types.ToolMethodResult] = codec("ToolMethodResult")
+ABSTRACTMETHOD_PAYLOAD: Codec[types.AbstractmethodPayload] = codec("AbstractmethodPayload")
+ABSTRACTMETHOD_RESULT: Codec[types.AbstractmethodResult] = codec("AbstractmethodResult")

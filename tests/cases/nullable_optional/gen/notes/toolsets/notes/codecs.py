@@ -13,15 +13,7 @@ if TYPE_CHECKING:
 
 codec = CodecModule(__package__, ".types")
 
-UPDATE_PAYLOAD: Codec[types.UpdatePayload] = codec(
-    '{"type":"object","title":"UpdatePayload","properties":{"id":{"type":"string","title":"Id","description":"Which note."},"text":{"type":"string","title":"Text","description":"Its text."},"tags":{"type":"array","items":{"type":"string"},"title":"Tags","description":"Its tags."},"title":{"type":["string","null"],"title":"Title","description":"Its title; null removes it."},"subtitle":{"type":"string","title":"Subtitle","description":"Its second title."},"author":{"type":"string","title":"Author","description":"Who wrote it."},"editor":{"type":["string","null"],"title":"Editor","description":"Who changed it."},"place":{"type":["object","null"],"title":"Place","description":"Where.","properties":{"page":{"type":"integer","title":"Page","description":"Page."}},"required":["page"],"additionalProperties":false},"extra":{"title":"Extra","description":"Anything else."},"value":{"type":["integer","null"],"title":"Value","description":"A number."},"counts":{"type":"object","additionalProperties":{"type":"integer"},"title":"Counts","description":"Numbers."}},"required":["id","editor"],"additionalProperties":false}'
-)
-UPDATE_RESULT: Codec[types.UpdateResult] = codec(
-    '{"type":"object","title":"UpdateResult","properties":{"id":{"type":"string","title":"Id","description":"Which note."},"text":{"type":"string","title":"Text","description":"Its text."},"place":{"type":["object","null"],"title":"Place","description":"Where.","properties":{"page":{"type":"integer","title":"Page","description":"Page."}},"required":["page"],"additionalProperties":false}},"required":["id"],"additionalProperties":false}'
-)
-ALL_PAYLOAD: Codec[types.AllPayload] = codec(
-    '{"type":"object","title":"AllPayload","properties":{"required":{"type":"string","title":"Required","description":"Must be there."},"optional":{"type":"string","title":"Optional","description":"May be absent; null means absent."},"defaulted":{"type":"integer","title":"Defaulted","description":"Absent or null give 3.","default":3},"nullable":{"type":["integer","null"],"minimum":1,"title":"Nullable","description":"Null is a value."},"optional_nullable":{"type":["string","null"],"maxLength":5,"title":"Optional nullable","description":"Absent, null or text."},"nullable_default":{"type":["integer","null"],"title":"Nullable default","description":"Absent gives null.","default":null},"items":{"type":"array","items":{"type":["integer","null"]},"title":"Items","description":"Nulls among numbers."},"values":{"type":"object","additionalProperties":{"anyOf":[{},{"type":"null"}]},"title":"Values","description":"Nulls among anything."},"anything":{"title":"Anything","description":"Absent gives an object; null is a value.","default":{}},"place":{"type":["object","null"],"title":"Place","description":"Where.","properties":{"page":{"type":"integer","title":"Page","description":"Page."}},"additionalProperties":false,"default":{}}},"required":["required","nullable"],"additionalProperties":false}'
-)
-ALL_RESULT: Codec[types.AllResult] = codec(
-    '{"type":"object","title":"AllResult","properties":{},"additionalProperties":false}'
-)
+UPDATE_PAYLOAD: Codec[types.UpdatePayload] = codec("UpdatePayload")
+UPDATE_RESULT: Codec[types.UpdateResult] = codec("UpdateResult")
+ALL_PAYLOAD: Codec[types.AllPayload] = codec("AllPayload")
+ALL_RESULT: Codec[types.AllResult] = codec("AllResult")

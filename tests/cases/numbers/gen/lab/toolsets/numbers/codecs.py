@@ -15,30 +15,12 @@ if TYPE_CHECKING:
 codec = CodecModule(__package__, ".types")
 shared_codec = CodecModule(__package__, "....types")
 
-KEEP_PAYLOAD: Codec[types.KeepPayload] = codec(
-    '{"type":"object","title":"KeepPayload","properties":{"value":{"type":"number","title":"Value","description":"A number."},"optional":{"type":"number","title":"Optional","description":"Another."},"nullable":{"type":["number","null"],"title":"Nullable","description":"A third."},"list":{"type":"array","items":{"type":"number"},"title":"List","description":"Several."},"map":{"type":"object","additionalProperties":{"type":"number"},"title":"Map","description":"Several with names."},"nested":{"type":"object","additionalProperties":{"type":"array","items":{"$ref":"#/$defs/Point"}},"title":"Nested","description":"Deep inside."},"shape":{"oneOf":[{"$ref":"#/$defs/KeepPayloadShapeDot"},{"$ref":"#/$defs/KeepPayloadShapeLine"}],"title":"Shape","description":"In a union."},"integer":{"type":"integer","title":"Integer","description":"A whole one."}},"required":["value"],"additionalProperties":false,"$defs":{"Point":{"type":"object","title":"Point","description":"A place.","properties":{"x":{"type":"number","title":"X","description":"To the right."},"y":{"type":"number","title":"Y","description":"Up.","default":0},"name":{"type":"string","title":"Name","description":"What it is called."}},"required":["x"],"additionalProperties":false},"KeepPayloadShapeDot":{"type":"object","title":"KeepPayloadShapeDot","description":"A place.","properties":{"kind":{"type":"string","const":"dot","title":"Kind"},"x":{"type":"number","title":"X","description":"To the right."},"y":{"type":"number","title":"Y","description":"Up.","default":0},"name":{"type":"string","title":"Name","description":"What it is called."}},"required":["kind","x"],"additionalProperties":false},"KeepPayloadShapeLine":{"type":"object","title":"KeepPayloadShapeLine","description":"In a union.","properties":{"kind":{"type":"string","const":"line","title":"Kind"},"value":{"type":"number","title":"Value","description":"What was measured."}},"required":["kind","value"],"additionalProperties":false}}}'
-)
-KEEP_RESULT: Codec[types.KeepResult] = codec(
-    '{"type":"object","title":"KeepResult","properties":{"value":{"type":"number","title":"Value","description":"A number."}},"required":["value"],"additionalProperties":false}'
-)
-POINT: Codec[shared_types.Point] = shared_codec(
-    '{"type":"object","title":"Point","description":"A place.","properties":{"x":{"type":"number","title":"X","description":"To the right."},"y":{"type":"number","title":"Y","description":"Up.","default":0},"name":{"type":"string","title":"Name","description":"What it is called."}},"required":["x"],"additionalProperties":false}'
-)
-DEFAULTS_PAYLOAD: Codec[types.DefaultsPayload] = codec(
-    '{"type":"object","title":"DefaultsPayload","properties":{"whole":{"type":"number","title":"Whole","description":"Written without a point.","default":5},"point":{"type":"number","title":"Point","description":"Written with a point.","default":5.0},"long":{"type":"number","title":"Long","description":"Of many digits.","default":9007199254740993},"nullable":{"type":["number","null"],"title":"Nullable","description":"Or null.","default":3},"list":{"type":"array","items":{"type":"number"},"title":"List","description":"Whole ones.","default":[1,2]},"mixed":{"type":"array","items":{"type":"number"},"title":"Mixed","description":"Some of each.","default":[1,2.5],"examples":[[3,0.5]]},"lists":{"type":"array","items":{"type":"array","items":{"type":"number"}},"title":"Lists","description":"Lists.","default":[[1],[2.5]]},"map":{"type":"object","additionalProperties":{"type":"number"},"title":"Map","description":"With names.","default":{"a":1}},"place":{"$ref":"#/$defs/Point","title":"Place","description":"A place.","default":{"x":7}}},"additionalProperties":false,"$defs":{"Point":{"type":"object","title":"Point","description":"A place.","properties":{"x":{"type":"number","title":"X","description":"To the right."},"y":{"type":"number","title":"Y","description":"Up.","default":0},"name":{"type":"string","title":"Name","description":"What it is called."}},"required":["x"],"additionalProperties":false}}}'
-)
-DEFAULTS_RESULT: Codec[types.DefaultsResult] = codec(
-    '{"type":"object","title":"DefaultsResult","properties":{},"additionalProperties":false}'
-)
-BOUNDS_PAYLOAD: Codec[types.BoundsPayload] = codec(
-    '{"type":"object","title":"BoundsPayload","properties":{"half":{"type":"number","minimum":0.5,"maximum":10,"title":"Half","description":"Between a half and ten."},"open":{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1.5,"title":"Open","description":"Between them."},"step":{"type":"number","minimum":0,"multipleOf":0.1,"title":"Step","description":"In tenths."},"twos":{"type":"number","multipleOf":2,"title":"Twos","description":"In twos."},"long":{"type":"number","maximum":9007199254740993,"title":"Long","description":"Bounded by a long number."},"far":{"type":"number","exclusiveMinimum":1000000000000000000000000000000,"title":"Far","description":"Beyond what a machine counts."}},"additionalProperties":false}'
-)
-BOUNDS_RESULT: Codec[types.BoundsResult] = codec(
-    '{"type":"object","title":"BoundsResult","properties":{},"additionalProperties":false}'
-)
-SCALE_PAYLOAD: Codec[types.ScalePayload] = codec(
-    '{"type":"object","title":"ScalePayload","properties":{"value":{"type":"number","title":"Value","description":"What was measured."},"factor":{"type":"number","title":"Factor","description":"What it is multiplied by.","default":1}},"required":["value"],"additionalProperties":false}'
-)
-SCALE_RESULT: Codec[types.ScaleResult] = codec(
-    '{"type":"object","title":"ScaleResult","properties":{"scaled":{"type":"number","title":"Scaled","description":"It."}},"additionalProperties":false}'
-)
+KEEP_PAYLOAD: Codec[types.KeepPayload] = codec("KeepPayload")
+KEEP_RESULT: Codec[types.KeepResult] = codec("KeepResult")
+POINT: Codec[shared_types.Point] = shared_codec("Point")
+DEFAULTS_PAYLOAD: Codec[types.DefaultsPayload] = codec("DefaultsPayload")
+DEFAULTS_RESULT: Codec[types.DefaultsResult] = codec("DefaultsResult")
+BOUNDS_PAYLOAD: Codec[types.BoundsPayload] = codec("BoundsPayload")
+BOUNDS_RESULT: Codec[types.BoundsResult] = codec("BoundsResult")
+SCALE_PAYLOAD: Codec[types.ScalePayload] = codec("ScalePayload")
+SCALE_RESULT: Codec[types.ScaleResult] = codec("ScaleResult")

@@ -13,15 +13,7 @@ if TYPE_CHECKING:
 
 codec = CodecModule(__package__, ".types")
 
-TABLE_OF_CONTENTS_PAYLOAD: Codec[types.TableOfContentsPayload] = codec(
-    '{"type":"object","title":"TableOfContentsPayload","properties":{"document":{"type":"string","title":"Document","description":"Which one."},"filter":{"type":"object","title":"Filter","description":"Which sections to keep.","properties":{"depth":{"type":"integer","minimum":1,"title":"Depth","description":"Levels.","default":3},"match":{"type":"object","title":"Match","description":"Which sections.","properties":{"text":{"type":"string","title":"Text","description":"What to find."}},"additionalProperties":false}},"additionalProperties":false,"default":{"depth":2}}},"required":["document"],"additionalProperties":false}'
-)
-TABLE_OF_CONTENTS_RESULT: Codec[types.TableOfContentsResult] = codec(
-    '{"type":"object","title":"TableOfContentsResult","properties":{"root":{"$ref":"#/$defs/Node","title":"Root","description":"The whole document."}},"required":["root"],"additionalProperties":false,"$defs":{"Node":{"type":"object","title":"Node","description":"A section with its subsections.","properties":{"title":{"type":"string","title":"Title","description":"Heading."},"children":{"type":"array","items":{"$ref":"#/$defs/Node"},"title":"Children","description":"Subsections.","default":[]},"by_name":{"type":"object","additionalProperties":{"$ref":"#/$defs/Node"},"title":"By name","description":"Subsections by name."},"parent":{"anyOf":[{"$ref":"#/$defs/Node"},{"type":"null"}],"title":"Parent","description":"The section above."},"place":{"type":"object","title":"Place","description":"Where it stands.","properties":{"page":{"type":"integer","title":"Page","description":"Page."}},"required":["page"],"additionalProperties":false}},"required":["title"],"additionalProperties":false,"examples":[{"title":"Wiring","children":[{"title":"Fuses","place":{"page":3}}]}]}}}'
-)
-TEAM_PAYLOAD: Codec[types.TeamPayload] = codec(
-    '{"type":"object","title":"TeamPayload","properties":{},"additionalProperties":false}'
-)
-TEAM_RESULT: Codec[types.TeamResult] = codec(
-    '{"type":"object","title":"TeamResult","description":"Some people.","properties":{"members":{"type":"array","items":{"$ref":"#/$defs/Person"},"title":"Members","description":"Who belongs to it."}},"required":["members"],"additionalProperties":false,"$defs":{"Person":{"type":"object","title":"Person","description":"Somebody.","properties":{"team":{"$ref":"#/$defs/Team","title":"Team","description":"Their team."}},"additionalProperties":false},"Team":{"type":"object","title":"Team","description":"Some people.","properties":{"members":{"type":"array","items":{"$ref":"#/$defs/Person"},"title":"Members","description":"Who belongs to it."}},"required":["members"],"additionalProperties":false}}}'
-)
+TABLE_OF_CONTENTS_PAYLOAD: Codec[types.TableOfContentsPayload] = codec("TableOfContentsPayload")
+TABLE_OF_CONTENTS_RESULT: Codec[types.TableOfContentsResult] = codec("TableOfContentsResult")
+TEAM_PAYLOAD: Codec[types.TeamPayload] = codec("TeamPayload")
+TEAM_RESULT: Codec[types.TeamResult] = codec("TeamResult")

@@ -13,15 +13,7 @@ if TYPE_CHECKING:
 
 codec = CodecModule(__package__, ".types")
 
-CHECK_DEVICE_PAYLOAD: Codec[types.CheckDevicePayload] = codec(
-    '{"type":"object","title":"CheckDevicePayload","properties":{"device_id":{"type":"string","title":"Device id","description":"Device."},"question":{"type":"string","title":"Question","description":"What to look for."}},"required":["device_id"],"additionalProperties":false}'
-)
-CHECK_DEVICE_RESULT: Codec[types.CheckDeviceResult] = codec(
-    '{"type":"object","title":"CheckDeviceResult","properties":{"findings":{"type":"array","items":{"$ref":"#/$defs/Finding"},"title":"Findings","description":"What was found."}},"required":["findings"],"additionalProperties":false,"$defs":{"Finding":{"type":"object","title":"Finding","description":"What is wrong with a device.","properties":{"device_id":{"type":"string","title":"Device id","description":"Device."},"severity":{"type":"string","enum":["low","high"],"title":"Severity","description":"How bad."},"text":{"type":"string","title":"Text","description":"In a sentence."}},"required":["device_id","severity","text"],"additionalProperties":false}}}'
-)
-CHECK_SITE_PAYLOAD: Codec[types.CheckSitePayload] = codec(
-    '{"type":"object","title":"CheckSitePayload","properties":{"site":{"type":"string","title":"Site","description":"Site."}},"required":["site"],"additionalProperties":false}'
-)
-CHECK_SITE_RESULT: Codec[types.CheckSiteResult] = codec(
-    '{"type":"object","title":"CheckSiteResult","properties":{"findings":{"type":"array","items":{"$ref":"#/$defs/Finding"},"title":"Findings","description":"What was found."}},"required":["findings"],"additionalProperties":false,"$defs":{"Finding":{"type":"object","title":"Finding","description":"What is wrong with a device.","properties":{"device_id":{"type":"string","title":"Device id","description":"Device."},"severity":{"type":"string","enum":["low","high"],"title":"Severity","description":"How bad."},"text":{"type":"string","title":"Text","description":"In a sentence."}},"required":["device_id","severity","text"],"additionalProperties":false}}}'
-)
+CHECK_DEVICE_PAYLOAD: Codec[types.CheckDevicePayload] = codec("CheckDevicePayload")
+CHECK_DEVICE_RESULT: Codec[types.CheckDeviceResult] = codec("CheckDeviceResult")
+CHECK_SITE_PAYLOAD: Codec[types.CheckSitePayload] = codec("CheckSitePayload")
+CHECK_SITE_RESULT: Codec[types.CheckSiteResult] = codec("CheckSiteResult")

@@ -1,0 +1,99 @@
+"""Codecs find their schemas in the catalogue of their package, when they are first asked for one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.golden import CASES, read
+from toolgen.contract.errors import ToolgenError
+from toolgen.runtime import Codec, RegistrationError, Runtime, ToolCall, ToolContext, ToolResult
+
+CATALOG = "tool_schemas.json"
+TOOLSET = "art/toolsets/shapes"
+
+
+async def execute(call: ToolCall, ctx: ToolContext) -> ToolResult:
+    raise AssertionError("nothing is called")
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yield the folder of a toolset's package that nobody has imported yet."""
+    shutil.copytree(CASES / "unions/gen", tmp_path / "shipped")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path / "shipped" / TOOLSET
+    for name in [name for name in sys.modules if name.partition(".")[0] == "shipped"]:
+        del sys.modules[name]
+
+
+def toolset() -> Any:
+    return import_module(f"shipped.{TOOLSET.replace('/', '.')}")
+
+
+def test_the_schema_of_a_codec_is_that_of_the_catalogue(package: Path) -> None:
+    entries = {tool["id"]: tool for tool in json.loads((package / CATALOG).read_text("utf-8"))["tools"]}
+    for spec in toolset().SPECS:
+        assert spec.payload.schema == entries[spec.id]["payload"]["schema"]
+        assert spec.result.schema == entries[spec.id]["result"]["schema"]
+
+
+def test_importing_and_registering_a_toolset_reads_no_schema(package: Path) -> None:
+    (package / CATALOG).write_text("no JSON", "utf-8")
+    found = toolset()
+    specs = found.SPECS
+    Runtime().register(found.registration(execute))
+    with pytest.raises(ToolgenError, match="is no catalogue") as caught:
+        specs[0].payload.decode("{}")
+    assert caught.value.hint == "run `toolgen gen`"
+
+
+def test_registration_names_the_file_that_was_not_shipped(package: Path) -> None:
+    (package / CATALOG).unlink()
+    found = toolset()
+    with pytest.raises(RegistrationError) as caught:
+        Runtime().register(found.registration(execute))
+    assert str(caught.value).count(f"{CATALOG} of shipped.art.toolsets.shapes is missing") == 1
+    with pytest.raises(ToolgenError, match=f"{CATALOG} of .* cannot be read") as unread:
+        _ = found.SPECS[0].payload.schema
+    assert unread.value.hint == f"ship {CATALOG} with the generated code"
+
+
+def test_a_catalogue_of_another_run_is_named(package: Path) -> None:
+    catalog = json.loads((package / CATALOG).read_text("utf-8"))
+    (package / CATALOG).write_text(json.dumps({**catalog, "tools": []}), "utf-8")
+    codec = toolset().SPECS[0].payload
+    with pytest.raises(ToolgenError, match=f"has no schema of {codec.name}"):
+        _ = codec.schema
+
+
+def test_a_name_has_one_schema_in_each_catalogue_of_a_toolset() -> None:
+    for case in CASES.iterdir():
+        for path, text in read(case / "gen").items() if (case / "gen").is_dir() else ():
+            if "/toolsets/" in path and path.endswith(CATALOG):
+                found: dict[str, str] = {}
+                for tool in json.loads(text)["tools"]:
+                    if tool["kind"] == "native":
+                        continue
+                    for part in (tool["payload"], tool["result"], *tool.get("artifacts", ())):
+                        schema = json.dumps(part["schema"])
+                        assert found.setdefault(part["name"], schema) == schema, path
+
+
+@pytest.mark.parametrize("name", ["codecs", "completions"])
+def test_every_codec_finds_its_schema(name: str) -> None:
+    found = 0
+    for file in CASES.rglob(f"gen/**/{name}.py"):
+        module = import_module(".".join(file.relative_to(CASES.parents[1]).with_suffix("").parts))
+        for value in vars(module).values():
+            if isinstance(codec := getattr(value, "result", value), Codec):
+                found += 1
+                assert codec.schema["title"] == codec.name
+    assert found
