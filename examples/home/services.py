@@ -13,7 +13,7 @@ import sqlite3
 from datetime import UTC, date, datetime
 from typing import Final
 
-from gen.device_service.service import (
+from gen.device_service import (
     ListDevicesPayload,
     ListDevicesResult,
     ReadDevicePayload,
@@ -22,7 +22,7 @@ from gen.device_service.service import (
     SetStateResult,
 )
 from gen.types import Device, Reading, Site, TimeSeries
-from gen.user_service.service import GetUserPayload, GetUserResult
+from gen.user_service import GetUserPayload, GetUserResult
 from toolgen.runtime import ToolError
 
 _SITES: Final = """

@@ -105,6 +105,11 @@ def completion(completion: Completion) -> str:
     return constant(completion.name)
 
 
+def offered(of: Completion) -> tuple[str, str, str]:
+    """Return the names of a completion: its constant and its functions."""
+    return completion(of), completing(of), streaming(of)
+
+
 def completing(completion: Completion) -> str:
     return completion_functions(completion.name)[0]
 

@@ -35,12 +35,18 @@ from .views.codecs import codecs_view
 from .views.completions import completions_view
 from .views.executor import executor_view
 from .views.export import export_view
-from .views.package import agent_package_view, package_view, toolset_view
+from .views.package import (
+    agent_package_view,
+    package_view,
+    service_package_view,
+    toolset_view,
+    types_package_view,
+)
 from .views.service import service_view
 from .views.specs import specs_view
 from .views.stub import stub_view
 from .views.transforms import transforms_view
-from .views.types import shared_types_view, types_package_view, types_views
+from .views.types import shared_types_view, types_views
 
 
 def generate(design: Design, *, module: str) -> dict[str, str]:
@@ -115,7 +121,7 @@ def _whole(design: Design) -> _Whole:
 
 def _service(service: Service, whole: _Whole) -> Iterator[tuple[str, View | str]]:
     folder = service_package(service.name)
-    yield _path(folder, "__init__.py"), package_view(service.description)
+    yield _path(folder, "__init__.py"), service_package_view(service)
     if service.methods:
         yield _path(service_module(service.name)), service_view(service, whole.services[service.name])
     own = [toolset for toolset in service.toolsets if not toolset.exporter]

@@ -105,4 +105,4 @@ def _completion(of: Completion, scope: Scope) -> CompletionView:
 def _own(of: Service) -> Iterator[str]:
     """Yield what the module defines beside its classes."""
     for completion in of.completions:
-        yield from (names.completion(completion), names.completing(completion), names.streaming(completion))
+        yield from names.offered(completion)

@@ -1,15 +1,17 @@
-"""The `__init__.py` files: plain packages, and the public surfaces of toolsets and agents."""
+"""The `__init__.py` files: plain packages, and the public surfaces of all others."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.expr.tree import Agent, Toolset
+from toolgen.expr.tree import Agent, Service, Toolset
+from toolgen.shapes.naming import class_name
 
 from .. import names
 from ..imports import Imports, sorted_names
-from ..layout import class_names
+from ..layout import class_names, completions_module, service_module, types_modules
 from ..spelling import RUNTIME
 from ..text import docstring, quote
 
@@ -21,26 +23,33 @@ class PackageView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolsetView:
-    template: ClassVar[str] = "toolset.py.jinja"
+class SurfaceView:
+    """A package that offers names of its modules, some of which it imports when they are first used."""
+
+    template: ClassVar[str] = "surface.py.jinja"
     docstring: str
     imports: str
-    typing_imports: str
     names: tuple[str, ...]
     """`__all__`, as literals."""
+    typing_imports: str = ""
+    lazy_modules: tuple[tuple[str, str], ...] = ()
+    """Name of each module that the package offers as a whole, with its path as a literal."""
+    modules: tuple[tuple[str, str], ...] = ()
+    """Name of each lazy name, with the module that has it, as literals; none where one module has all."""
+    home: str = ""
+    """Expression of the module that has the lazy name `name`."""
 
 
 def package_view(text: str) -> PackageView:
     return PackageView(docstring=docstring(text))
 
 
-def toolset_view(of: Toolset) -> ToolsetView:
-    imports, typing_imports = Imports(), Imports()
+def toolset_view(of: Toolset) -> SurfaceView:
+    imports = Imports()
+    text = of.description or f"The toolset {of.service}.{of.name}."
     if not of.tools:
         imports.name(".specs", names.NATIVE_TOOLS)
-        return _surface(of, imports, typing_imports, [names.NATIVE_TOOLS])
-    imports.name("typing", "TYPE_CHECKING")
-    imports.name(RUNTIME, "lazy_attribute")
+        return _eager(text, imports, [names.NATIVE_TOOLS])
     executors = ["registration"]
     if not of.exporter:
         executors.append(names.executor(of))
@@ -52,18 +61,40 @@ def toolset_view(of: Toolset) -> ToolsetView:
             names.spec(tool),
             *(names.artifact_spec(tool, artifact.kind) for artifact in tool.artifacts),
         ]
-    types = class_names(of.objects)
-    imports.name(".", "calls")
     for name in executors:
         imports.name(".export" if of.exporter else ".executor", name)
     for name in specs:
         imports.name(".specs", name)
-    for name in types:
-        typing_imports.name(".types", name)
-    return _surface(of, imports, typing_imports, ["calls", *executors, *specs, *types])
+    types = dict.fromkeys(class_names(of.objects), ".types")
+    return _lazy(text, imports, types, eager=[*executors, *specs], lazy_modules=["calls"])
 
 
-def agent_package_view(of: Agent) -> ToolsetView:
+def types_package_view(of: Toolset) -> SurfaceView:
+    """Return `types/__init__.py` of a large toolset."""
+    modules = {
+        name: f".{module[-1]}" for module, _, objects in types_modules(of) for name in class_names(objects)
+    }
+    return _lazy(f"Types of {of.service}.{of.name}, one module a tool.", Imports(), modules)
+
+
+def service_package_view(of: Service) -> SurfaceView | PackageView:
+    """Return the package of a service: its protocol, the types of its methods, and its completions.
+
+    A name that both modules have is the service's.
+    """
+    text = of.description or f"The service {of.name}."
+    modules: dict[str, str] = {}
+    if of.completions:
+        own = [name for one in of.completions for name in names.offered(one)]
+        home = f".{completions_module(of.name)[-1]}"
+        modules |= dict.fromkeys([*class_names(of.completion_objects), *own], home)
+    if of.methods:
+        home = f".{service_module(of.name)[-1]}"
+        modules |= dict.fromkeys([class_name(of.name), *class_names(of.objects)], home)
+    return _lazy(text, Imports(), modules) if modules else package_view(text)
+
+
+def agent_package_view(of: Agent) -> SurfaceView:
     imports = Imports()
     agent, specs = ["AGENT", "AGENT_ID", "client", "register"], ["SPECS"]
     if any(used.tools for used in of.uses):
@@ -72,18 +103,46 @@ def agent_package_view(of: Agent) -> ToolsetView:
         imports.name(".agent", name)
     for name in specs:
         imports.name(".specs", name)
-    return ToolsetView(
-        docstring=docstring(of.description or f"The agent {of.id}."),
-        imports=imports.text(),
-        typing_imports="",
-        names=tuple(map(quote, sorted_names([*agent, *specs]))),
-    )
+    return _eager(of.description or f"The agent {of.id}.", imports, [*agent, *specs])
 
 
-def _surface(of: Toolset, imports: Imports, typing_imports: Imports, offered: list[str]) -> ToolsetView:
-    return ToolsetView(
-        docstring=docstring(of.description or f"The toolset {of.service}.{of.name}."),
+def _eager(text: str, imports: Imports, offered: Iterable[str]) -> SurfaceView:
+    """Return a package that imports all that it offers."""
+    return SurfaceView(docstring=docstring(text), imports=imports.text(), names=_listed(offered))
+
+
+def _lazy(
+    text: str,
+    imports: Imports,
+    modules: Mapping[str, str],
+    *,
+    eager: Iterable[str] = (),
+    lazy_modules: Iterable[str] = (),
+) -> SurfaceView:
+    """Return a package that imports the names of `modules`, and `lazy_modules`, when they are first used."""
+    lazy_modules, homes = tuple(lazy_modules), sorted(set(modules.values()))
+    typing_imports = Imports()
+    imports.name("typing", "TYPE_CHECKING")
+    if modules:
+        imports.name(RUNTIME, "lazy_attribute")
+    for module in lazy_modules:
+        imports.name(RUNTIME, "LazyModule")
+        typing_imports.name(".", module)
+    for name, home in modules.items():
+        typing_imports.name(home, name)
+    is_one = len(homes) == 1
+    home = f"{quote(homes[0])} if name in __all__ else None" if is_one else "_MODULES.get(name)"
+    listed = () if is_one else tuple((quote(name), quote(home)) for name, home in modules.items())
+    return SurfaceView(
+        docstring=docstring(text),
         imports=imports.text(),
+        names=_listed([*eager, *lazy_modules, *modules]),
         typing_imports=typing_imports.text(4),
-        names=tuple(map(quote, sorted_names(offered))),
+        lazy_modules=tuple((module, quote(f".{module}")) for module in lazy_modules),
+        modules=listed,
+        home=home if modules else "",
     )
+
+
+def _listed(offered: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(quote, sorted_names(offered)))

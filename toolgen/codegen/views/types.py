@@ -9,10 +9,9 @@ from typing import ClassVar
 from toolgen.expr.tree import Design, Tool, Toolset
 from toolgen.shapes.fields import ObjectType
 
-from ..imports import Imports, sorted_names
-from ..layout import SHARED, Module, Scope, class_names, is_large, types_modules
-from ..spelling import RUNTIME
-from ..text import docstring, quote
+from ..imports import Imports
+from ..layout import SHARED, Module, Scope, is_large, types_modules
+from ..text import docstring
 from .classes import AliasView, ClassPrinter, ClassView, EnumView, Role
 
 
@@ -24,19 +23,6 @@ class TypesView:
     enums: tuple[EnumView, ...] = ()
     classes: tuple[ClassView, ...] = ()
     aliases: tuple[AliasView, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TypesPackageView:
-    """`types/__init__.py` of a large toolset."""
-
-    template: ClassVar[str] = "types_package.py.jinja"
-    docstring: str
-    imports: str
-    typing_imports: str
-    names: tuple[str, ...]
-    modules: tuple[tuple[str, str], ...]
-    """Name of each class, with the module that has it, as literals."""
 
 
 def shared_types_view(design: Design, scope: Scope) -> TypesView:
@@ -53,24 +39,6 @@ def types_views(toolset: Toolset, scope: Scope) -> Iterable[tuple[Module, TypesV
     for module, tools, objects in types_modules(toolset):
         of = tools[0].id if is_large(toolset) else f"{toolset.service}.{toolset.name}"
         yield module, _view(f"Types of {of}.", module, objects, scope, tools)
-
-
-def types_package_view(toolset: Toolset) -> TypesPackageView:
-    imports, typing_imports = Imports(), Imports()
-    imports.name("typing", "TYPE_CHECKING")
-    imports.name(RUNTIME, "lazy_attribute")
-    modules = {
-        name: module[-1] for module, _, objects in types_modules(toolset) for name in class_names(objects)
-    }
-    for name, module in modules.items():
-        typing_imports.name(f".{module}", name)
-    return TypesPackageView(
-        docstring=docstring(f"Types of {toolset.service}.{toolset.name}, one module a tool."),
-        imports=imports.text(),
-        typing_imports=typing_imports.text(4),
-        names=tuple(map(quote, sorted_names(modules))),
-        modules=tuple((quote(name), quote(f".{module}")) for name, module in modules.items()),
-    )
 
 
 def roles(tools: Iterable[Tool]) -> dict[str, Role]:

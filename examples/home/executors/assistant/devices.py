@@ -1,7 +1,7 @@
 """Executes the tools of assistant.devices in home."""
 
 from gen.assistant.toolsets import devices
-from gen.device_service.service import ReadDevicePayload
+from gen.device_service import ReadDevicePayload
 from gen.types import TimeSeries
 from toolgen.runtime import ToolContext, ToolOutcome, ToolReturn
 

@@ -4,9 +4,8 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .executor import BoundDevicesExecutor, DevicesExecutor, registration
 from .specs import (
     GET_TIME_SERIES,
@@ -18,6 +17,7 @@ from .specs import (
 )
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import (
         GetTimeSeriesPayload,
         GetTimeSeriesResult,
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
         SetStatePayloadCommandSwitch,
         SetStateResult,
     )
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "GET_TIME_SERIES",

@@ -4,19 +4,21 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .executor import DocumentsExecutor, registration
 from .specs import SEARCH, SPECS, TABLE_OF_CONTENTS, ToolId
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import (
         SearchPayload,
         SearchResult,
         TableOfContentsPayload,
         TableOfContentsResult,
     )
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "SEARCH",

@@ -4,13 +4,13 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .executor import MaintenanceExecutor, registration
 from .specs import DRAW_READINGS, FACTORY_RESET, SIGN_IN, SPECS, UPDATE_FIRMWARE, ToolId
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import (
         DrawReadingsPayload,
         DrawReadingsResult,
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
         UpdateFirmwareProgress,
         UpdateFirmwareResult,
     )
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "DRAW_READINGS",

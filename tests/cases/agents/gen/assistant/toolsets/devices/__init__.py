@@ -4,9 +4,8 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .executor import DevicesExecutor, registration
 from .specs import (
     DELETE_DEVICE,
@@ -18,6 +17,7 @@ from .specs import (
 )
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import (
         DeleteDevicePayload,
         DeleteDeviceResult,
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         ResetDevicePayload,
         ResetDeviceResult,
     )
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "DELETE_DEVICE",

@@ -4,14 +4,16 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .executor import NotesExecutor, registration
 from .specs import NOTE, SPECS, ToolId
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import NotePayload, NoteResult
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "NOTE",

@@ -4,14 +4,16 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .executor import DevicesExecutor, registration
 from .specs import COUNT, SPECS, ToolId
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import CountPayload, CountResult
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "COUNT",

@@ -4,9 +4,8 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .executor import DevicesExecutor, registration
 from .specs import (
     ANSWER,
@@ -23,6 +22,7 @@ from .specs import (
 )
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import (
         AnswerPayload,
         AnswerResult,
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
         UpdateFirmwareProgressStep,
         UpdateFirmwareResult,
     )
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "ANSWER",

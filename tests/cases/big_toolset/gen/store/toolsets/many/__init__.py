@@ -4,9 +4,8 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .executor import BoundManyExecutor, ManyExecutor, registration
 from .specs import (
     GET_1,
@@ -40,6 +39,7 @@ from .specs import (
 )
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import (
         Get1Payload,
         Get1Result,
@@ -94,6 +94,8 @@ if TYPE_CHECKING:
         PutPayloadItem,
         PutResult,
     )
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "GET_1",

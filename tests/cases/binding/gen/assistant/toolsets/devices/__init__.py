@@ -4,9 +4,8 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .executor import BoundDevicesExecutor, DevicesExecutor, registration
 from .specs import (
     COMMAND,
@@ -22,6 +21,7 @@ from .specs import (
 )
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import (
         CommandPayload,
         CommandPayloadCommandDim,
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
         WhoamiPayload,
         WhoamiResult,
     )
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "COMMAND",

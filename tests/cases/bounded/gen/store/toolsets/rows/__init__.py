@@ -4,13 +4,13 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .executor import BoundRowsExecutor, RowsExecutor, registration
 from .specs import CARRIED, COUNTED, ENDLESS, FREE, PAGED, SPECS, ToolId
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import (
         CarriedPayload,
         CarriedResult,
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         PagedPayload,
         PagedResult,
     )
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "CARRIED",

@@ -4,14 +4,16 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .executor import BoundStatesExecutor, StatesExecutor, registration
 from .specs import CHOOSE, SET, SPECS, ToolId
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import ChoosePayload, ChooseResult, SetPayload, SetResult
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "CHOOSE",

@@ -4,9 +4,8 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .executor import FromExecutor, registration
 from .specs import (
     ABSTRACTMETHOD,
@@ -20,6 +19,7 @@ from .specs import (
 )
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import (
         AbstractmethodPayload,
         AbstractmethodResult,
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
         TypesPayload,
         TypesResult,
     )
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "ABSTRACTMETHOD",

@@ -4,13 +4,13 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .executor import BoundNotesExecutor, NotesExecutor, registration
 from .specs import ALL, SPECS, UPDATE, ToolId
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import (
         AllPayload,
         AllPayloadPlace,
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         UpdateResult,
         UpdateResultPlace,
     )
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "ALL",

@@ -4,13 +4,13 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .executor import BoundNumbersExecutor, NumbersExecutor, registration
 from .specs import BOUNDS, DEFAULTS, KEEP, KEEP_POINTS, SCALE, SPECS, ToolId
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import (
         BoundsPayload,
         BoundsResult,
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         ScalePayload,
         ScaleResult,
     )
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "BOUNDS",

@@ -4,13 +4,13 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .executor import BoundLabelsExecutor, LabelsExecutor, registration
 from .specs import DESCRIBE, FIND, FIND_SCAN, KEEP, SEE, SPECS, ToolId
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import (
         DescribePayload,
         DescribeResult,
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         SeeResult,
         SeeResultSeen,
     )
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "DESCRIBE",

@@ -4,13 +4,13 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .executor import DocumentsExecutor, registration
 from .specs import SPECS, TABLE_OF_CONTENTS, TEAM, ToolId
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import (
         TableOfContentsPayload,
         TableOfContentsPayloadFilter,
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
         TeamPayload,
         TeamResult,
     )
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "SPECS",

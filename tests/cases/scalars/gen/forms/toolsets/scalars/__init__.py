@@ -4,13 +4,13 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .executor import ScalarsExecutor, registration
 from .specs import CONSTRAINTS, DEFAULTS, REQUIRED, SPECS, ToolId
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import (
         ConstraintsPayload,
         ConstraintsResult,
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
         RequiredPayload,
         RequiredResult,
     )
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "CONSTRAINTS",

@@ -4,13 +4,13 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .executor import ShapesExecutor, registration
 from .specs import DRAW, SPECS, ToolId
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import (
         DrawPayload,
         DrawPayloadFrameLine,
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
         DrawPayloadThirdSquare,
         DrawResult,
     )
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "DRAW",

@@ -4,19 +4,21 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime import LazyModule, lazy_attribute
 
-from . import calls
 from .export import registration
 from .specs import CHECK_DEVICE, CHECK_SITE, SPECS, ToolId
 
 if TYPE_CHECKING:
+    from . import calls
     from .types import (
         CheckDevicePayload,
         CheckDeviceResult,
         CheckSitePayload,
         CheckSiteResult,
     )
+else:
+    calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "CHECK_DEVICE",
