@@ -11,6 +11,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from tests import golden
 from toolgen.codegen import generate
 from toolgen.codegen.write.staging import stage
 from toolgen.dsl import Evaluation, build
@@ -302,6 +303,20 @@ def test_a_schema_in_words_accepts_what_it_accepted(tmp_path: Path) -> None:
         {"id": "a", "action": {"kind": "go"}},
     ):
         assert validator.is_valid(instance) == original.is_valid(instance), instance
+
+
+def test_a_union_that_toolgen_wrote_is_read_back(tmp_path: Path) -> None:
+    checked = golden.design("unions")
+    (exported,) = json.loads(generate(checked, module="unions")["tool_schemas.json"])["tools"]
+    found = imported(tool("draw", exported["payload"]["schema"]))
+    text = found.files["tools.py"]
+    assert text.count("OneOf(") == 4
+    assert "JSONSchema(" not in text.replace("Return(JSONSchema({}))", "")
+    assert [each.message for each in found.findings if "default" in each.message] == []
+    again = schemas(built(found, tmp_path))["draw"]["payload"]["schema"]["properties"]
+    unions = ("main", "second", "third", "frame")  # `only` has one branch, and is read as its object
+    before = exported["payload"]["schema"]["properties"]
+    assert {name: again[name] for name in unions} == {name: before[name] for name in unions}
 
 
 def schemas(evaluation: Evaluation) -> dict[str, Any]:

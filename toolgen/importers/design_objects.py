@@ -63,9 +63,16 @@ def required_defaults(schema: Node) -> Iterator[Loss]:
         properties, required = node.get("properties"), node.get("required")
         if isinstance(properties, dict) and isinstance(required, list):
             for key, property_ in properties.items():
-                if key in required and isinstance(property_, dict) and "default" in property_:
+                if key in required and isinstance(property_, dict) and _loses_default(property_):
                     place = f"{pointer}/properties/{_escaped(key)}/default"
                     yield Loss(pointer=place, message=f"default of the required {key!r} is left out")
+
+
+def _loses_default(property_: Node) -> bool:
+    """Return whether a property has a default that is more than the only value that it may have."""
+    return "default" in property_ and not (
+        "const" in property_ and property_["const"] == property_["default"]
+    )
 
 
 def _with_leaves(foreign: Foreign, class_name: str) -> Shape:

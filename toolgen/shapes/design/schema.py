@@ -2,7 +2,8 @@
 
 No `$schema`: the default Ajv of form libraries refuses the keyword. A closed object says so, because
 its codec refuses unknown keys; an open one says nothing of them. Named types and union branches stand in
-`$defs`, inline objects in place.
+`$defs`, inline objects in place. A union says `type` beside `oneOf`, and the tag of a branch has its only
+value as `default` too: form libraries and clients ask for both, and neither changes what is accepted.
 """
 
 from __future__ import annotations
@@ -74,11 +75,14 @@ class _Writer:
     def _with_defs(self, schema: Schema) -> Schema:
         return {**schema, "$defs": dict(self._defs)} if self._defs else schema
 
-    def _object(self, object_: ObjectType) -> Schema:
+    def _object(self, object_: ObjectType, tag: str | None = None) -> Schema:
         schema: Schema = {"type": "object", "title": object_.name}
         if object_.description:
             schema["description"] = object_.description
-        schema["properties"] = {field.name: self._property(field) for field in object_.fields}
+        schema["properties"] = {
+            field.name: self._tag(field) if field.name == tag else self._property(field)
+            for field in object_.fields
+        }
         required: list[Json] = [field.name for field in object_.fields if field.required]
         if required:
             schema["required"] = required
@@ -88,10 +92,14 @@ class _Writer:
             schema["examples"] = list(object_.examples)
         return schema
 
-    def _named(self, object_: ObjectType) -> Schema:
+    def _named(self, object_: ObjectType, tag: str | None) -> Schema:
         if object_.foreign is not None:
             return embedded(object_.foreign.schema, f"#/$defs/{object_.name}")
-        return self._object(object_)
+        return self._object(object_, tag)
+
+    def _tag(self, field: Field) -> Schema:
+        schema = self._property(field)
+        return {**schema, "default": schema["const"]}
 
     def _property(self, field: Field) -> Schema:
         schema = self._type(field.type)
@@ -130,9 +138,10 @@ class _Writer:
             case NullableType():
                 return _nullable(self._type(type_.inner))
             case UnionType(branches=((_, only),)):
-                return self._ref(only.name)
+                return self._ref(only.name, type_.tag)
             case UnionType():
-                return {"oneOf": [self._ref(branch.name) for _, branch in type_.branches]}
+                branches: list[Json] = [self._ref(branch.name, type_.tag) for _, branch in type_.branches]
+                return {"type": "object", "oneOf": branches}
             case RefType():
                 object_ = self._objects[type_.name]
                 return self._object(object_) if object_.inline else self._ref(type_.name)
@@ -147,10 +156,10 @@ class _Writer:
             schema["propertyNames"] = keys
         return {**schema, **_limits(type_)}
 
-    def _ref(self, name: str) -> Schema:
+    def _ref(self, name: str, tag: str | None = None) -> Schema:
         if name not in self._defs:
             self._defs[name] = {}  # holds the place, and ends a recursion
-            self._defs[name] = self._named(self._objects[name])
+            self._defs[name] = self._named(self._objects[name], tag)
         return {"$ref": f"#/$defs/{name}"}
 
 
@@ -162,7 +171,7 @@ def _string(type_: StringType) -> Schema:
 
 
 def _nullable(schema: Schema) -> Schema:
-    if not isinstance(schema.get("type"), str):
+    if not isinstance(schema.get("type"), str) or "oneOf" in schema:
         return {"anyOf": [schema, {"type": "null"}]}
     schema["type"] = [schema["type"], "null"]
     if "const" in schema:
