@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 from toolgen.runtime import ToolModel
@@ -100,3 +100,37 @@ class Section(ToolModel):
     ref: Annotated[str, Field(description="Reference, as search results give it.")]
     title: Annotated[str, Field(description="Its heading.")]
     sections: Annotated[list[Section] | None, Field(description="What it is divided into.")] = None
+
+
+class CommandSwitch(ToolModel):
+    """Switch a light or a plug."""
+
+    kind: Literal["switch"] = "switch"
+    on: Annotated[bool, Field(description="True switches it on.")]
+
+
+class CommandDim(ToolModel):
+    """Set how bright a light is."""
+
+    kind: Literal["dim"] = "dim"
+    level: Annotated[int, Field(description="Percent of full light.", ge=1, le=100)]
+
+
+class CommandMove(ToolModel):
+    """Drive a blind."""
+
+    kind: Literal["move"] = "move"
+    position: Annotated[int, Field(description="0 is closed, 100 is open.", ge=0, le=100)]
+
+
+class CommandHeat(ToolModel):
+    """Set the target of a thermostat."""
+
+    kind: Literal["heat"] = "heat"
+    target: Annotated[float, Field(description="Degrees Celsius.", ge=5, le=30, multiple_of=0.5)]
+
+
+Command: TypeAlias = Annotated[
+    CommandSwitch | CommandDim | CommandMove | CommandHeat, Field(discriminator="kind")
+]
+"""One of several objects, told apart by their kind."""

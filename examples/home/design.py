@@ -173,7 +173,7 @@ device_service = Service(
             Attribute("device_id", String, "Device to command.", required=True),
             Attribute(
                 "command",
-                OneOf("kind", switch=Switch, dim=Dim, move=Move, heat=Heat),
+                OneOf("kind", "Command", switch=Switch, dim=Dim, move=Move, heat=Heat),
                 "What it shall do.",
                 required=True,
             ),

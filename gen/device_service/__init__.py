@@ -14,10 +14,6 @@ if TYPE_CHECKING:
         ReadDevicePayload,
         ReadDeviceResult,
         SetStatePayload,
-        SetStatePayloadCommandDim,
-        SetStatePayloadCommandHeat,
-        SetStatePayloadCommandMove,
-        SetStatePayloadCommandSwitch,
         SetStateResult,
     )
 
@@ -28,10 +24,6 @@ __all__ = [
     "ReadDevicePayload",
     "ReadDeviceResult",
     "SetStatePayload",
-    "SetStatePayloadCommandDim",
-    "SetStatePayloadCommandHeat",
-    "SetStatePayloadCommandMove",
-    "SetStatePayloadCommandSwitch",
     "SetStateResult",
 ]
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import datetime as dt
 from abc import abstractmethod
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Protocol
 
 from pydantic import Field
 from toolgen.runtime import AnyJson, ToolModel
 
-from ..types import Device, Kind, State, TimeSeries
+from ..types import Command, Device, Kind, State, TimeSeries
 
 
 class ListDevicesPayload(ToolModel):
@@ -55,41 +55,7 @@ class SetStatePayload(ToolModel):
 
     session_id: Annotated[str, Field(description="Session the call belongs to.")]
     device_id: Annotated[str, Field(description="Device to command.")]
-    command: Annotated[
-        SetStatePayloadCommandSwitch
-        | SetStatePayloadCommandDim
-        | SetStatePayloadCommandMove
-        | SetStatePayloadCommandHeat,
-        Field(description="What it shall do.", discriminator="kind"),
-    ]
-
-
-class SetStatePayloadCommandSwitch(ToolModel):
-    """Switch a light or a plug."""
-
-    kind: Literal["switch"] = "switch"
-    on: Annotated[bool, Field(description="True switches it on.")]
-
-
-class SetStatePayloadCommandDim(ToolModel):
-    """Set how bright a light is."""
-
-    kind: Literal["dim"] = "dim"
-    level: Annotated[int, Field(description="Percent of full light.", ge=1, le=100)]
-
-
-class SetStatePayloadCommandMove(ToolModel):
-    """Drive a blind."""
-
-    kind: Literal["move"] = "move"
-    position: Annotated[int, Field(description="0 is closed, 100 is open.", ge=0, le=100)]
-
-
-class SetStatePayloadCommandHeat(ToolModel):
-    """Set the target of a thermostat."""
-
-    kind: Literal["heat"] = "heat"
-    target: Annotated[float, Field(description="Degrees Celsius.", ge=5, le=30, multiple_of=0.5)]
+    command: Annotated[Command, Field(description="What it shall do.")]
 
 
 class SetStateResult(ToolModel):

@@ -328,9 +328,7 @@ async def test_an_unknown_tool_gets_close_names_and_nothing_runs() -> None:
 async def test_calls_at_once_keep_their_order_and_do_not_stop_each_other() -> None:
     runtime, _ = runtime_with(page(), set_state=ValueError("broken"))
     calls = [
-        build_call(
-            devices.SET_STATE, META, device_id="d", command=devices.SetStatePayloadCommandDim(level=1)
-        ),
+        build_call(devices.SET_STATE, META, device_id="d", command=home.CommandDim(level=1)),
         build_call(devices.LIST_DEVICES, META, site_id="harbour"),
         ToolCall(tool="nothing", payload_json=b"{}"),
     ]

@@ -102,6 +102,7 @@ COMPOSITES = Object(
     Attribute("by_name", MapOf(String(max_length=9), "Device"), "Types by their name."),
     Attribute("maybe", Nullable("Device"), "A type by its name."),
     Attribute("union", OneOf("kind", stop="Stop"), "Types by their name."),
+    Attribute("named", OneOf("kind", "Step", stop=Stop, name=Object()), "A union with a name."),
 )
 
 tool = Tool(

@@ -83,7 +83,7 @@ class Scope:
 
     objects: Objects
     modules: Mapping[str, Module]
-    """Where each class and each named enum stands."""
+    """Where each class, each named enum and each named union stands."""
     foreign: Mapping[Foreign, ForeignTypes]
     """The types of every schema that somebody else wrote."""
 
@@ -108,7 +108,9 @@ def all_objects(design: Design) -> Iterator[ObjectType]:
 
 
 def shared_scope(design: Design, foreign: Mapping[Foreign, ForeignTypes] = _NONE) -> Scope:
-    names = class_names(design.types) + [enum.name for enum in design.enums if enum.name]
+    names = class_names(design.types)
+    names += [enum.name for enum in design.enums if enum.name]
+    names += [union.name for union in design.unions if union.name]
     return Scope(objects=design.shared, modules=dict.fromkeys(names, SHARED), foreign=foreign)
 
 

@@ -65,8 +65,8 @@ class Spelled:
 class Speller:
     """Spells for one module.
 
-    `reference` returns the expression by which that module names a class or a named enum; `objects`
-    is the table of the classes.
+    `reference` returns the expression by which that module names a class, a named enum or a named union;
+    `objects` is the table of the classes.
     """
 
     def __init__(self, imports: Imports, reference: Callable[[str], str], objects: Objects) -> None:
@@ -95,6 +95,8 @@ class Speller:
                 if null_is_a_value(type_.inner):
                     return self.spell(type_.inner)
                 return Spelled(type=f"{self._imports.name(RUNTIME, 'Nullable')}[{self.nested(type_.inner)}]")
+            case UnionType(name=str(name)):
+                return Spelled(type=self._reference(name))
             case UnionType(branches=((_, only),)):
                 return Spelled(type=self._reference(only.name))
             case UnionType():

@@ -1,4 +1,4 @@
-"""Types made of other types. A type in quotes is a `Type` or `Enum` that is found by its name."""
+"""Types made of other types. A type in quotes is found by its name."""
 
 from __future__ import annotations
 
@@ -165,15 +165,17 @@ class Nullable(Unconstrained[Value | None]):
 
 
 class OneOf(Unconstrained[dict[str, Anything]]):
-    """One of several objects, told apart by a tag inside them.
+    """One of several objects, told apart by a tag inside them; a named one is shared by all who use it.
 
     Example: `OneOf("kind", stop=Object(), wait=Object(Attribute("seconds", Int, "How long.")))`
     """
 
     tag: Final[str]
+    name: Final[str | None]
     branches: Final[dict[str, Type | Object | str]]
 
-    def __init__(self, tag: str, /, **branches: Type | Object | str) -> None:
+    def __init__(self, tag: str, name: str | None = None, /, **branches: Type | Object | str) -> None:
         super().__init__()
         self.tag = tag
+        self.name = name
         self.branches = branches

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import Hint
 from toolgen.contract.policy import RunPolicy
-from toolgen.shapes.fields import EnumType, Field, Objects, ObjectType
+from toolgen.shapes.fields import EnumType, Field, Objects, ObjectType, UnionType
 
 from .source import Source
 
@@ -331,6 +331,8 @@ class Design:
     """Shared objects, `gen/types.py`: named types and what stands inside them, in order of first use."""
     enums: tuple[EnumType, ...]
     """Named enums, all shared."""
+    unions: tuple[UnionType, ...]
+    """Named unions, all shared; the objects of their branches are among `types`."""
 
     @cached_property
     def shared(self) -> Objects:

@@ -111,6 +111,8 @@ class UnionType:
     tag: str
     branches: tuple[tuple[str, RefType], ...]
     """Value of the tag and the branch's own object, in the author's order."""
+    name: str | None = None
+    """Of the alias that stands for it in Python; None for one that is spelled where it is used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

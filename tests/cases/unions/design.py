@@ -23,9 +23,20 @@ Circle = Type(
     "Circle", "A circle.", Attribute("radius", Float(exclusive_minimum=0), "Radius.", required=True)
 )
 Square = Type("Square", "A square.", Attribute("side", Float, "Side.", required=True))
+Paint = OneOf(
+    "kind",
+    "Paint",
+    plain=Object(Attribute("color", String, "Its color.", required=True)),
+    layered=Object(
+        Attribute("under", "Paint", "What is below.", required=True),
+        Attribute("over", "Paint", "What is above."),
+    ),
+)
 Drawing = Type(
     "Drawing",
     "Shapes in layers.",
+    Attribute("ground", Paint, "Behind all shapes."),
+    Attribute("paints", MapOf(String, Paint), "Of shapes, by name."),
     Attribute(
         "layers",
         MapOf(String, ArrayOf(OneOf("shape", circle=Circle, square=Square))),
@@ -63,6 +74,13 @@ design = Design(
                         default={"@type": "line", "width": 2},
                     ),
                     Attribute("only", OneOf("shape", circle=Circle), "A union of one."),
+                    Attribute(
+                        "paint",
+                        Paint,
+                        "A union with a name is the same one wherever it is used.",
+                        default={"kind": "plain", "color": "red"},
+                    ),
+                    Attribute("spare", Nullable(Paint), "Another one, or none."),
                 ),
                 Return(Attribute("drawing", Drawing, "All shapes.", required=True)),
             ),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolgen.contract.names import BOUNDS_FIELDS
 from toolgen.expr.tree import Bounded
-from toolgen.shapes.fields import EnumType, Field, ObjectType, UnionType
+from toolgen.shapes.fields import DataType, EnumType, Field, ObjectType, UnionType
 from toolgen.shapes.naming import field_name, setter_name, title, words
 
 from ..foreign import ForeignClass
@@ -81,10 +81,15 @@ class ClassPrinter:
         imports.name("__future__", "annotations")
 
     def classes(
-        self, objects: Iterable[ObjectType], roles: Mapping[str, Role] | None = None
+        self,
+        objects: Iterable[ObjectType],
+        roles: Mapping[str, Role] | None = None,
+        unions: Iterable[UnionType] = (),
     ) -> tuple[ClassView, ...]:
+        """Return the classes of the objects; `unions` are the named ones of this module."""
         objects = tuple(objects)
-        return tuple(self._classes(objects, roles or {}))
+        inside = [part for object_ in objects for field in object_.fields for part in parts(field.type)]
+        return tuple(self._classes(objects, roles or {}, _tags((*unions, *inside))))
 
     def aliases(
         self, objects: Iterable[ObjectType], roles: Mapping[str, Role] | None = None
@@ -102,8 +107,18 @@ class ClassPrinter:
                 )
         return tuple(found)
 
-    def _classes(self, objects: tuple[ObjectType, ...], roles: Mapping[str, Role]) -> Iterator[ClassView]:
-        tags = _tags(objects)
+    def union(self, union: UnionType) -> AliasView:
+        """Return the alias of a named union."""
+        return AliasView(
+            name=union.name or "",
+            annotation=self._imports.name("typing", "TypeAlias"),
+            type=self._speller.nested(replace(union, name=None)),
+            docstring=docstring(f"One of several objects, told apart by their {union.tag}."),
+        )
+
+    def _classes(
+        self, objects: tuple[ObjectType, ...], roles: Mapping[str, Role], tags: Mapping[str, str]
+    ) -> Iterator[ClassView]:
         for object_ in objects:
             if object_.foreign is None:
                 yield self._class(object_, tags.get(object_.name), _role(object_.name, roles))
@@ -165,16 +180,15 @@ def _bounds(object_: ObjectType, bounded: Bounded) -> Iterable[str]:
         yield f"next_cursor=self.{field_name(bounded.next_cursor)}"
 
 
-def _tags(objects: Iterable[ObjectType]) -> dict[str, str]:
-    """Return the tag of each branch of a union. The class of an only branch must be given its tag.
+def _tags(types: Iterable[DataType]) -> dict[str, str]:
+    """Return the tag of each branch of the unions among the types.
 
-    A union of one is no union to pydantic, which would take a document without the tag.
+    The class of an only branch must be given its tag: a union of one is no union to pydantic, which would
+    take a document without the tag.
     """
     return {
         branch.name: part.tag
-        for object_ in objects
-        for field in object_.fields
-        for part in parts(field.type)
+        for part in types
         if isinstance(part, UnionType) and len(part.branches) > 1
         for _, branch in part.branches
     }

@@ -29,7 +29,8 @@ def shared_types_view(design: Design, scope: Scope) -> TypesView:
     imports = Imports(scope.modules)
     printer = ClassPrinter(SHARED, scope, imports)
     enums = tuple(map(printer.enum, design.enums))
-    classes, aliases = printer.classes(design.types), printer.aliases(design.types)
+    classes = printer.classes(design.types, unions=design.unions)
+    aliases = (*printer.aliases(design.types), *map(printer.union, design.unions))
     text = docstring(f"Types of the design {design.name}.")
     return TypesView(docstring=text, imports=imports.text(), enums=enums, classes=classes, aliases=aliases)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any as Anything
 from typing import Final
 
 from toolgen.expr import codes
@@ -18,7 +17,7 @@ from toolgen.shapes import naming
 from ..agents import Completion
 from ..behaviour import NativeTool
 from ..clauses import BindTo
-from ..composites import Enum, Type
+from ..composites import Enum, OneOf, Type
 from ..services import Design, Service
 from ..structure import Method, Tool, Toolset
 from ..word import Word
@@ -45,7 +44,7 @@ from .tools.tools import Draft, Surroundings, Tools, meta_of, tags_of
 from .types.depth import check_depth
 from .types.modules import UNKNOWN, Module
 from .types.recursion import check_finite
-from .types.types import Types
+from .types.types import Named, Types
 from .types.values import ValueChecks
 
 _HOLDING: Final = (
@@ -136,6 +135,7 @@ class _Builder:
             services=checked,
             types=tuple(self._types.shared.classes.values()),
             enums=self._types.enums,
+            unions=self._types.unions,
         )
 
     def _services(self) -> list[_ServiceDraft]:
@@ -348,11 +348,11 @@ def _claim_codecs(toolset: str, drafts: Iterable[Draft], report: Report) -> None
                 codecs.claim(naming.constant(naming.snake(class_)), text, draft.source)
 
 
-def _named_types(design: Design) -> list[Type | Enum[Anything]]:
+def _named_types(design: Design) -> list[Named]:
     """Return every named type that the design lists or uses, in order of first use."""
-    found: dict[int, Type | Enum[Anything]] = {}
+    found: dict[int, Named] = {}
     for word in _walk(design, set()):
-        if isinstance(word, (Type, Enum)):
+        if isinstance(word, (Type, Enum)) or (isinstance(word, OneOf) and word.name is not None):
             found.setdefault(id(word), word)
     return list(found.values())
 

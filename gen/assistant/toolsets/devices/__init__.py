@@ -24,10 +24,6 @@ if TYPE_CHECKING:
         ListDevicesPayload,
         ListDevicesResult,
         SetStatePayload,
-        SetStatePayloadCommandDim,
-        SetStatePayloadCommandHeat,
-        SetStatePayloadCommandMove,
-        SetStatePayloadCommandSwitch,
         SetStateResult,
     )
 else:
@@ -46,10 +42,6 @@ __all__ = [
     "ListDevicesPayload",
     "ListDevicesResult",
     "SetStatePayload",
-    "SetStatePayloadCommandDim",
-    "SetStatePayloadCommandHeat",
-    "SetStatePayloadCommandMove",
-    "SetStatePayloadCommandSwitch",
     "SetStateResult",
     "ToolId",
     "calls",

@@ -36,9 +36,7 @@ def to_list_devices_result(result: device_service.ListDevicesResult) -> types.Li
 def to_set_state_method_payload(payload: types.SetStatePayload) -> device_service.SetStatePayload:
     """Return the payload of DeviceService.set_state."""
     return device_service.SetStatePayload(
-        session_id=payload.session_id,
-        device_id=payload.device_id,
-        command=_to_command(payload.command),
+        session_id=payload.session_id, device_id=payload.device_id, command=payload.command
     )
 
 
@@ -47,49 +45,3 @@ def to_set_state_result(result: device_service.SetStateResult) -> types.SetState
     return types.SetStateResult(
         device=result.device, changed=result.changed, settings=result.settings
     )
-
-
-def _to_set_state_payload_command_switch(
-    value: types.SetStatePayloadCommandSwitch,
-) -> device_service.SetStatePayloadCommandSwitch:
-    return device_service.SetStatePayloadCommandSwitch(kind=value.kind, on=value.on)
-
-
-def _to_set_state_payload_command_dim(
-    value: types.SetStatePayloadCommandDim,
-) -> device_service.SetStatePayloadCommandDim:
-    return device_service.SetStatePayloadCommandDim(kind=value.kind, level=value.level)
-
-
-def _to_set_state_payload_command_move(
-    value: types.SetStatePayloadCommandMove,
-) -> device_service.SetStatePayloadCommandMove:
-    return device_service.SetStatePayloadCommandMove(kind=value.kind, position=value.position)
-
-
-def _to_set_state_payload_command_heat(
-    value: types.SetStatePayloadCommandHeat,
-) -> device_service.SetStatePayloadCommandHeat:
-    return device_service.SetStatePayloadCommandHeat(kind=value.kind, target=value.target)
-
-
-def _to_command(
-    value: types.SetStatePayloadCommandSwitch
-    | types.SetStatePayloadCommandDim
-    | types.SetStatePayloadCommandMove
-    | types.SetStatePayloadCommandHeat,
-) -> (
-    device_service.SetStatePayloadCommandSwitch
-    | device_service.SetStatePayloadCommandDim
-    | device_service.SetStatePayloadCommandMove
-    | device_service.SetStatePayloadCommandHeat
-):
-    match value:
-        case types.SetStatePayloadCommandSwitch():
-            return _to_set_state_payload_command_switch(value)
-        case types.SetStatePayloadCommandDim():
-            return _to_set_state_payload_command_dim(value)
-        case types.SetStatePayloadCommandMove():
-            return _to_set_state_payload_command_move(value)
-        case types.SetStatePayloadCommandHeat():
-            return _to_set_state_payload_command_heat(value)

@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 from toolgen.runtime import AnyJson, Bounds, Injected, ToolModel
 
-from ....types import Device, Kind, State
+from ....types import Command, Device, Kind, State
 
 
 class ListDevicesPayload(ToolModel):
@@ -84,47 +84,13 @@ class SetStatePayload(ToolModel):
     """Arguments of set_state."""
 
     device_id: Annotated[str, Field(description="Device to command.")]
-    command: Annotated[
-        SetStatePayloadCommandSwitch
-        | SetStatePayloadCommandDim
-        | SetStatePayloadCommandMove
-        | SetStatePayloadCommandHeat,
-        Field(description="What it shall do.", discriminator="kind"),
-    ]
+    command: Annotated[Command, Field(description="What it shall do.")]
 
     session_id = Injected[str]()
     """Session the call belongs to."""
 
     def set_session_id(self, value: str) -> None:
         type(self).session_id.fill(self, value)
-
-
-class SetStatePayloadCommandSwitch(ToolModel):
-    """Switch a light or a plug."""
-
-    kind: Literal["switch"] = "switch"
-    on: Annotated[bool, Field(description="True switches it on.")]
-
-
-class SetStatePayloadCommandDim(ToolModel):
-    """Set how bright a light is."""
-
-    kind: Literal["dim"] = "dim"
-    level: Annotated[int, Field(description="Percent of full light.", ge=1, le=100)]
-
-
-class SetStatePayloadCommandMove(ToolModel):
-    """Drive a blind."""
-
-    kind: Literal["move"] = "move"
-    position: Annotated[int, Field(description="0 is closed, 100 is open.", ge=0, le=100)]
-
-
-class SetStatePayloadCommandHeat(ToolModel):
-    """Set the target of a thermostat."""
-
-    kind: Literal["heat"] = "heat"
-    target: Annotated[float, Field(description="Degrees Celsius.", ge=5, le=30, multiple_of=0.5)]
 
 
 class SetStateResult(ToolModel):

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 from toolgen.runtime import ToolModel
@@ -25,6 +25,8 @@ class Square(ToolModel):
 class Drawing(ToolModel):
     """Shapes in layers."""
 
+    ground: Annotated[Paint | None, Field(description="Behind all shapes.")] = None
+    paints: Annotated[dict[str, Paint] | None, Field(description="Of shapes, by name.")] = None
     layers: Annotated[
         dict[
             str,
@@ -34,6 +36,21 @@ class Drawing(ToolModel):
         ],
         Field(description="By name."),
     ]
+
+
+class PaintPlain(ToolModel):
+    """Paint plain."""
+
+    kind: Literal["plain"] = "plain"
+    color: Annotated[str, Field(description="Its color.")]
+
+
+class PaintLayered(ToolModel):
+    """Paint layered."""
+
+    kind: Literal["layered"] = "layered"
+    under: Annotated[Paint, Field(description="What is below.")]
+    over: Annotated[Paint | None, Field(description="What is above.")] = None
 
 
 class DrawingLayersCircle(ToolModel):
@@ -48,3 +65,7 @@ class DrawingLayersSquare(ToolModel):
 
     shape: Literal["square"] = "square"
     side: Annotated[float, Field(description="Side.")]
+
+
+Paint: TypeAlias = Annotated[PaintPlain | PaintLayered, Field(discriminator="kind")]
+"""One of several objects, told apart by their kind."""

@@ -154,7 +154,7 @@ ARGUMENTS: Final[dict[type[Word], dict[str, Argument]]] = {
     ArrayOf: {},
     MapOf: {},
     Nullable: {},
-    OneOf: {"tag": _NAME},
+    OneOf: {"tag": _NAME, "name": _OPTIONAL_TEXT},
     StringWord: {},
     IntWord: {},
     FloatWord: {},

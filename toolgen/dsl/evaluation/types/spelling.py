@@ -47,7 +47,7 @@ def spelled(word: object, depth: int = 3) -> str:
     match word:
         case str():
             return word
-        case Type(name=str(name)) | Enum(name=str(name)):
+        case Type(name=str(name)) | Enum(name=str(name)) | OneOf(name=str(name)):
             return name
         case ScalarWord():
             return SCALARS.get(word.kind, "a type")
@@ -87,6 +87,8 @@ def type_text(type_: DataType, *, constraints: bool = False) -> str:
             word, held = "MapOf", [inner(type_.keys), inner(type_.values)]
         case NullableType():
             return f"Nullable({inner(type_.inner)})"
+        case UnionType(name=str(name)):
+            return name
         case UnionType():
             return f"OneOf({type_.tag!r}, {', '.join(value for value, _ in type_.branches)})"
         case RefType():

@@ -40,6 +40,8 @@ from .values import ValueChecks
 
 WordType: TypeAlias = TypeWord[Anything, Anything, Anything, Anything, Anything, Anything]
 AnyType: TypeAlias = WordType | str
+Named: TypeAlias = Type | Enum[Anything] | OneOf
+"""What all share under its name. A union may have none; then it is no such type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +69,13 @@ class _Branch:
 class Types:
     """All types of a design: the named ones, and what every other module refers to."""
 
-    def __init__(self, report: Report, values: ValueChecks, named: Iterable[Type | Enum[Anything]]) -> None:
+    def __init__(self, report: Report, values: ValueChecks, named: Iterable[Named]) -> None:
         self.shared = Module(report, "the shared types")
         self._report = report
         self._values = values
-        self._by_name: dict[str, Type | Enum[Anything]] = {}
+        self._by_name: dict[str, Named] = {}
         self._enums: dict[str, EnumType | None] = {}
+        self._unions: dict[str, UnionType] = {}
         self._branches: list[_Branch] = []
         self._declare(named)
 
@@ -80,24 +83,43 @@ class Types:
     def enums(self) -> tuple[EnumType, ...]:
         return tuple(enum for enum in self._enums.values() if enum)
 
-    def _declare(self, named: Iterable[Type | Enum[Anything]]) -> None:
+    @property
+    def unions(self) -> tuple[UnionType, ...]:
+        return tuple(self._unions.values())
+
+    def _declare(self, named: Iterable[Named]) -> None:
         """Take all names first, so that types may refer to each other."""
         unique = Unique(self._report, "the design")
         for word in named:
-            kind = "type" if isinstance(word, Type) else "enum"
-            check_identifier(self._report, f"the {kind}", word.name, word.source)
-            if not unique.add("type", word.name, word.source):
+            kind = "type" if isinstance(word, Type) else "enum" if isinstance(word, Enum) else "union"
+            name = word.name or ""
+            check_identifier(self._report, f"the {kind}", name, word.source)
+            if not unique.add("type", name, word.source):
                 continue
-            self._by_name[word.name] = word
-            what, class_name = f"{kind} {word.name!r}", naming.class_name(word.name)
+            self._by_name[name] = word
+            what, class_name = f"{kind} {name!r}", naming.class_name(name)
             if isinstance(word, Type):
                 self.shared.reserve(class_name, what, word.source)
+                continue
+            self.shared.names.claim(class_name, what, word.source)
+            if isinstance(word, Enum):
+                self._enums[name] = self._enum(word, class_name)
             else:
-                self.shared.names.claim(class_name, what, word.source)
-                self._enums[word.name] = self._enum(word, class_name)
+                self._unions[name] = _declared(word, class_name)
+        for name, word in self._by_name.items():
+            if isinstance(word, OneOf):
+                self._define_union(name, word)
         for word in self._by_name.values():
             if isinstance(word, Type):
                 self._define(word)
+
+    def _define_union(self, name: str, word: OneOf) -> None:
+        """Make the objects of a named union's branches, which are shared as the union is."""
+        subject = Subject(what=repr(name), source=word.source, report=self._report)
+        class_name = naming.class_name(name)
+        place = _Place(module=self.shared, class_name=class_name, subject=subject, description="")
+        if not isinstance(self._union(word, place), UnionType):
+            del self._unions[name]
 
     def _enum(self, word: Enum[Anything], class_name: str) -> EnumType | None:
         what = f"enum {word.name!r}"
@@ -262,6 +284,8 @@ class Types:
             case Nullable():
                 inner = self.type_(word.inner, place, {})
                 return inner if isinstance(inner, NullableType) else NullableType(inner=inner)
+            case OneOf(name=str(name)):
+                return self._unions.get(name, UNKNOWN)
             case OneOf():
                 return self._union(word, place)
             case JSONSchema():
@@ -382,3 +406,9 @@ class Types:
             name=branch.class_name, description=description, fields=(tag, *rest), open=drawn.open
         )
         branch.module.define(object_, {branch.tag: branch.subject.source, **drawn.sources})
+
+
+def _declared(word: OneOf, class_name: str) -> UnionType:
+    """Return a named union before anybody has looked at its branches, which may lead back to it."""
+    branches = tuple((value, RefType(name=naming.class_name(class_name, value))) for value in word.branches)
+    return UnionType(tag=word.tag, branches=branches, name=class_name)

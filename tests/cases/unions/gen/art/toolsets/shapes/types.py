@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from toolgen.runtime import Nullable, ToolModel
 
-from ....types import Drawing
+from ....types import Drawing, Paint, PaintPlain
 
 
 class DrawPayload(ToolModel):
@@ -34,6 +34,10 @@ class DrawPayload(ToolModel):
         Field(description="What is around it; its tag is no identifier.", discriminator="type_"),
     ] = Field(default_factory=lambda: DrawPayloadFrameLine(type_="line", width=2))
     only: Annotated[DrawPayloadOnlyCircle | None, Field(description="A union of one.")] = None
+    paint: Annotated[
+        Paint, Field(description="A union with a name is the same one wherever it is used.")
+    ] = Field(default_factory=lambda: PaintPlain(kind="plain", color="red"))
+    spare: Annotated[Nullable[Paint], Field(description="Another one, or none.")] = None
 
 
 class DrawPayloadMainCircle(ToolModel):
