@@ -184,7 +184,15 @@ def _may_be_nullable(drawn: Drawn) -> bool:
 
 
 @st.composite
-def unions(draw: Draw, named: Sequence[Drawn], later: Sequence[str], depth: int, *, may_open: bool) -> Drawn:
+def unions(
+    draw: Draw,
+    named: Sequence[Drawn],
+    later: Sequence[str],
+    depth: int,
+    *,
+    may_open: bool,
+    name: str | None = None,
+) -> Drawn:
     tag = draw(st.sampled_from(["kind", "the-tag", "type_of"]))
     words, values = {}, []
     for branch in draw(st.lists(keys, min_size=1, max_size=2, unique_by=class_name)):
@@ -199,7 +207,7 @@ def unions(draw: Draw, named: Sequence[Drawn], later: Sequence[str], depth: int,
         if inner.values is not None:
             values.append(inner.values.map(lambda document, branch=branch: {tag: branch, **document}))
     return Drawn(
-        word=dsl.OneOf(tag, **words), values=st.one_of(values) if len(values) == len(words) else None
+        word=dsl.OneOf(tag, name, **words), values=st.one_of(values) if len(values) == len(words) else None
     )
 
 
@@ -252,7 +260,7 @@ def opened(
 
 @st.composite
 def named_types(draw: Draw) -> list[Drawn]:
-    """Return types and enums; a type may refer to itself and to later ones."""
+    """Return types, enums and unions; a type may refer to itself and to later ones."""
     names = draw(st.lists(st.sampled_from(TYPES), max_size=3, unique_by=class_name))
     found: list[Drawn] = []
     for index, name in enumerate(names):
@@ -261,6 +269,8 @@ def named_types(draw: Draw) -> list[Drawn]:
                 st.sampled_from([("on", "off"), (1, 2, 30), ("only",), ('"', "\\", "{{", "😀", "")])
             )
             found.append(Drawn(word=dsl.Enum(name, draw(texts), *values), values=st.sampled_from(values)))
+        elif draw(st.integers(0, 3)) == 0:
+            found.append(draw(unions(found, names[index:], 1, may_open=True, name=name)))
         else:
             fields, of = draw(objects(found, names[index:]))
             is_open, of = draw(opened(fields, of))

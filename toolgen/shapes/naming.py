@@ -50,10 +50,8 @@ def class_name(*names: str) -> str:
 
 def field_name(key: str) -> str:
     """Return the attribute of a JSON key; a trailing underscore avoids keywords and pydantic's names."""
-    name = "_".join(words(key))
-    if TOOL_NAME.fullmatch(key):
-        name = key
-    elif name[:1].isdigit():
+    name = key if TOOL_NAME.fullmatch(key) else "_".join(words(key))
+    if name[:1].isdigit():
         name = f"field_{name}"
     elif not name.isidentifier():
         name = "field"
