@@ -379,4 +379,5 @@ def designs(draw: Draw) -> dsl.Design:
             prefix = f"{toolset}_" if draw(st.booleans()) else ""
             toolsets.append(dsl.Toolset(toolset, draw(texts), *made, prefix=prefix))
         services.append(dsl.Service(service, draw(texts), *methods, *toolsets))
-    return dsl.Design("random", draw(texts), *services, *(one.word for one in named))
+    listed = [one.word for one in named if not isinstance(one.word, dsl.OneOf)]  # which is found by its use
+    return dsl.Design("random", draw(texts), *services, *listed)
