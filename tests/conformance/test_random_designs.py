@@ -204,7 +204,8 @@ async def _call_all(generated: Generated, module: Any, executor: Any) -> None:
 def _result(generated: Generated, spec: ToolSpec[Any, Any]) -> Any:
     document = generated.documents[spec.result.schema_json]
     if spec.bounded is not None:
-        items = 1 if spec.bounded.items is None else len(document.get(spec.bounded.items) or ())
+        whole = json.loads(spec.result.encode(spec.result.decode(document)))  # with the items of a default
+        items = 1 if spec.bounded.items is None else len(whole.get(spec.bounded.items) or ())
         document = {**document, "returned": items, "truncated": False, "total": items}
     return spec.result.decode(document)
 

@@ -310,7 +310,7 @@ def test_a_union_that_toolgen_wrote_is_read_back(tmp_path: Path) -> None:
     (exported,) = json.loads(generate(checked, module="unions")["tool_schemas.json"])["tools"]
     found = imported(tool("draw", exported["payload"]["schema"]))
     text = found.files["tools.py"]
-    assert text.count("OneOf(") == 4
+    assert text.count("OneOf(") == 8
     assert "JSONSchema(" not in text.replace("Return(JSONSchema({}))", "")
     assert [each.message for each in found.findings if "default" in each.message] == []
     again = schemas(built(found, tmp_path))["draw"]["payload"]["schema"]["properties"]
