@@ -35,7 +35,7 @@ def test_a_change_is_shown_line_by_line(project: ProjectFolder) -> None:
     project.write("app/design.py", DESIGN.replace("max_length=40", "max_length=41"))
     before = project.files()
     done = project.run("gen", "--diff")
-    assert (done.code, done.err) == (1, "4 files would change; nothing was written\n")
+    assert (done.code, done.err) == (1, "3 files would change; nothing was written\n")
     field = '     name: Annotated[str, Field(description="Whom to greet.", max_length={})]'
     assert done.out.startswith(f"--- {TYPES}\n+++ {TYPES}\n@@ ")
     assert f"\n-{field.format(40)[1:]}\n+{field.format(41)[1:]}\n" in done.out
