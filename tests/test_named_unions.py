@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from toolgen.expr.diagnostics import Diagnostic
 
 from tests.cases.unions.gen.art.toolsets.shapes import DRAW, DrawPayload, DrawPayloadMainCircle
 from tests.cases.unions.gen.types import Drawing, PaintLayered, PaintPlain
@@ -26,7 +27,6 @@ from toolgen.dsl import (
     Type,
     build,
 )
-from toolgen.expr.diagnostics import Diagnostic
 from toolgen.runtime import ToolValidationError
 
 CARD = Type("Card", "A card.", Attribute("number", String, "Its number.", required=True))
