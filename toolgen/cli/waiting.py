@@ -9,19 +9,9 @@ from typing import Any, Final
 
 from toolgen.contract.printable import printable
 from toolgen.runtime import Suspended
+from toolgen.shapes.constraints import LIMITS
 
-_LIMITS: Final = (
-    "minimum",
-    "exclusiveMinimum",
-    "maximum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "format",
-    "default",
-)
+_LIMITS: Final = (*(row.keyword for row in LIMITS), "pattern", "format", "default")
 
 
 def described(suspended: Suspended) -> str:
