@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from toolgen.expr.diagnostics import Diagnostic
 
 from tests.cases.unions.gen.art.toolsets.shapes import DRAW, DrawPayload, DrawPayloadMainCircle
 from tests.cases.unions.gen.types import Drawing, PaintLayered, PaintPlain
@@ -27,6 +26,7 @@ from toolgen.dsl import (
     Type,
     build,
 )
+from toolgen.findings import Finding
 from toolgen.runtime import ToolValidationError
 
 CARD = Type("Card", "A card.", Attribute("number", String, "Its number.", required=True))
@@ -37,7 +37,7 @@ def design(*attributes: Attribute) -> Design:
     return Design("shop", "A shop.", Service("till", "Pays.", Toolset("paying", "Pay.", tool)))
 
 
-def diagnostics(*attributes: Attribute) -> list[Diagnostic]:
+def diagnostics(*attributes: Attribute) -> list[Finding]:
     return [one for one in build(design(*attributes)).diagnostics if not one.is_warning]
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.agents.tools import agent, calling, exported, running
 from toolgen.agents import (
+    Agents,
     Await,
     FinalResult,
     PlanInput,
@@ -20,6 +21,7 @@ from toolgen.agents import (
     ScriptStep,
     agents_of,
 )
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
 from toolgen.runtime.engine import PayloadTooLargeError
@@ -102,7 +104,8 @@ class Name(str):
 async def test_who_executes_no_run_keeps_nothing_of_it(tmp_path: Path, is_large: bool) -> None:
     engine = InProcessEngine(tmp_path / "runs.db", worker=is_large, max_payload_bytes=5_000)
     runtime = Runtime(engine=engine)
-    agents_of(runtime).register(agent("x.agent", ScriptedPlanner(["done"])))
+    agents = Agents(runtime, sessions=SqliteSessionStore(tmp_path / "sessions.db"))
+    agents.register(agent("x.agent", ScriptedPlanner(["done"])))
     async with runtime:
         name = Name("ada")
         kept = weakref.ref(name)

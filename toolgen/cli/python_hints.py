@@ -141,6 +141,8 @@ def _usage(name: str, value: object) -> str:
             parts.append("…")
         elif one.kind is inspect.Parameter.VAR_KEYWORD:
             parts.append("name=…, …")
+        elif one.kind is inspect.Parameter.POSITIONAL_ONLY and one.default is not inspect.Parameter.empty:
+            continue  # it is seldom written
         elif one.kind is inspect.Parameter.KEYWORD_ONLY or one.default is not inspect.Parameter.empty:
             keywords.append(f"{one.name}=…")
         else:
