@@ -75,8 +75,8 @@ CASES = {
         ),
         (12, 31),
         "TypeError: ScalarWord.__call__() got an unexpected keyword argument 'minimum'",
-        "'minimum' belongs to Attribute, Date, DateTime, Decimal, Duration, Float, Int; write the type without "
-        "arguments",
+        "'minimum' belongs to Attribute, Date, DateTime, Decimal, Duration, Float, Int; write the type "
+        "without arguments",
     ),
     "a missing comma before a bracket": (
         DESIGN.replace(
