@@ -15,7 +15,7 @@ import pytest
 import toolgen.dsl
 from toolgen.cli.explain import blocks
 from toolgen.dsl import build, datatypes
-from toolgen.dsl.evaluation.checks.accepted import CHILDREN
+from toolgen.dsl.evaluation.checks.argument_types import CHILDREN
 from toolgen.expr import RULES
 
 DOCS = Path(__file__).parent.parent / "docs"

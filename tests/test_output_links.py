@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from toolgen.codegen.write.places import kind
+from toolgen.codegen.write.safe_paths import kind
 
 from .conftest import ProjectFolder
 

@@ -74,7 +74,7 @@ CASES = {
             '"name", String,', '"name", Boolean(minimum=1),'
         ),
         (12, 31),
-        "TypeError: ScalarWord.__call__() got an unexpected keyword argument 'minimum'",
+        "TypeError: ScalarClause.__call__() got an unexpected keyword argument 'minimum'",
         "'minimum' belongs to Attribute, Date, DateTime, Decimal, Duration, Float, Int; write the type "
         "without arguments",
     ),

@@ -38,7 +38,7 @@ def followed(text: str, *present: str) -> str:
     toolset = replace(
         TOOLSET, tools=tuple(tool for tool in TOOLSET.tools if tool.name in ("specs", *present))
     )
-    return read_stub(text.encode(), toolset, PACKAGE).followed.decode()
+    return read_stub(text.encode(), toolset, PACKAGE).updated.decode()
 
 
 def imported(data: bytes) -> ModuleType:
@@ -51,7 +51,7 @@ def imported(data: bytes) -> ModuleType:
 
 def without_insertions(stub: Stub) -> bytes:
     """Return what was inserted taken out again."""
-    data = stub.followed
+    data = stub.updated
     for one in stub.insertions:
         assert data[one.offset : one.offset + len(one.data)] == one.data
         data = data[: one.offset] + data[one.offset + len(one.data) :]
@@ -62,9 +62,9 @@ def check(data: bytes) -> Stub:
     """Hold the promises of an insertion against a file that imports."""
     stub = read_stub(data, TOOLSET, PACKAGE)
     assert without_insertions(stub) == data
-    again = read_stub(stub.followed, TOOLSET, PACKAGE)
+    again = read_stub(stub.updated, TOOLSET, PACKAGE)
     assert again.insertions == ()
-    assert again.followed == stub.followed
+    assert again.updated == stub.updated
     added = [finding for finding in again.statuses if finding.line in stub.added_lines]
     promised = [finding for finding in stub.statuses if finding.text.endswith(f"; {RUN}")]
     assert bool(stub.insertions) == bool(promised)
@@ -110,7 +110,7 @@ def test_it_is_written_as_the_class_is(end: str, indent: str) -> None:
         return text.replace("    ", indent).replace("\n", end).encode()
 
     (toolset, found) = (replace(TOOLSET, tools=TOOLSET.tools[3:4]), own(BASE + "    pass\n\nx = 1\n"))
-    assert read_stub(found, toolset, PACKAGE).followed == own(BASE + "    pass\n" + METHOD + "\nx = 1\n")
+    assert read_stub(found, toolset, PACKAGE).updated == own(BASE + "    pass\n" + METHOD + "\nx = 1\n")
 
 
 def test_a_missing_final_newline_stays_missing() -> None:
@@ -122,7 +122,7 @@ def test_several_classes_gain_it_each() -> None:
     text = f"if x:\n  {head}\n    x = 1\nelse:\n  {head}\n    pass\n"
     stub = read_stub(text.encode(), TOOLSET, PACKAGE)
     assert len(stub.insertions) == 2
-    found = ast.parse(stub.followed)
+    found = ast.parse(stub.updated)
     classes = [node for node in ast.walk(found) if isinstance(node, ast.ClassDef)]
     assert [
         [one.name for one in node.body[1:] if isinstance(one, ast.AsyncFunctionDef)] for node in classes
@@ -142,8 +142,8 @@ def test_a_class_inside_another_gains_it_first() -> None:
 def test_what_an_encoding_cannot_write_is_escaped() -> None:
     data = f"# coding: latin-1\n{BASE}    'é'\n".encode("latin-1")
     stub = check(data)
-    assert r"Zwölf Boxkämpfer \u2192 \u65e5\u672c \U0001f389".encode("latin-1") in stub.followed
-    assert "→ 日本 🎉" in imported(stub.followed).From.types_.__doc__
+    assert r"Zwölf Boxkämpfer \u2192 \u65e5\u672c \U0001f389".encode("latin-1") in stub.updated
+    assert "→ 日本 🎉" in imported(stub.updated).From.types_.__doc__
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_imports_that_the_methods_need_are_named(rest: str, lacks: tuple[str, ..
 def test_where_no_place_is_sure_nothing_changes(body: str) -> None:
     data = f"{BASE.rstrip()}{body}".encode()
     stub = read_stub(data, TOOLSET, PACKAGE)
-    assert stub.followed == data
+    assert stub.updated == data
     assert {finding.state for finding in stub.statuses} == {"missing"}
 
 
@@ -225,4 +225,4 @@ def test_an_inserted_method_is_what_a_new_stub_has() -> None:
     fresh = stub(design("names"), TOOLSET, PACKAGE)
     assert formatted({"stub.py": fresh})["stub.py"] == re.sub(r"\n\n\n\n*", "\n\n\n", fresh)
     head = fresh[: fresh.index("\n    async def")]
-    assert read_stub(head.encode(), TOOLSET, PACKAGE).followed.decode().rstrip() == fresh.rstrip()
+    assert read_stub(head.encode(), TOOLSET, PACKAGE).updated.decode().rstrip() == fresh.rstrip()

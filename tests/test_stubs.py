@@ -105,16 +105,16 @@ def test_missing_methods_are_listed_at_their_class(text: str, found: list[str]) 
 def test_a_file_that_is_not_python_is_named_and_left_alone(data: bytes) -> None:
     stub = read_stub(data, OPEN, "gen")
     assert [finding.text[:16] for finding in stub.statuses] == ["does not parse: "]
-    assert stub.followed == data
+    assert stub.updated == data
 
 
 @pytest.mark.parametrize("terms", [300, 900, 3_000, 30_000])
 def test_a_long_expression_is_no_danger(terms: int) -> None:
     data = f"x = {'1 + ' * terms}1\nclass Devices(devices.DevicesExecutor):\n    pass\n".encode()
     stub = read_stub(data, OPEN, "gen")
-    assert stub.followed.startswith(data)
+    assert stub.updated.startswith(data)
     (finding,) = stub.statuses
-    assert (stub.followed == data) == ("too deep" in finding.text or "does not parse" in finding.text)
+    assert (stub.updated == data) == ("too deep" in finding.text or "does not parse" in finding.text)
 
 
 def test_a_toolset_of_bound_tools_needs_no_class() -> None:

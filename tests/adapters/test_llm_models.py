@@ -14,7 +14,7 @@ from pydantic_ai.models.function import AgentInfo, DeltaThinkingPart, DeltaToolC
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RequestUsage
 
-from tests.adapters.given import FOUND, Reports, answer, called, given
+from tests.adapters.plan_inputs import FOUND, Reports, answer, called, given
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.adapters.llm.failures import ProviderError
 from toolgen.agents import (

@@ -15,7 +15,7 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.agents.sessions.sessions import Said
+from toolgen.agents.sessions.sessions import RunMessages
 
 ADD = calling(("add", {"a": 1, "b": 1}))
 
@@ -32,7 +32,7 @@ class CountingStore(MemorySessionStore):
         self.read += len(found)
         return found
 
-    async def transcript(self, session_id: str, **given: Any) -> tuple[Said, ...]:
+    async def transcript(self, session_id: str, **given: Any) -> tuple[RunMessages, ...]:
         found = await super().transcript(session_id, **given)
         self.read += sum(len(one.messages) for one in found)
         return found

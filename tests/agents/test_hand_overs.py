@@ -9,7 +9,7 @@ import pytest
 
 from tests.agents.tools import agent, calling, running
 from toolgen.agents import HandOver, RunOutput, ScriptedPlanner, SessionStore, agents_of
-from toolgen.agents.activities.hand_overs import giver
+from toolgen.agents.activities.hand_overs import previous_agent
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sessions import Turn
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
@@ -50,7 +50,7 @@ C = ("1/transfer:0/transfer:call_0_0", "c")
 def test_the_runs_say_from_whom_an_agent_has_the_conversation(
     runs: list[tuple[str, str]], given_by: str | None
 ) -> None:
-    assert giver(turns(*runs)) == given_by
+    assert previous_agent(turns(*runs)) == given_by
 
 
 @pytest.fixture(params=["memory", "sqlite"])

@@ -6,7 +6,7 @@ import pytest
 
 from toolgen.agents import PlannedCall, ScriptedPlanner, ToolMessage, agents_of
 from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.agents.unknown_calls import is_unknown, lost_answer
+from toolgen.agents.unknown_calls import is_unknown, unknown_outcome_answer
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
 from toolgen.runtime.engine import UnknownRunError
@@ -30,7 +30,7 @@ async def test_it_takes_the_place_of_what_a_step_has() -> None:
         await handle.cancel()
         (message,) = [m for m in await sessions.run_messages(handle.run_id) if m.type == "assistant"]
         (call,) = message.calls
-        await sessions.write(handle.run_id, 3, [ToolMessage(answers=(lost_answer(call),))])
+        await sessions.write(handle.run_id, 3, [ToolMessage(answers=(unknown_outcome_answer(call),))])
         result = await runtime.resolve(handle.run_id, call.id, WELL, by="jo")
         assert (result.status, result.json) == ("ok", b'"late"')
         last = (await sessions.run_messages(handle.run_id))[-1]
@@ -56,6 +56,6 @@ async def test_only_agents_have_conversations() -> None:
 
 
 def test_what_is_unknown() -> None:
-    lost = lost_answer(PlannedCall(name="work", id="c-1"))
+    lost = unknown_outcome_answer(PlannedCall(name="work", id="c-1"))
     assert is_unknown(lost)
     assert '"unknown"' in lost.text

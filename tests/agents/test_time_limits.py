@@ -31,7 +31,7 @@ from toolgen.agents import (
     ScriptedPlanner,
     ScriptStep,
 )
-from toolgen.agents.loop.progress import Progress
+from toolgen.agents.loop.limits import LimitCounter
 from toolgen.contract.tasks import GRACE_S
 from toolgen.runtime import (
     Runtime,
@@ -217,9 +217,9 @@ async def test_waits_that_overlap_count_once_in_a_replay_too() -> None:
     ],
 )
 def test_time_is_waited_once(waits: list[tuple[float, float]], sum_s: float) -> None:
-    progress = Progress(now=0, policy=RUN | {"time_budget": 20.0})
+    progress = LimitCounter(now=0, policy=RUN | {"time_budget": 20.0})
     for began, ended in waits:
-        progress.waited(began, ended)
+        progress.add_wait(began, ended)
     assert progress.waited_s == sum_s
     assert progress.time_left(30) == max(0.01, 20 - (30 - sum_s))
 

@@ -15,7 +15,7 @@ from toolgen.runtime.type_codec import TypeCodec
 from toolgen.shapes.design.model import Nullable, ToolModel
 from toolgen.shapes.foreign.model import SchemaModel, exact_adapter
 from toolgen.shapes.python.validator import CONFIG, Exactness
-from toolgen.shapes.union_guard import guarded, within_budget
+from toolgen.shapes.union_guard import discriminate_unions, within_budget
 
 SETS, DOCUMENTS = 40, 60
 LEAVES: dict[str, Any] = {
@@ -124,7 +124,7 @@ def test_one_branch_a_level_accepts_and_makes_the_same(seed: int) -> None:
     if not classes.is_foreign:
         assert TypeCodec(classes.root, "Root").schema
         core = Exactness(has_labels=True).of(core)
-    schema = guarded(core)
+    schema = discriminate_unions(core)
     if schema is None:
         return
     every = SchemaValidator(core, CONFIG, _use_prebuilt=False).validate_json

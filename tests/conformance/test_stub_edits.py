@@ -168,7 +168,7 @@ def files(draw: st.DrawFn) -> bytes:
 @given(files())
 def test_no_byte_is_lost_and_the_result_imports(data: bytes) -> None:
     imported(data)
-    imported(check(data).followed)
+    imported(check(data).updated)
 
 
 FRESH = formatted({"stub.py": stub(design("names"), TOOLSET, PACKAGE)})["stub.py"]
@@ -210,6 +210,6 @@ def test_an_edited_stub_loses_nothing(data: bytes) -> None:
         stub = read_stub(data, TOOLSET, PACKAGE)
         assert without_insertions(stub) == data
         if stub.insertions:
-            ast.parse(stub.followed)
+            ast.parse(stub.updated)
     else:
-        imported(check(data).followed)
+        imported(check(data).updated)

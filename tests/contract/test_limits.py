@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgen.contract.limits import DEFAULT_LIMITS, UNLIMITED, Limits, excess_of
+from toolgen.contract.limits import DEFAULT_LIMITS, UNLIMITED, Limits, exceeded_limit
 
 TEXTS = st.text(alphabet='\\"{}[],: ab\n\té😀', max_size=8)
 DOCUMENTS = st.recursive(
@@ -38,10 +38,10 @@ def test_a_document_at_a_limit_is_taken_and_one_above_is_not(
     data = text.encode() if is_bytes else text
     depth, keys = measured(value)
     at = Limits(bytes=size, depth=max(1, depth), keys=max(1, keys))
-    assert excess_of(data, at) is None
+    assert exceeded_limit(data, at) is None
     for name, actual in (("bytes", size), ("depth", depth), ("keys", keys)):
         if actual > 1:
-            excess = excess_of(data, dataclasses.replace(at, **{name: actual - 1}))
+            excess = exceeded_limit(data, dataclasses.replace(at, **{name: actual - 1}))
             assert excess is not None
             assert excess.limit == actual - 1
 
@@ -51,7 +51,7 @@ def test_a_small_document_is_within_all_limits(value: Any, depth: int, keys: int
     data = json.dumps(value).encode()
     limits = Limits(depth=depth, keys=keys)
     if len(data) <= limits.small_bytes:
-        assert excess_of(data, limits) is None
+        assert exceeded_limit(data, limits) is None
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_small_document_is_within_all_limits(value: Any, depth: int, keys: int
     ],
 )
 def test_what_is_exceeded_is_said(data: bytes | str, message: str) -> None:
-    excess = excess_of(data, Limits(bytes=100, depth=5, keys=7))
+    excess = exceeded_limit(data, Limits(bytes=100, depth=5, keys=7))
     assert excess is not None
     assert excess.message == message
 
@@ -75,7 +75,7 @@ def test_what_is_exceeded_is_said(data: bytes | str, message: str) -> None:
 )
 def test_a_document_that_was_cut_off_is_no_deep_one(data: bytes) -> None:
     """It is no JSON, which its decoder says."""
-    assert excess_of(data, Limits()) is None
+    assert exceeded_limit(data, Limits()) is None
 
 
 @pytest.mark.parametrize("name", ["bytes", "depth", "keys", "issues", "result_bytes"])
@@ -85,5 +85,5 @@ def test_a_limit_that_allows_nothing_is_refused(name: str) -> None:
 
 
 def test_what_an_executor_made_has_no_limit() -> None:
-    assert excess_of(b"[" * 100_000, UNLIMITED) is None
+    assert exceeded_limit(b"[" * 100_000, UNLIMITED) is None
     assert Limits() == DEFAULT_LIMITS

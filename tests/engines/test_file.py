@@ -289,7 +289,7 @@ async def test_an_answer_that_the_worker_has_not_seen_is_before_the_end_of_its_w
     assert await client.answer("r", "wait:1", "yes", key="k") == "recorded"
     assert await clock.advance() == 0.5
     if is_noticed:
-        worker._client._changed()  # type: ignore[attr-defined]  # of a file
+        worker._client._on_change()  # type: ignore[attr-defined]  # of a file
     assert (await worker.result("r")).output == [{"answer:wait:1": "yes"}]
 
 

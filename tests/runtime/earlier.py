@@ -8,7 +8,7 @@ from tests.runtime.tools import META
 from tests.virtual_time import now
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, Suspended, ToolSpec
-from toolgen.runtime.call.guard import approval_schema
+from toolgen.runtime.call.authorization import approval_schema
 from toolgen.runtime.waiting.frozen import FrozenCall
 from toolgen.runtime.waiting.loop import LOOP
 

@@ -21,7 +21,7 @@ from toolgen.runtime import (
     ToolOutcome,
     Unfinished,
 )
-from toolgen.runtime.call.hints import filled, shortens
+from toolgen.runtime.call.hint_templates import is_shortened_by, render_template
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import AwaitConfirmation, AwaitInput, Event
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
@@ -189,5 +189,5 @@ async def test_arguments_of_a_question_have_no_injected_value(engine: InProcessE
 def test_a_cut_is_counted(
     template: str, values: dict[str, Any], text: str | None, is_shortened: bool
 ) -> None:
-    assert shortens(template, values) == is_shortened
-    assert text is None or filled(template, values) == text
+    assert is_shortened_by(template, values) == is_shortened
+    assert text is None or render_template(template, values) == text

@@ -158,7 +158,7 @@ async def test_a_failed_step_leaves_no_file(tmp_path: Path, monkeypatch: pytest.
 async def test_what_a_killed_process_had_begun_to_remove_is_removed(tmp_path: Path) -> None:
     store = FileArtifactStore(tmp_path / "artifacts")
     await save(store, "run/s/r")
-    shelf = Folder(tmp_path / "artifacts").shelf("run/s/r").path
+    shelf = Folder(tmp_path / "artifacts").bucket("run/s/r").path
     shelf.rename(shelf.with_name(f"gone-{shelf.name}"))
     assert await kept(store, "run/s/r") == []
     assert await store.forget("run/s/") == 0
@@ -185,12 +185,12 @@ async def test_a_folder_that_stays_locked_is_said_so(tmp_path: Path) -> None:
     descriptor = os.open(tmp_path / "artifacts", os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
-        assert await folder.shared(lambda: "read") == "read"
+        assert await folder.run_shared(lambda: "read") == "read"
         with pytest.raises(StoreLockedError, match="has been locked by another process for 0 s"):
-            await folder.alone(lambda: "written")
+            await folder.run_exclusive(lambda: "written")
     finally:
         os.close(descriptor)
-    assert await folder.alone(lambda: "written") == "written"
+    assert await folder.run_exclusive(lambda: "written") == "written"
 
 
 def test_a_forked_process_uses_the_folder_too(tmp_path: Path) -> None:

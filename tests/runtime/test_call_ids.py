@@ -147,8 +147,12 @@ async def test_of_direct_calls_of_an_agents_tool(makes: Makes) -> None:
 
 def test_a_planners_own_id_stays_where_nobody_else_has_it() -> None:
     ids = CallIds("run_1", 0, is_alone=False)
-    ids.take({"call_9"})
-    assert [ids.of("toolu_01"), ids.of("call_9"), ids.of("toolu_01")] == ["toolu_01", "call_0_1", "toolu_01"]
+    ids.reserve({"call_9"})
+    assert [ids.assign_id("toolu_01"), ids.assign_id("call_9"), ids.assign_id("toolu_01")] == [
+        "toolu_01",
+        "call_0_1",
+        "toolu_01",
+    ]
     assert ids.all(["toolu_01", "call_9", "", "toolu_01"]) == ["toolu_01", "call_0_1", "call_0_2", "call_0_3"]
 
 

@@ -13,7 +13,7 @@ from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
 from toolgen.contract.tasks import GRACE_S
 from toolgen.runtime import Continue, Hook, ToolCall, ToolError, Verdict
-from toolgen.runtime.call.deadlines import limited
+from toolgen.runtime.call.deadlines import run_with_timeout
 
 TOOL = "assistant.devices.list_devices"
 CALL = ToolCall(tool=TOOL, payload_json=SITE, meta=META)
@@ -165,10 +165,10 @@ async def test_a_limited_step_ends_as_without_a_limit(seconds: float | None) -> 
         return "yes"
 
     for suspends in range(3):
-        assert await limited(seconds, step(suspends, False)) == "yes"
-        assert await limited(seconds, loop.create_task(step(suspends, False))) == "yes"
+        assert await run_with_timeout(seconds, step(suspends, False)) == "yes"
+        assert await run_with_timeout(seconds, loop.create_task(step(suspends, False))) == "yes"
         with pytest.raises(ValueError, match="no"):
-            await limited(seconds, step(suspends, True))
+            await run_with_timeout(seconds, step(suspends, True))
 
 
 async def test_a_limited_step_has_the_task_of_its_caller() -> None:
@@ -181,7 +181,7 @@ async def test_a_limited_step_has_the_task_of_its_caller() -> None:
         return first, asyncio.current_task()
 
     mine = asyncio.current_task()
-    assert await limited(HOUR, step()) == (mine, mine)
+    assert await run_with_timeout(HOUR, step()) == (mine, mine)
 
 
 async def test_a_limited_step_is_cancelled_when_its_time_is_over() -> None:
@@ -194,7 +194,7 @@ async def test_a_limited_step_is_cancelled_when_its_time_is_over() -> None:
 
     began, ended = asyncio.Event(), asyncio.Event()
     async with LoopClock() as clock:
-        running = asyncio.create_task(limited(HOUR, step()))
+        running = asyncio.create_task(run_with_timeout(HOUR, step()))
         await began.wait()
         await clock.advance(HOUR)
         with pytest.raises(TimeoutError):
@@ -210,7 +210,7 @@ async def test_a_limited_step_that_is_closed_is_closed_within() -> None:
             ended.append(True)
 
     ended: list[bool] = []
-    work = limited(HOUR, step())
+    work = run_with_timeout(HOUR, step())
     work.send(None)
     work.close()
     assert ended == [True]

@@ -13,11 +13,11 @@ from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, Suspended, ToolOutcome
 from toolgen.runtime.engine import answer_name
-from toolgen.runtime.waiting.answers import answer_key, cancellation
+from toolgen.runtime.waiting.answers import answer_key, cancel_answer
 from toolgen.runtime.waiting.errors import SuspensionError, TamperedSuspensionError
 from toolgen.runtime.waiting.loop import LOOP
-from toolgen.runtime.waiting.tokens import Sealer, Ticket
-from toolgen.runtime.waiting.waits import ticket_of
+from toolgen.runtime.waiting.tokens import Sealer, TokenClaims
+from toolgen.runtime.waiting.wait_registry import claims_of
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec())
@@ -34,9 +34,11 @@ FORGED = [
     pytest.param(YES, id="the answer alone"),
     pytest.param({"answer": YES, "by": "eve"}, id="without a seal"),
     pytest.param({"answer": YES, "by": "eve", "key": "00000000", "seal": "x"}, id="with some seal"),
-    pytest.param(Sealer(FOREIGN).seal(Ticket("r", "o", "s", 1.0, "d"), YES, "eve"), id="of another host"),
+    pytest.param(
+        Sealer(FOREIGN).seal(TokenClaims("r", "o", "s", 1.0, "d"), YES, "eve"), id="of another host"
+    ),
     pytest.param(None, id="null"),
-    pytest.param({"answer": cancellation("no"), "by": "eve"}, id="a cancellation"),
+    pytest.param({"answer": cancel_answer("no"), "by": "eve"}, id="a cancellation"),
 ]
 
 
@@ -99,7 +101,7 @@ async def test_an_answer_for_other_arguments_runs_nothing(engine: InProcessEngin
     made = runtime(executor, CONFIRMED, engine=engine, secret=SECRET)
     await started(made)
     seen, put = frozen_with(CONFIRMED), frozen_with(CONFIRMED, payload_json=b'{"site_id":"s2","limit":20}')
-    ticket = ticket_of("call_1", "wait:1", seen)
+    ticket = claims_of("call_1", "wait:1", seen)
     await engine.start_run(LOOP, {"frozen": put.as_json()}, run_id="call_1", session="s")
     await engine.settled("call_1")
     token = Sealer(SECRET).issue(ticket)
@@ -120,7 +122,7 @@ async def test_what_is_no_frozen_call_runs_nothing(engine: InProcessEngine, froz
     await started(made)
     await engine.start_run(LOOP, {"frozen": frozen}, run_id="call_1", session="s")
     await engine.settled("call_1")
-    token = Sealer(SECRET).issue(ticket_of("call_1", "wait:1", frozen_with(CONFIRMED)))
+    token = Sealer(SECRET).issue(claims_of("call_1", "wait:1", frozen_with(CONFIRMED)))
     with pytest.raises(TamperedSuspensionError):
         await made.deliver(token, YES)
     assert executor.calls == []
@@ -169,7 +171,7 @@ async def test_an_input_that_is_no_call_is_named(tmp_path: Path, given: Json) ->
         await started(desk)
         assert desk.engine is not None
         await desk.engine.start_run(LOOP, given, run_id="call_1", session="s")
-        token = Sealer(SECRET).issue(ticket_of("call_1", "wait:1", frozen_with(CONFIRMED)))
+        token = Sealer(SECRET).issue(claims_of("call_1", "wait:1", frozen_with(CONFIRMED)))
         for asked in (desk.deliver(token, YES), desk.suspension(token), desk.cancel(token)):
             with pytest.raises(TamperedSuspensionError, match="run 'call_1' does not hold"):
                 await asked

@@ -50,7 +50,7 @@ async def test_a_turn_of_the_loop_is_one_transaction(batches: SqliteBatches) -> 
     heard: list[str] = []
     for number in range(200):
         batches.put(PUT, str(number))
-        batches.when_kept(lambda number=number: heard.append(str(number)))  # type: ignore[misc]  # a default
+        batches.when_written(lambda number=number: heard.append(str(number)))  # type: ignore[misc]  # a default
         batches.mark(f"m{number % 2}")
     assert not heard
     assert await batches.run(add("last")) == 201
@@ -86,8 +86,13 @@ async def test_what_is_contested_is_not_decided(tmp_path: Path) -> None:
     batches = SqliteBatches(tmp_path / "words.db", FORMAT, contested=contested)
     heard: list[tuple[int, bool]] = []
     for about in (1, 2, 3):
-        batches.decide(PUT, str(about), about=about, then=lambda is_kept, a=about: heard.append((a, is_kept)))  # type: ignore[misc]  # a default
-    await batches.kept()
+        batches.put_unless_contested(
+            PUT,
+            str(about),
+            about=about,
+            then=lambda is_kept, a=about: heard.append((a, is_kept)),  # type: ignore[misc]  # a default
+        )
+    await batches.wait_written()
     assert heard == [(1, True), (2, False), (3, True)]
     assert batches.read(words) == ["1", "3"]
     await batches.close()
@@ -98,7 +103,7 @@ async def test_a_locked_file_holds_up_nobody_else(batches: SqliteBatches) -> Non
     with sqlite3.connect(batches.path, isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
         batches.put(PUT, "row")
-        kept = asyncio.ensure_future(batches.kept())
+        kept = asyncio.ensure_future(batches.wait_written())
         requests = [asyncio.ensure_future(batches.run(add("request"))) for _ in range(12)]
         assert await asyncio.to_thread(lambda: "free") == "free"
         for request in requests:
@@ -117,7 +122,7 @@ async def test_it_goes_on_by_itself_when_there_is_room_again(batches: SqliteBatc
     await batches.run(add("a"))
     with _no_room(batches.path):
         batches.put(PUT, "x" * 100_000)
-        kept = asyncio.ensure_future(batches.kept())
+        kept = asyncio.ensure_future(batches.wait_written())
         with pytest.raises(StoreFullError):
             await batches.run(add("y" * 100_000))
         assert batches.read(words) == ["a"]
@@ -154,7 +159,7 @@ def test_it_goes_on_in_another_event_loop(tmp_path: Path) -> None:
 
     async def first() -> None:
         batches.put(PUT, "a")
-        batches.when_kept(lambda: None)
+        batches.when_written(lambda: None)
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         await asyncio.sleep(0)  # it is being written when the event loop ends
@@ -187,7 +192,7 @@ def test_a_forked_process_is_refused_and_says_why(tmp_path: Path) -> None:
     assert asyncio.run(batches.run(add("parent"))) == 1
     asked: dict[str, Any] = {
         "run": lambda: batches.run(add("child")),
-        "kept": batches.kept,
+        "kept": batches.wait_written,
         "close": batches.close,
         "read": lambda: asyncio.to_thread(batches.read, words),
         "write_now": lambda: asyncio.to_thread(batches.write_now, add("child")),

@@ -17,10 +17,10 @@ from toolgen.runtime import ConfirmSpec, Runtime
 from toolgen.runtime.engine import Engine
 from toolgen.runtime.errors import RegistrationError
 from toolgen.runtime.waiting.errors import UnknownSuspensionError
-from toolgen.runtime.waiting.tokens import Sealer, Ticket
+from toolgen.runtime.waiting.tokens import Sealer, TokenClaims
 
 NEW, OLD = b"new-secret-of-the-host-0123456789", b"old-secret-of-the-host-0123456789"
-TICKET = Ticket("call_1", "wait:1", "s", 1234.5, "0123abcd")
+TICKET = TokenClaims("call_1", "wait:1", "s", 1234.5, "0123abcd")
 OTHERS = [
     pytest.param({"run_id": "call_2"}, id="another run"),
     pytest.param({"op": "wait:2"}, id="another wait of the run"),
@@ -164,14 +164,14 @@ async def test_the_first_of_several_secrets_seals(engine: InProcessEngine) -> No
 async def test_without_one_the_engine_keeps_the_secret(engine: InProcessEngine) -> None:
     made, token = await asked_under(engine, None)
     with pytest.raises(UnknownSuspensionError):
-        await made.deliver(Sealer(NEW).issue(Ticket("call_1", "wait:1", "s", 1e12, "")), YES)
+        await made.deliver(Sealer(NEW).issue(TokenClaims("call_1", "wait:1", "s", 1e12, "")), YES)
     assert (await made.deliver(token, YES)).status == "ok"
 
 
 async def test_a_token_that_is_good_names_a_run_that_may_be_forgotten(engine: InProcessEngine) -> None:
     made, _ = await asked_under(engine, NEW)
     with pytest.raises(UnknownSuspensionError, match="over and forgotten"):
-        await made.deliver(Sealer(NEW).issue(Ticket("call_1", "wait:1", "s", 1e12, "")), YES)
+        await made.deliver(Sealer(NEW).issue(TokenClaims("call_1", "wait:1", "s", 1e12, "")), YES)
 
 
 async def test_what_is_listed_has_the_same_token(engine: InProcessEngine) -> None:

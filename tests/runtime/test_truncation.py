@@ -33,7 +33,7 @@ from toolgen.runtime import (
     ToolResult,
     ToolValidationError,
 )
-from toolgen.runtime.call.truncation import document_within, error_within, refusal_within, text_within
+from toolgen.runtime.call.truncation import error_document, issues_document, truncate_document, truncate_text
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import as_json
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
@@ -49,7 +49,7 @@ LIMITS = st.integers(100, 400)
 
 @given(TEXTS, LIMITS)
 def test_a_text_has_at_most_so_many_bytes(text: str, limit: int) -> None:
-    shown = text_within(text, limit)
+    shown = truncate_text(text, limit)
     assert len(shown.encode()) <= limit
     assert shown == text or (shown.endswith("…") and text.startswith(shown[:-1]))
 
@@ -57,7 +57,7 @@ def test_a_text_has_at_most_so_many_bytes(text: str, limit: int) -> None:
 @given(TEXTS, LIMITS, st.sampled_from(["", "artifact:session/s/rows?version=1"]))
 def test_a_document_has_at_most_so_many_bytes_its_marker_included(text: str, limit: int, kept: str) -> None:
     document = json.dumps({"text": text}, ensure_ascii=False).encode()
-    shown = document_within(document, limit, kept)
+    shown = truncate_document(document, limit, kept)
     assert len(shown) <= limit
     if len(document) > limit:
         told = json.loads(shown)
@@ -68,7 +68,7 @@ def test_a_document_has_at_most_so_many_bytes_its_marker_included(text: str, lim
 
 @given(TEXTS, LIMITS, st.sampled_from(["", "denied", "approval_unavailable"]))
 def test_an_error_has_at_most_so_many_bytes(text: str, limit: int, code: str) -> None:
-    shown = error_within(text, limit, code=code)
+    shown = error_document(text, limit, code=code)
     assert len(shown) <= limit
     told = json.loads(shown)
     assert told.get("code", "") == code
@@ -88,7 +88,7 @@ def test_a_refusal_has_at_most_so_many_bytes(
 ) -> None:
     issues = tuple(FieldIssue(keys=(key,), constraint="unknown_field", message="is unknown") for key in keys)
     error = ToolValidationError(issues, more, is_counted=is_counted)
-    shown = refusal_within(f"the arguments of {name} do not fit", limit, error, example)
+    shown = issues_document(f"the arguments of {name} do not fit", limit, error, example)
     assert len(shown) <= limit
     told = json.loads(shown)
     left = told.get("more_issues" if is_counted else "more_issues_at_least", 0)

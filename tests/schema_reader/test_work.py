@@ -6,7 +6,7 @@ import pytest
 
 from tests.work import lines_run
 from toolgen.schema_reader import read
-from toolgen.schema_reader.repeats import parts
+from toolgen.schema_reader.pattern_size import expanded_size
 
 from .shapes import SHAPES
 
@@ -36,7 +36,7 @@ def test_a_schema_is_read_in_linear_work(shape: str) -> None:
     ],
 )
 def test_the_parts_of_a_pattern_are_counted_with_their_repetitions(pattern: str, size: int) -> None:
-    assert parts(pattern) == size
+    assert expanded_size(pattern) == size
 
 
 def test_patterns_that_would_take_minutes_to_compile_are_one_problem() -> None:

@@ -10,7 +10,7 @@ from toolgen.shapes.constraints import CONSTRAINTS, FLAGS, LIMITS, Holder, held_
 
 PACKAGE = Path(toolgen.__file__).parent
 TABLE = "shapes/constraints.py"
-DRAFT_4 = ("importers/openapi_schemas.py", "schema_reader/engine.py")
+DRAFT_4 = ("importers/openapi_schemas.py", "schema_reader/validator.py")
 """Read bounds as draft-04 and OpenAPI 3.0 write them, which no other schema does."""
 
 

@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 
 from gen.assistant.toolsets.devices import LIST_DEVICES
 from toolgen.runtime import ToolValidationError
-from toolgen.shapes.design.issues import Reader
+from toolgen.shapes.design.issues import IssueReader
 from toolgen.shapes.issues import FieldIssue
 
 CODEC = LIST_DEVICES.payload
@@ -35,7 +35,7 @@ def test_another_value_at_the_same_place_is_another_issue() -> None:
 
 
 def test_names_without_end_are_forgotten() -> None:
-    reader = Reader(CODEC.schema, most_known=5)
+    reader = IssueReader(CODEC.schema, most_known=5)
 
     def issue_of(name: str) -> FieldIssue:
         error = ErrorDetails(type="extra_forbidden", loc=(name,), msg="", input=1)

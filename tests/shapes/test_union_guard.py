@@ -13,7 +13,7 @@ from pydantic_core import SchemaValidator, ValidationError
 from toolgen.shapes.design.model import Nullable
 from toolgen.shapes.foreign.issues import ForeignReader
 from toolgen.shapes.foreign.model import SchemaModel, exact_adapter
-from toolgen.shapes.union_guard import AmbiguousError, guarded, within_budget
+from toolgen.shapes.union_guard import AmbiguousError, discriminate_unions, within_budget
 
 TRIED: Counter[str] = Counter()
 """Validations of each branch; the tests clear it."""
@@ -86,7 +86,7 @@ def tree(end: Any, depth: int) -> Any:
 
 def decoder(type_: Any) -> Any:
     """Return what decodes documents of a type whose unions are told apart."""
-    schema = guarded(exact_adapter(type_).core_schema)
+    schema = discriminate_unions(exact_adapter(type_).core_schema)
     assert schema is not None
     validate = within_budget(SchemaValidator(schema, _use_prebuilt=False).validate_json)
     return lambda document: validate(json.dumps(document), by_alias=True, by_name=False)
@@ -205,4 +205,4 @@ class B(SchemaModel):
 
 @pytest.mark.parametrize("type_", [A | B, list[A | B], int | str | list[int], A])
 def test_where_trying_all_branches_is_cheap_nothing_is_added(type_: Any) -> None:
-    assert guarded(exact_adapter(type_).core_schema) is None
+    assert discriminate_unions(exact_adapter(type_).core_schema) is None

@@ -10,11 +10,11 @@ from toolgen.contract.names import FORMAT
 from toolgen.contract.policy import RunPolicy
 from toolgen.runtime.call.artifact_refs import keeper_of
 from toolgen.runtime.call.batch import Batch
-from toolgen.runtime.call.ending import unanswered
-from toolgen.runtime.call.entry import Entry
-from toolgen.runtime.call.failures import Arguments, as_document
+from toolgen.runtime.call.ending import failed_call_result
+from toolgen.runtime.call.failures import Arguments, arguments_json
 from toolgen.runtime.call.frame import Frame
-from toolgen.runtime.call.host import Host
+from toolgen.runtime.call.registered_tool import RegisteredTool
+from toolgen.runtime.call.services import RuntimeServices
 from toolgen.runtime.calls import CallMeta
 from toolgen.runtime.engine import ActivityInfo, Engine, RunState, RunStatus
 from toolgen.runtime.errors import FormatError, RegistrationError
@@ -27,7 +27,7 @@ from toolgen.runtime.waiting.frozen import FrozenCall
 from toolgen.runtime.waiting.loop import OPEN_TURN
 
 from .activities.accepting import accept
-from .activities.calling import Calling
+from .activities.call_activities import CallActivities
 from .activities.planning import Planning
 from .activities.recording import give_back, keep, record
 from .client import AgentClient
@@ -94,7 +94,7 @@ class Agents:
             deliver=self._answer,
             planner_retry=planner_retry or PlannerRetry(),
         )
-        planning, calling = Planning(host), Calling(host)
+        planning, calling = Planning(host), CallActivities(host)
         host.serve(
             {
                 "plan": planning.plan,
@@ -135,13 +135,13 @@ class Agents:
                 hint="run `toolgen gen` with the toolgen that is installed here",
             )
         self._host.refuse_second(registration.spec.id)
-        new = self._registry.new(registration.toolsets, registration.spec.id)
-        directory = self._registry.together(new)
-        agent = self._host.made(registration, directory, self._registry.managers)
+        new = self._registry.prepare_new(registration.toolsets, registration.spec.id)
+        directory = self._registry.directory_with(new)
+        agent = self._host.build_agent(registration, directory, self._registry.managers)
         check = getattr(agent.planner, "check_native", None)  # see `NativeCheck`
         if check is not None and agent.static.native:
             check(agent.static.native, agent.specs)
-        self._registry.take(new)
+        self._registry.add_prepared(new)
         self._host.agents[agent.spec.id] = agent
 
     def client(self, agent: str | AgentSpec) -> AgentClient:
@@ -216,23 +216,23 @@ class Agents:
         """
         return without_tokens(await self._runs.output(run_id))
 
-    async def delegated(
+    async def run_delegated(
         self,
-        entry: Entry,
+        entry: RegisteredTool,
         arguments: Arguments,
         delegated: Delegated,
         meta: CallMeta,
-        host: Host,
+        host: RuntimeServices,
         run_id: str,
     ) -> ToolResult:
         """Return the result of a call of an agent's tool that no run made."""
-        frame = Frame(entry, as_document(arguments), meta, Batch(host.capabilities), host)
+        frame = Frame(entry, arguments_json(arguments), meta, Batch(host.capabilities), host)
         try:
-            return await self._runs.delegated(frame, delegated, run_id)
+            return await self._runs.run_delegated(frame, delegated, run_id)
         except Exception as error:  # such as agents that call one another for ever
-            return unanswered(entry.spec, error, meta, host)
+            return failed_call_result(entry.spec, error, meta, host)
 
-    async def entry_of(self, frozen: FrozenCall, run_id: str) -> Entry | None:
+    async def find_tool(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
         """Return the tool of a call that waits in a run of an agent, as the agent has it now."""
         status = await self._host.engine.status(run_id)
         return await self._host.entry_now(frozen, status) if is_of_agent(status) else None

@@ -9,7 +9,7 @@ from toolgen.runtime.engine import UnknownRunError
 
 from .planner.messages import Message
 from .runs import SESSION_ENDED, Runs
-from .sessions.sessions import Said, Session, SessionStore, Summary, Turn
+from .sessions.sessions import RunMessages, Session, SessionStore, Summary, Turn
 
 
 class Sessions:
@@ -51,7 +51,7 @@ class Sessions:
 
     async def transcript(
         self, session_id: str, *, newest: int | None = None, after: str = ""
-    ) -> tuple[Said, ...]:
+    ) -> tuple[RunMessages, ...]:
         """Return the runs of a session with their messages, oldest first; as `SessionStore.transcript`."""
         return await self._store.transcript(session_id, newest=newest, after=after)
 

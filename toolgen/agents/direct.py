@@ -9,19 +9,19 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from toolgen.runtime.call.ending import CANCELLED, tell_cancelled
-from toolgen.runtime.call.entry import Entry
+from toolgen.runtime.call.ending import CANCELLED, emit_cancelled
 from toolgen.runtime.call.frame import Frame
+from toolgen.runtime.call.registered_tool import RegisteredTool
 from toolgen.runtime.calls import CallMeta
 from toolgen.runtime.engine import RunStatus, UnknownRunError
 from toolgen.runtime.errors import ToolError
 from toolgen.runtime.results import Delegated, RunLink, ToolResult
 
-from .activities.calling import concluded
+from .activities.call_activities import result_of_run
 from .host import new_facts
 from .loop.calls import empty_document
 from .loop.documents import Failure, Parent, RunDocument, RunInput
-from .run_artifacts import documents_so_far, passed_up
+from .run_artifacts import child_artifacts, documents_so_far
 
 if TYPE_CHECKING:
     from .host import AgentHost
@@ -49,28 +49,30 @@ class DirectCalls:
             parent_tool_call_id=meta.tool_call_id,
         )
         given = await self._input(frame.entry, delegated, link, meta)
-        with host.serving(link.run_id, frame.entry):
+        with host.keep_tool(link.run_id, frame.entry):
             status = await self._over(frame, given, link)
         document = ended_document(status)
         if status.state != "completed":
             document["artifacts"] = await documents_so_far(host.engine, status)
         took = time.perf_counter() - began
-        result = await concluded(frame, document, link, duration_s=took)
-        below = await passed_up(document["artifacts"], host.entry_of, host.tools)
+        result = await result_of_run(frame, document, link, duration_s=took)
+        below = await child_artifacts(document["artifacts"], host.find_tool, host.tools)
         return replace(result, artifacts=(*below, *result.artifacts))
 
     async def _over(self, frame: Frame, given: RunInput, link: RunLink) -> RunStatus:
         host = self._host
         await host.start(given, link.run_id)
-        frame.host.reports.delegated(frame.spec, link, frame.meta)
+        frame.host.reports.emit_agent_run_started(frame.spec, link, frame.meta)
         try:
             return await host.engine.result(link.run_id)
         except asyncio.CancelledError:
-            tell_cancelled(frame)
+            emit_cancelled(frame)
             await self._cancel(link.run_id, CANCELLED)
             raise
 
-    async def _input(self, entry: Entry, delegated: Delegated, link: RunLink, meta: CallMeta) -> RunInput:
+    async def _input(
+        self, entry: RegisteredTool, delegated: Delegated, link: RunLink, meta: CallMeta
+    ) -> RunInput:
         host = self._host
         parent: Parent = {
             "run_id": meta.run_id,

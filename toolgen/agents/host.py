@@ -11,10 +11,10 @@ from typing import Any, Final
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
 from toolgen.runtime.call.artifact_refs import dropping
-from toolgen.runtime.call.entry import Entry, Surroundings
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.call.hooks import Hook
-from toolgen.runtime.call.host import Host
+from toolgen.runtime.call.registered_tool import RegisteredTool, RuntimeOptions
+from toolgen.runtime.call.services import RuntimeServices
 from toolgen.runtime.calls import CallMeta
 from toolgen.runtime.engine import Activity, Engine, NonRetryableError, RunStatus
 from toolgen.runtime.errors import RegistrationError
@@ -22,23 +22,23 @@ from toolgen.runtime.events.hub import Events
 from toolgen.runtime.results import Delegated
 from toolgen.runtime.specs import ToolSpec
 from toolgen.runtime.toolsets.directory import Directory
-from toolgen.runtime.toolsets.ownership import Managers
-from toolgen.runtime.toolsets.snapshot import Caller, Snapshot
+from toolgen.runtime.toolsets.resources import ResourceStack
+from toolgen.runtime.toolsets.snapshot import CallService, Snapshot
 from toolgen.runtime.values import Values
 from toolgen.runtime.waiting.frozen import FrozenCall
 from toolgen.runtime.waiting.resolving import LOOP as RESOLVED
 from toolgen.runtime.waiting.resolving import resolved_call
 from toolgen.runtime.waiting.tokens import Sealer
 from toolgen.runtime.waiting.tools import FindTool, listed_now
-from toolgen.runtime.waiting.waits import frozen_about, sealer_of
+from toolgen.runtime.waiting.wait_registry import frozen_call_of, sealer_of
 
 from .activities.conversation import Conversations
-from .catalogue import Agent, agent_of, changed
 from .log import event_of
-from .loop.documents import LOOP, LOOP_VERSION, Child, Parent, RunFacts, RunInput, StepCall
+from .loop.documents import LOOP, LOOP_VERSION, ChildRun, Parent, RunFacts, RunInput, StepCall
 from .loop.events import last_events
 from .loop.loop import agent_loop
 from .planner.retrying import PlannerRetry
+from .registered_agents import RegisteredAgent, changed, register_agent
 from .registration import AgentRegistration, AgentSpec
 from .run_spans import RunSpans
 from .sessions.sessions import SessionStore
@@ -55,10 +55,10 @@ class AgentHost:
 
     def __init__(
         self,
-        caller: Caller,
-        tools: Host,
+        caller: CallService,
+        tools: RuntimeServices,
         directory: Directory,
-        around: Surroundings,
+        around: RuntimeOptions,
         *,
         engine: Engine,
         sessions: SessionStore,
@@ -76,7 +76,7 @@ class AgentHost:
         self.hooks: Sequence[Hook] = around.hooks
         self.hook_tools = around.hook_tools
         self.clock: Callable[[], float] = time.time
-        self.agents: dict[str, Agent] = {}
+        self.agents: dict[str, RegisteredAgent] = {}
         self.elsewhere: dict[str, AgentSpec] = {}
         """Agents that other processes execute."""
         self.caller = caller
@@ -88,7 +88,7 @@ class AgentHost:
         self._around = around
         self._hub = hub
         self._facts: dict[str, RunFacts] = {}
-        self._served: dict[str, Entry] = {}
+        self._served: dict[str, RegisteredTool] = {}
         """By run that answers a call of no run, the tool."""
         self._snapshots: dict[str, Snapshot] = {}
         self._about_to_wait: dict[str, set[str]] = {}
@@ -99,10 +99,10 @@ class AgentHost:
     def serve(self, activities: Mapping[str, Activity]) -> None:
         """Let the engine execute runs, whose loops name these activities."""
         if self._spans is not None:
-            activities = {name: self._spans.around(name, work) for name, work in activities.items()}
+            activities = {name: self._spans.wrap_activity(name, work) for name, work in activities.items()}
         waits = self.tools.waits
         if waits is not None:
-            waits.execute({LOOP: agent_loop}, activities, self._on_event, last_events)
+            waits.register({LOOP: agent_loop}, activities, self._on_event, last_events)
         else:
             self.engine.register(
                 loops={LOOP: agent_loop, RESOLVED: resolved_call},
@@ -122,13 +122,15 @@ class AgentHost:
     def is_interactive(self) -> bool:
         return self.tools.is_interactive
 
-    def made(self, registration: AgentRegistration, directory: Directory, managers: Managers) -> Agent:
+    def build_agent(
+        self, registration: AgentRegistration, directory: Directory, managers: ResourceStack
+    ) -> RegisteredAgent:
         """Return the agent that is to be registered, whose tools the directory has.
 
         Raises:
             RegistrationError: it does not fit.
         """
-        return agent_of(registration, directory, self._around, self.caller, managers)
+        return register_agent(registration, directory, self._around, self.caller, managers)
 
     def refuse_second(self, agent: str) -> None:
         """Raise where the agent is registered.
@@ -139,7 +141,7 @@ class AgentHost:
         if agent in self.agents:
             raise RegistrationError(f"agent {agent!r} is registered already")
 
-    def agent(self, id_: str) -> Agent:
+    def agent(self, id_: str) -> RegisteredAgent:
         """Return a registered agent.
 
         Raises:
@@ -166,7 +168,7 @@ class AgentHost:
 
     # Tools.
 
-    async def snapshot(self, agent: Agent, meta: CallMeta) -> Snapshot:
+    async def snapshot(self, agent: RegisteredAgent, meta: CallMeta) -> Snapshot:
         """Return the tools of one planning; calls until the next one are dispatched against them."""
         found = await agent.snapshot(self.caller, meta, self._snapshots.get(meta.run_id))
         self._snapshots[meta.run_id] = found
@@ -179,7 +181,7 @@ class AgentHost:
             found = await self.snapshot(self.agent(facts["agent"]), self.meta(run_id, facts))
         return found
 
-    def within_time(self, entry: Entry, timeout: float | None) -> Entry:
+    def within_time(self, entry: RegisteredTool, timeout: float | None) -> RegisteredTool:
         """Return the tool with the time limit of the run's policy, if its design gives none."""
         if timeout is None or entry.spec.timeout is not None:
             return entry
@@ -189,12 +191,12 @@ class AgentHost:
         """Return what the hooks and tools of a run share."""
         return self._values.setdefault(run_id, Values())
 
-    def seen_entry(self, tool: str, run_id: str) -> Entry | None:
+    def seen_entry(self, tool: str, run_id: str) -> RegisteredTool | None:
         """Return a tool by id as the run saw it last; None where it did not."""
         snapshot = self._snapshots.get(run_id)
         return None if snapshot is None else snapshot.directory.by_id(tool)
 
-    async def entry_now(self, frozen: FrozenCall, status: RunStatus) -> Entry | None:
+    async def entry_now(self, frozen: FrozenCall, status: RunStatus) -> RegisteredTool | None:
         """Return the tool of a call that waits as its agent has it now; None where it has none."""
         given: Any = status.input
         agent = self.agents.get(given["facts"]["agent"])
@@ -205,7 +207,7 @@ class AgentHost:
             found = await listed_now(frozen.tool, agent.snapshot(self.caller, frozen.meta, None))
         return found
 
-    def entry_of(self, tool: str, run_id: str = "") -> Entry | None:
+    def find_tool(self, tool: str, run_id: str = "") -> RegisteredTool | None:
         """Return a tool by id: as the run saw it last, else as it is registered."""
         return self.seen_entry(tool, run_id) or self._directory.by_id(tool)
 
@@ -214,11 +216,11 @@ class AgentHost:
         parent = facts["parent"]
         if parent is None or not parent["tool"]:
             return None
-        entry = self._served.get(parent.get("child", "")) or self.entry_of(parent["tool"], parent["run_id"])
+        entry = self._served.get(parent.get("child", "")) or self.find_tool(parent["tool"], parent["run_id"])
         return None if entry is None else entry.spec
 
     @contextmanager
-    def serving(self, run_id: str, entry: Entry) -> Iterator[None]:
+    def keep_tool(self, run_id: str, entry: RegisteredTool) -> Iterator[None]:
         """Know the tool of a call of no run, while a run answers it: no snapshot may have the tool later."""
         self._served[run_id] = entry
         try:
@@ -237,7 +239,7 @@ class AgentHost:
         begun = [one for one in list(about) if await self.engine.wait_status(run_id, one) is not None]
         awaiting = (await self.engine.status(run_id)).awaiting
         about.difference_update(begun)
-        calls = {one.op for one in awaiting if frozen_about(run_id, one.about) is not None}
+        calls = {one.op for one in awaiting if frozen_call_of(run_id, one.about) is not None}
         if len(calls | about) >= self.tools.waits.options.max_per_run:
             return False
         about.add(op)
@@ -245,7 +247,7 @@ class AgentHost:
 
     # Runs that follow from runs.
 
-    def transfers(self, agent: Agent, facts: RunFacts) -> Mapping[str, str]:
+    def transfers(self, agent: RegisteredAgent, facts: RunFacts) -> Mapping[str, str]:
         """Return the agents that may take the conversation over, by id, with their descriptions."""
         parent = facts["parent"]
         if (parent and parent["tool"]) or facts["depth"] + 1 >= self.most_depth:
@@ -253,7 +255,7 @@ class AgentHost:
         known = (self.agents.get(id_) for id_ in agent.spec.transfers)
         return {found.spec.id: found.spec.description for found in known if found is not None}
 
-    def child(self, delegated: Delegated, call: StepCall, run_id: str, facts: RunFacts) -> Child:
+    def child(self, delegated: Delegated, call: StepCall, run_id: str, facts: RunFacts) -> ChildRun:
         """Return the run that answers a call of an agent's tool."""
         parent: Parent = {
             "run_id": run_id,
@@ -261,26 +263,26 @@ class AgentHost:
             "tool_call_id": call["id"],
             "tool": call["tool"],
         }
-        given = self._following(delegated.agent, delegated.message, parent, facts)
-        entry = self.entry_of(call["tool"], run_id)
+        given = self._next_run_input(delegated.agent, delegated.message, parent, facts)
+        entry = self.find_tool(call["tool"], run_id)
         timeout = None if entry is None else entry.spec.timeout
         given["facts"]["policy"] = self.policy_of(delegated.agent, timeout=timeout)
         given["facts"]["in_conversation"] = False
         given["facts"].pop("heard", None)
         return {"agent": delegated.agent, "input": given}
 
-    def taking_over(self, agent: str, message: str, run_id: str, facts: RunFacts) -> Child:
+    def hand_over_run(self, agent: str, message: str, run_id: str, facts: RunFacts) -> ChildRun:
         """Return the run of an agent that takes the conversation over."""
         parent: Parent = {"run_id": run_id, "agent": facts["agent"], "tool_call_id": "", "tool": ""}
         text = message or "The conversation was handed to you; go on with it."
-        given = self._following(agent, text, parent, facts)
+        given = self._next_run_input(agent, text, parent, facts)
         if not message:
             given["source"] = "runtime"
         if not facts["in_conversation"]:  # no session has what was said
             given["facts"]["heard"] = [*facts.get("heard", ()), run_id]
         return {"agent": agent, "input": given}
 
-    def _following(self, agent: str, message: str, parent: Parent, facts: RunFacts) -> RunInput:
+    def _next_run_input(self, agent: str, message: str, parent: Parent, facts: RunFacts) -> RunInput:
         own: RunFacts = {
             **facts,
             "agent": agent,
@@ -326,9 +328,9 @@ class AgentHost:
     def _on_event(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
         """Tell the runtime's subscribers of an agent's run, and forget it when it is over."""
         if self._spans is not None:
-            self._spans.told(run_id, event)
+            self._spans.on_event(run_id, event)
         if self._hub is not None and event.get("type") == "run_started":
-            self._hub.has_log(run_id)
+            self._hub.mark_logged(run_id)
         if self._hub is not None and not self._hub.is_idle:
             above = run_id.rpartition("/")[0]  # of a child that ended before it began
             try:

@@ -55,7 +55,7 @@ def has_facts(status: RunStatus) -> bool:
     return isinstance(given, dict) and "facts" in given
 
 
-async def is_within(engine: Engine, run_id: str, child: str) -> bool:
+async def is_same_or_descendant(engine: Engine, run_id: str, child: str) -> bool:
     """Return whether a run is the other, or was started by it, or by one that it started.
 
     Raises:

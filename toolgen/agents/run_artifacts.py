@@ -9,9 +9,9 @@ from typing import Any
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
 from toolgen.runtime.call.artifact_refs import keeper_of
-from toolgen.runtime.call.entry import Entry
 from toolgen.runtime.call.failures import log
-from toolgen.runtime.call.host import Host
+from toolgen.runtime.call.registered_tool import RegisteredTool
+from toolgen.runtime.call.services import RuntimeServices
 from toolgen.runtime.engine import Engine, RunStatus
 from toolgen.runtime.results import Artifact, ArtifactRef
 
@@ -39,8 +39,8 @@ async def documents_so_far(engine: Engine, status: RunStatus) -> list[Json]:
     return [asdict(one) for one in await artifacts_so_far(engine, status)]
 
 
-async def passed_up(
-    documents: Iterable[Any], entry_of: Callable[[str], Entry | None], host: Host
+async def child_artifacts(
+    documents: Iterable[Any], entry_of: Callable[[str], RegisteredTool | None], host: RuntimeServices
 ) -> tuple[Artifact, ...]:
     """Return the artifacts of a run and its children, typed.
 
@@ -63,7 +63,7 @@ async def passed_up(
     return tuple(found)
 
 
-async def _data(document: Any, host: Host) -> bytes | None:
+async def _data(document: Any, host: RuntimeServices) -> bytes | None:
     """Return the data of an artifact; None where it is nowhere any more."""
     if document["json"]:
         return bytes(document["json"], "utf-8")

@@ -30,7 +30,7 @@ class RunSpans:
         self._tracer = spans.tracer
         self._running: dict[str, Span] = {}
 
-    def told(self, run_id: str, event: Mapping[str, Json]) -> None:
+    def on_event(self, run_id: str, event: Mapping[str, Json]) -> None:
         """Begin or end the span of a run with its events; never raises."""
         try:
             match event.get("type"):
@@ -46,7 +46,7 @@ class RunSpans:
         except Exception:
             log.exception("the span of run %s was not kept", run_id)
 
-    def around(self, name: str, work: Work) -> Work:
+    def wrap_activity(self, name: str, work: Work) -> Work:
         """Return the activity within the span of its run; a planning has one of its own."""
 
         async def watched(info: ActivityInfo, argument: Any) -> Any:

@@ -19,7 +19,7 @@ from toolgen.runtime.run_listing import runs_in_state
 from toolgen.runtime.waiting.answer_schema import answer_issues
 from toolgen.runtime.waiting.answers import (
     answer_key,
-    refuse_excess,
+    check_answer_limits,
     without_optional_nulls,
 )
 from toolgen.runtime.waiting.errors import (
@@ -29,7 +29,7 @@ from toolgen.runtime.waiting.errors import (
     TamperedSuspensionError,
 )
 from toolgen.runtime.waiting.frozen import FrozenCall
-from toolgen.runtime.waiting.waits import frozen_about
+from toolgen.runtime.waiting.wait_registry import frozen_call_of
 
 from .activities.accepting import question_ticket
 from .direct import DirectCalls
@@ -46,7 +46,7 @@ from .output import (
     status_of,
     without_tokens,
 )
-from .owner import Owner, has_facts, is_of_agent, is_within
+from .owner import Owner, has_facts, is_of_agent, is_same_or_descendant
 from .planner.messages import ToolAnswer, UserMessage
 from .planner.portable import portable_text
 from .run_artifacts import artifacts_so_far
@@ -89,14 +89,14 @@ class Runs:
     ) -> str:
         """Start a run and return its id; as `AgentClient.start`."""
         host = self._host
-        host.hook_tools.settle()
+        host.hook_tools.require_all_known()
         message = portable_text(message)  # before it is kept, for no engine would start with it
         run_id = run_id or f"run_{uuid.uuid4().hex}"
         turn_id = f"turn_{uuid.uuid5(uuid.NAMESPACE_URL, run_id).hex}"
         await host.begin(run_id)  # it is known then whether this process executes the run
         self._check(agent)
         owner = Owner(agent=agent, session_id=session_id)
-        if await self._is_there(run_id, owner):
+        if await self._is_started(run_id, owner):
             return run_id
         if session_id:
             self._check_sessions()
@@ -125,7 +125,7 @@ class Runs:
             await self.cancel(run_id, SESSION_ENDED)  # meanwhile, and nobody found the run to cancel it
         return run_id
 
-    async def _is_there(self, run_id: str, owner: Owner) -> bool:
+    async def _is_started(self, run_id: str, owner: Owner) -> bool:
         """Return whether the run was started before.
 
         Raises:
@@ -226,7 +226,7 @@ class Runs:
         Raises:
             UnknownRunError: no run has the id.
         """
-        return await self._whole(await self._engine.status(run_id))
+        return await self._with_artifacts(await self._engine.status(run_id))
 
     async def settled(self, run_id: str) -> RunOutput:
         return await self._ended(await self._engine.settled(run_id))
@@ -239,9 +239,9 @@ class Runs:
         if status.is_over:
             given: Any = status.input
             await self._host.turns.settled(given["facts"]["session_id"])
-        return await self._whole(status)
+        return await self._with_artifacts(status)
 
-    async def _whole(self, status: RunStatus) -> RunOutput:
+    async def _with_artifacts(self, status: RunStatus) -> RunOutput:
         """Return the output with the artifacts, which only the log has of a run that returned none."""
         if not is_of_agent(status):
             raise unknown_run(status.run_id)
@@ -258,10 +258,10 @@ class Runs:
 
     def _awaiting_of(self, run_id: str, op: str, about: Json) -> Awaiting:
         """Return what a run waits for, with the token of a call."""
-        frozen, waits = frozen_about(run_id, about), self._host.tools.waits
+        frozen, waits = frozen_call_of(run_id, about), self._host.tools.waits
         if frozen is None or waits is None:
             return awaiting_of(run_id, about)
-        return awaiting_call(waits.shown(run_id, op, frozen))
+        return awaiting_call(waits.suspended(run_id, op, frozen))
 
     async def _awaiting(self, status: RunStatus) -> list[Awaiting]:
         """Return what the run and its children wait for, its own first."""
@@ -298,7 +298,7 @@ class Runs:
         self, run_id: str, awaiting: Awaiting, answer: Json, session_id: str, by: str = ""
     ) -> None:
         """Answer what a run or a child of it waits for; as `RunHandle.answer`."""
-        if not await is_within(self._engine, run_id, awaiting.run_id):
+        if not await is_same_or_descendant(self._engine, run_id, awaiting.run_id):
             raise unknown_run(awaiting.run_id)
         if awaiting.token:
             await self._host.deliver(awaiting.token, answer, session_id, by)
@@ -306,7 +306,7 @@ class Runs:
         if awaiting.kind == "pause":
             raise BadAnswerError("the run is paused and asks nothing; handle.resume(…) lets it go on")
         limits = self._host.tools.limits
-        refuse_excess(answer, limits)
+        check_answer_limits(answer, limits)
         answer = without_optional_nulls(awaiting.answer_schema, answer)
         issues = answer_issues(awaiting.answer_schema, answer, limits.issues)
         if issues:
@@ -353,7 +353,7 @@ class Runs:
             log.warning("run %s: no turn takes the result of %s", frozen.meta.run_id, name, exc_info=True)
             return "ended"
 
-    async def delegated(self, frame: Frame, delegated: Delegated, run_id: str) -> ToolResult:
+    async def run_delegated(self, frame: Frame, delegated: Delegated, run_id: str) -> ToolResult:
         """Return the result of a call of an agent's tool that no loop made; as `DirectCalls.result`.
 
         Raises:
@@ -379,7 +379,7 @@ class Runs:
 
     def _canceled(self, call: Awaiting, reason: str) -> ToolAnswer:
         """Return what the conversation has of a call that was canceled while it waited."""
-        entry = self._host.entry_of(call.tool, call.run_id)
+        entry = self._host.find_tool(call.tool, call.run_id)
         name = call.tool.rpartition(".")[2] if entry is None else entry.spec.name
         text = _json_text({"error": reason or f"{name} was canceled", "code": "canceled"})
         return ToolAnswer(id=call.tool_call_id, name=name, status="denied", text=text)
@@ -390,7 +390,7 @@ class Runs:
         Raises:
             InterruptsNotAllowedError: the policy of its agent says so, or the run is over.
         """
-        status = await self._conversing(run_id)
+        status = await self._run_with_conversation(run_id)
         run_id = status.run_id
         given: Any = status.input
         if not given["facts"]["policy"]["interrupts_allowed"]:
@@ -405,7 +405,7 @@ class Runs:
         payload: Json = {"kind": kind, "text": text, "id": id_}
         await self._engine.signal(run_id, "interrupt", payload, signal_id=id_)
 
-    async def _conversing(self, run_id: str) -> RunStatus:
+    async def _run_with_conversation(self, run_id: str) -> RunStatus:
         """Return the run that has the conversation of a run now, which may have handed it over."""
         while True:
             status = await self._engine.status(run_id)

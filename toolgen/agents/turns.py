@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from toolgen.contract.tasks import start_held
+from toolgen.contract.tasks import start_task
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.engine import Engine, UnknownRunError
 
@@ -74,7 +74,7 @@ class Turns:
             return
         self._active.discard(run_id)
         session_id = facts["session_id"]
-        task = start_held(self._held, self._release(session_id, run_id), name=f"release {session_id}")
+        task = start_task(self._held, self._release(session_id, run_id), name=f"release {session_id}")
         self._releases[session_id] = task
         task.add_done_callback(lambda _: self._drop(session_id, task))
 

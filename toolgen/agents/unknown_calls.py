@@ -18,7 +18,7 @@ _STATUS_BEFORE: Final[ToolStatus] = "pending"
 """The same of runs of older versions."""
 
 
-def lost_answer(call: PlannedCall) -> ToolAnswer:
+def unknown_outcome_answer(call: PlannedCall) -> ToolAnswer:
     """Return what planners see of a call whose result was not kept."""
     return ToolAnswer(id=call.id, name=call.name, status=_STATUS, text=to_json(UNKNOWN).decode())
 

@@ -65,18 +65,18 @@ def gen(
 ) -> None:
     """Generate the code of the project's design."""
     from .gen import check_output, diff_output, generate_output
-    from .outcome import failures_shown, show
+    from .outcome import print_error_records, print_outcome
 
     if watch and (check or diff):
         raise typer.BadParameter("--watch writes; --check and --diff do not")
     run = diff_output if diff else check_output if check else generate_output
-    with failures_shown(format):
+    with print_error_records(format):
         project = find_project(config)
         if watch:
             from .watch import watch_project
 
             raise typer.Exit(watch_project(project.file, format))
-        raise typer.Exit(show(run(project, format)))
+        raise typer.Exit(print_outcome(run(project, format)))
 
 
 @app.command()
@@ -88,11 +88,11 @@ def stubs(
     config: Config = None,
 ) -> None:
     """Show which methods of your executors are implemented, open, changed or left over."""
-    from .outcome import failures_shown, show
+    from .outcome import print_error_records, print_outcome
     from .stubs import show_stubs
 
-    with failures_shown(format):
-        raise typer.Exit(show(show_stubs(find_project(config), check=check, format=format)))
+    with print_error_records(format):
+        raise typer.Exit(print_outcome(show_stubs(find_project(config), check=check, format=format)))
 
 
 @app.command()
@@ -189,7 +189,7 @@ def examples(
     from toolgen.runtime import CallMeta
 
     from .examples import run_examples
-    from .outcome import failures_shown
+    from .outcome import print_error_records
 
     meta = CallMeta(
         session_id=session,
@@ -198,7 +198,7 @@ def examples(
         tool_call_id=tool_call,
         parent_tool_call_id=parent_tool_call,
     )
-    with failures_shown(format):
+    with print_error_records(format):
         raise typer.Exit(asyncio.run(run_examples(find_project(config), meta, tool, format)))
 
 
@@ -250,10 +250,10 @@ def import_(
     format: OutputFormat = "text",
 ) -> None:
     """Write a design of tools that somebody else described; it is yours from then on."""
-    from .importing import Request, import_tools
-    from .outcome import failures_shown, show
+    from .importing import ImportRequest, import_tools
+    from .outcome import print_error_records, print_outcome
 
-    request = Request(
+    request = ImportRequest(
         kind=kind,
         source=source,
         out=out,
@@ -263,5 +263,5 @@ def import_(
         is_forced=force,
         format=format,
     )
-    with failures_shown(format):
-        raise typer.Exit(show(import_tools(request)))
+    with print_error_records(format):
+        raise typer.Exit(print_outcome(import_tools(request)))

@@ -15,14 +15,14 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable
 from toolgen.runtime import Runtime, Suspended, ToolResult
 from toolgen.runtime.engine import Engine
-from toolgen.runtime.waiting.answers import cancellation
+from toolgen.runtime.waiting.answers import cancel_answer
 
-from .call import waiting
+from .call import waiting_text
 from .config import Project
-from .person import user_name
-from .runtime import ELSEWHERE_S, durable_engine, load_runtime, unimplemented_methods
+from .runtime import ELSEWHERE_S, collect_unimplemented, durable_engine, load_runtime
 from .terminal import show_document
-from .waiting import described, line_of
+from .user import user_name
+from .waiting import describe_suspended, summarize_suspended
 
 NOT_OVER: Final = 3
 """Exit code of an answer that was taken, where the call is asked again or is not executed yet."""
@@ -31,7 +31,7 @@ _MOST_SEARCHED: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class AnswerOptions:
     """What the options say."""
 
     value: Json
@@ -45,7 +45,7 @@ class Answer:
     """Who answers."""
 
 
-async def answer_call(project: Project, name: str, answer: Answer, session: str | None) -> int:
+async def answer_call(project: Project, name: str, answer: AnswerOptions, session: str | None) -> int:
     """Show what waits, take the answer, print the JSON that the model gets; return the exit code.
 
     It is 1 when the call failed or nobody knows whether it has run, and 3 when the answer was taken and the
@@ -62,24 +62,24 @@ async def answer_call(project: Project, name: str, answer: Answer, session: str 
     engine = durable_engine(runtime)
     runtime.be_client()
     async with runtime:
-        suspended = await _named(runtime, name, session)
-        print(described(suspended), file=sys.stderr)
+        suspended = await _find_suspended(runtime, name, session)
+        print(describe_suspended(suspended), file=sys.stderr)
         if answer.taken_back is None and suspended.kind != "confirmation" and not answer.is_whole:
             raise ToolgenError("this waits for an answer, not for an approval", hint="add --answer JSON")
-        if not answer.is_sure and not _agrees():
+        if not answer.is_sure and not _confirm():
             print("nothing was answered; --deny denies the call", file=sys.stderr)
             return 1
-        with unimplemented_methods() as unimplemented, redirect_stdout(sys.stderr):
+        with collect_unimplemented() as unimplemented, redirect_stdout(sys.stderr):
             await runtime.start_runs(suspended.run_id)
             if engine.is_worker:
                 await engine.settled(suspended.run_id)  # one that stands still gets no answer
-            result = await _delivered(runtime, suspended, answer, session, is_here=engine.is_worker)
+            result = await _deliver(runtime, suspended, answer, session, is_here=engine.is_worker)
         _show(result, unimplemented, suspended.run_id)
         if result.status == "unknown":
             call = f"{suspended.run_id} {suspended.tool_call_id}".rstrip()
             print(f"the outcome is unknown, settle it: toolgen runs resolve {call}", file=sys.stderr)
         if engine.is_worker:
-            await _go_on(engine, suspended.run_id)
+            await _run_to_end_or_wait(engine, suspended.run_id)
     return _exit_code(result)
 
 
@@ -90,11 +90,11 @@ def _exit_code(result: ToolResult) -> int:
     return 0 if result.status in ("ok", "denied", "pending") else 1
 
 
-async def _delivered(
-    runtime: Runtime, suspended: Suspended, answer: Answer, session: str | None, *, is_here: bool
+async def _deliver(
+    runtime: Runtime, suspended: Suspended, answer: AnswerOptions, session: str | None, *, is_here: bool
 ) -> ToolResult:
     """Return the result of the call; a call that is executed in this process may take its time."""
-    value = answer.value if answer.taken_back is None else cancellation(answer.taken_back)
+    value = answer.value if answer.taken_back is None else cancel_answer(answer.taken_back)
     wait_s = None if is_here else ELSEWHERE_S
     return await runtime.deliver(suspended.token, value, session_id=session, by=answer.by, wait_s=wait_s)
 
@@ -104,7 +104,7 @@ def _show(result: ToolResult, unimplemented: Sequence[str], run_id: str) -> None
     for line in unimplemented:
         print(line, file=sys.stderr)
     if result.suspension is not None:
-        print(waiting(result.suspension), file=sys.stderr)
+        print(waiting_text(result.suspension), file=sys.stderr)
     if result.json:
         show_document(result.json)
         sys.stdout.flush()
@@ -113,7 +113,7 @@ def _show(result: ToolResult, unimplemented: Sequence[str], run_id: str) -> None
         print(f"wait for it with: toolgen runs resume {printable(run_id)}", file=sys.stderr)
 
 
-async def _go_on(engine: Engine, run_id: str) -> None:
+async def _run_to_end_or_wait(engine: Engine, run_id: str) -> None:
     """Execute the run of a call, and the one that it belongs to, until they are over or wait.
 
     When the command ended before, it would stop the run in the middle of its next call.
@@ -123,7 +123,7 @@ async def _go_on(engine: Engine, run_id: str) -> None:
             await engine.settled(one)
 
 
-async def _named(runtime: Runtime, name: str, session: str | None) -> Suspended:
+async def _find_suspended(runtime: Runtime, name: str, session: str | None) -> Suspended:
     """Return the call that waits and has this token or this id.
 
     Raises:
@@ -157,7 +157,7 @@ async def _run_of(engine: Engine, id_: str, session: str | None) -> str | None:
     return None
 
 
-def _agrees() -> bool:
+def _confirm() -> bool:
     """Return whether the person at the terminal wants it to run.
 
     Raises:
@@ -185,7 +185,7 @@ async def show_waiting(project: Project, session: str | None) -> int:
     async with runtime:
         found = await runtime.suspended(session)
         for suspended in found:
-            print(line_of(suspended))
+            print(summarize_suspended(suspended))
         going_on = await engine.list_runs(state="running", limit=1)
     hint = "answer one by its id, the first word of its line: toolgen approve ID"
     print(hint if found else "nothing waits for an answer", file=sys.stderr)
@@ -203,7 +203,7 @@ def answer_of(
     cancel: bool = False,
     is_sure: bool = False,
     by: str = "",
-) -> Answer:
+) -> AnswerOptions:
     """Return the answer that the options spell; who answers is by default the user of the machine.
 
     Raises:
@@ -215,19 +215,19 @@ def answer_of(
             raise ToolgenError(
                 "--cancel takes the question back", hint="leave out --deny, --payload, --answer"
             )
-        return Answer(value=None, is_sure=True, taken_back=message, by=by)
+        return AnswerOptions(value=None, is_sure=True, taken_back=message, by=by)
     if answer:
         if deny or message or payload:
             raise ToolgenError(
                 "--answer is the whole answer", hint="leave out --deny, --message and --payload"
             )
-        return Answer(value=_json("--answer", answer), is_whole=True, is_sure=True, by=by)
+        return AnswerOptions(value=_json("--answer", answer), is_whole=True, is_sure=True, by=by)
     given: dict[str, Json] = {"approved": not deny}
     if message:
         given["message"] = message
     if payload:
         given["payload"] = _json("--payload", payload)
-    return Answer(value=given, is_sure=deny or is_sure, by=by)
+    return AnswerOptions(value=given, is_sure=deny or is_sure, by=by)
 
 
 def _json(option: str, text: str) -> Json:

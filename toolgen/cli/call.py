@@ -21,21 +21,21 @@ from toolgen.runtime import (
 )
 
 from .config import Project
-from .runtime import DURABLE_HINT, load_runtime, require_facts, specs_of, unimplemented_methods
+from .runtime import DURABLE_HINT, collect_unimplemented, load_runtime, require_meta, specs_of
 from .terminal import show_document
-from .waiting import described
+from .waiting import describe_suspended
 
 
 async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *, trace: bool = False) -> int:
     """Print the JSON that the model would see; return 1 when the call failed."""
     runtime = await load_runtime(project)
-    require_facts(specs_of(runtime, tool), meta)
+    require_meta(specs_of(runtime, tool), meta)
     traced = None
     if trace:
         _build_codecs(runtime, tool)
         traced = Trace()
     runtime.be_client()
-    with unimplemented_methods() as unimplemented, redirect_stdout(sys.stderr):
+    with collect_unimplemented() as unimplemented, redirect_stdout(sys.stderr):
         try:
             result = await runtime.call(tool, data, meta, trace=traced)
         finally:
@@ -43,29 +43,29 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
     if traced is not None:
         for line in _steps(traced, result):
             print(printable(line), file=sys.stderr)
-    elif beside := "; ".join(_beside(result)):
+    elif beside := "; ".join(_bounds_and_artifacts(result)):
         print(printable(beside), file=sys.stderr)
     for line in unimplemented:
         print(line, file=sys.stderr)
     if result.suspension is not None:
-        print(_waiting(runtime, result.suspension), file=sys.stderr)
+        print(_waiting_text_of(runtime, result.suspension), file=sys.stderr)
     if result.json:
         show_document(result.json)
     return 0 if result.status in ("ok", "pending", "suspended") else 1
 
 
-def waiting(suspended: Suspended) -> str:
+def waiting_text(suspended: Suspended) -> str:
     """Return what a call waits for, and the command that answers it."""
     option = " --answer JSON" if suspended.kind != "confirmation" else ""
-    return f"{described(suspended)}\nanswer it with: toolgen approve {suspended.token}{option}"
+    return f"{describe_suspended(suspended)}\nanswer it with: toolgen approve {suspended.token}{option}"
 
 
-def _waiting(runtime: Runtime, suspended: Suspended) -> str:
+def _waiting_text_of(runtime: Runtime, suspended: Suspended) -> str:
     """Return what a call waits for, and how it is answered, if it can be once this process has ended."""
     if runtime.engine is not None and runtime.engine.caps.is_durable:
-        return waiting(suspended)
+        return waiting_text(suspended)
     gone = "nobody can answer it: the configured runtime keeps no runs beyond its process"
-    return f"{described(suspended)}\n{gone}\n  hint: {DURABLE_HINT}"
+    return f"{describe_suspended(suspended)}\n{gone}\n  hint: {DURABLE_HINT}"
 
 
 def _build_codecs(runtime: Runtime, tool: str) -> None:
@@ -101,12 +101,12 @@ def _shown(step: TraceStep, result: ToolResult) -> str:
         case "encode":
             return f"{len(step.value)} bytes"
         case "check":
-            return "; ".join(_beside(result)) or "no bounds, no artifacts"
+            return "; ".join(_bounds_and_artifacts(result)) or "no bounds, no artifacts"
         case _:
             assert_never(step.name)
 
 
-def _beside(result: ToolResult) -> list[str]:
+def _bounds_and_artifacts(result: ToolResult) -> list[str]:
     """Return the bounds and the artifacts, which the model's JSON does not show."""
     bounds = [] if result.bounds is None else [_bounds(result.bounds)]
     return [*bounds, *map(_artifact, result.artifacts)]

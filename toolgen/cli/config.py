@@ -45,7 +45,7 @@ class Project:
     def directory(self) -> Path:
         return self.file.parent
 
-    def shown(self, folder: str | PurePosixPath) -> Path:
+    def display_path(self, folder: str | PurePosixPath) -> Path:
         """Return a folder as seen from the working directory, which is how people read paths."""
         return Path(os.path.relpath(self.directory / folder))
 
@@ -89,13 +89,13 @@ def _project(file: Path, table: dict[str, object]) -> Project:
         if key not in _EXAMPLES:
             raise _unknown_key(file, key)
         if not isinstance(value, str) or not value:
-            raise _wrong(file, key, value, "is not a string with text in it")
+            raise _setting_error(file, key, value, "is not a string with text in it")
         values[key] = value
     if "design" not in values:
         raise ToolgenError(f"{file}: [tool.toolgen] names no design", hint=f"add {_EXAMPLES['design']}")
     for key in ("out", "stubs"):
         if key in values and not _is_folder(values[key]):
-            raise _wrong(file, key, values[key], "is not a folder inside the project")
+            raise _setting_error(file, key, values[key], "is not a folder inside the project")
     out = PurePosixPath(values.get("out", "gen"))
     stubs = PurePosixPath(values.get("stubs", "executors"))
     if stubs.is_relative_to(out) or out.is_relative_to(stubs):
@@ -111,12 +111,12 @@ def _project(file: Path, table: dict[str, object]) -> Project:
     values.setdefault("package", ".".join(out.parts))
     for key in ("design", "package"):
         if not _is_dotted(values[key]):
-            raise _wrong(file, key, values[key], "is not a dotted module name")
+            raise _setting_error(file, key, values[key], "is not a dotted module name")
     for key in ("runtime", "test_runtime"):
         if key in values and not _is_reference(values[key]):
-            raise _wrong(file, key, values[key], "is not module:callable")
+            raise _setting_error(file, key, values[key], "is not module:callable")
     if "test_runtime" in values and values["test_runtime"] == values.get("runtime"):
-        raise _wrong(file, "test_runtime", values["test_runtime"], _LIVE)
+        raise _setting_error(file, "test_runtime", values["test_runtime"], _LIVE)
     return Project(file=file, **values)
 
 
@@ -129,7 +129,7 @@ def _unknown_key(file: Path, key: str) -> ToolgenError:
     )
 
 
-def _wrong(file: Path, key: str, value: object, problem: str) -> ToolgenError:
+def _setting_error(file: Path, key: str, value: object, problem: str) -> ToolgenError:
     return ToolgenError(f"{file}: [tool.toolgen] {key} {value!r} {problem}", hint=f"write {_EXAMPLES[key]}")
 
 

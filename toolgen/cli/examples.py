@@ -23,15 +23,15 @@ from toolgen.runtime import CallMeta, Codec, Runtime, ToolSpec, ToolValidationEr
 
 from .config import Project
 from .load import load_design, load_module
-from .outcome import print_output, rendered, reported, show
+from .outcome import print_outcome, print_output, render_diagnostics, reported
 from .problem import FoundError
 from .problem_codes import EXAMPLE_FAILED, EXAMPLE_NOT_RUN
 from .runtime import (
+    collect_logged_causes,
+    collect_unimplemented,
     load_runtime,
-    logged_causes,
     open_test_runtime,
-    require_facts,
-    unimplemented_methods,
+    require_meta,
 )
 
 _SETTING: Final = (
@@ -65,9 +65,11 @@ async def run_examples(project: Project, meta: CallMeta, only: str, format: Form
     """
     evaluation = build(load_design(project))
     if evaluation.design is None:
-        return show(reported(evaluation.diagnostics, format, code=1, summary="the design has errors"))
+        return print_outcome(
+            reported(evaluation.diagnostics, format, code=1, summary="the design has errors")
+        )
     cases = list(_cases(project, evaluation.design, only))
-    require_facts([case.spec for case in cases if not case.not_run], meta)
+    require_meta([case.spec for case in cases if not case.not_run], meta)
     runtimes = _Runtimes(project)
     failures = 0
     for case in cases:
@@ -185,7 +187,11 @@ async def _problem(runtime: Runtime, case: _Case, meta: CallMeta, *, is_live: bo
         ToolgenError: the generated code does not know the example's result.
     """
     expected = case.example.result
-    with unimplemented_methods() as unimplemented, logged_causes() as causes, redirect_stdout(sys.stderr):
+    with (
+        collect_unimplemented() as unimplemented,
+        collect_logged_causes() as causes,
+        redirect_stdout(sys.stderr),
+    ):
         result = await runtime.call(case.tool.id, case.example.args, meta)
     if result.suspension is not None and is_live:  # somebody's own policy asks
         await runtime.cancel(result.suspension.token, "an example of the design")
@@ -218,7 +224,7 @@ def _show_failure(case: _Case, problem: str, format: Format) -> None:
         arguments = json.dumps(case.example.args, ensure_ascii=False)
         print_output(printable_lines(f"{case.name}: {arguments}\n{problem}\n"))
     else:
-        print_output(rendered([_finding(case, EXAMPLE_FAILED, problem)], format))
+        print_output(render_diagnostics([_finding(case, EXAMPLE_FAILED, problem)], format))
 
 
 def _show_not_run(case: _Case, format: Format) -> None:
@@ -226,7 +232,7 @@ def _show_not_run(case: _Case, format: Format) -> None:
         print(f"{case.name}: not run: {case.not_run}", file=sys.stderr)
     else:
         finding = _finding(case, EXAMPLE_NOT_RUN, f"not run: {case.not_run}", hint=_SETTING)
-        print_output(rendered([finding], format))
+        print_output(render_diagnostics([finding], format))
 
 
 def _finding(case: _Case, code: Code, message: str, hint: str = "") -> Finding:

@@ -13,7 +13,7 @@ from types import ModuleType
 
 from toolgen.contract.errors import ToolgenError
 
-from .python_errors import authors_code
+from .python_errors import user_code_errors
 
 _HINT = "name them as module, module:function, path/file.py or path/file.py:function"
 
@@ -29,7 +29,7 @@ def find_functions(source: str) -> tuple[ModuleType, list[Callable[..., object]]
     """
     place, name = _parts(source)
     is_file = place.endswith(".py") or os.sep in place
-    with authors_code(f"{place} does not import"):
+    with user_code_errors(f"{place} does not import"):
         module = _module_of_file(Path(place)) if is_file else _module(place)
     if name:
         return module, [_function(module, place, name)]

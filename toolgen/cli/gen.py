@@ -15,9 +15,9 @@ from toolgen.findings import Finding, Format
 from .comparing import GENERATE, differences, kept
 from .config import Project
 from .load import load_design
-from .lock import reading, writing
+from .lock import read_lock, write_lock
 from .outcome import Outcome, reported
-from .patch import patch
+from .patch import unified_diff
 from .stubs import StubPlan, plan_stubs
 from .terminal import has_colours
 
@@ -26,7 +26,7 @@ _MOST_NAMES: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
+class _OutputPlan:
     """What a design stands for on disk; paths as seen from the working directory."""
 
     out: Path
@@ -39,7 +39,7 @@ class _Plan:
 
 def generate_output(project: Project, format: Format = "text") -> Outcome:
     """Bring the generated code and missing stubs to disk."""
-    with writing(project):
+    with write_lock(project):
         plan = _plan(project, format)
         if isinstance(plan, Outcome):
             return plan
@@ -49,7 +49,7 @@ def generate_output(project: Project, format: Format = "text") -> Outcome:
         notes = [f"{plan.out / path}: was edited; written again" for path in report.edited]
         notes += plan.stubs.notes
         left = [replace(kept(plan.out / path), severity="warning") for path in report.kept]
-        done = _done(plan, report)
+        done = _summary(plan, report)
         outcome = reported(
             [*plan.warnings, *left],
             format,
@@ -62,7 +62,7 @@ def generate_output(project: Project, format: Format = "text") -> Outcome:
 
 def check_output(project: Project, format: Format = "text") -> Outcome:
     """Say which files are not as the design wants them; the code is 1 if there are any."""
-    with reading(project):
+    with read_lock(project):
         plan = _plan(project, format)
         if isinstance(plan, Outcome):
             return plan
@@ -76,7 +76,7 @@ def check_output(project: Project, format: Format = "text") -> Outcome:
 
 def diff_output(project: Project, format: Format = "text") -> Outcome:
     """Show what `generate_output` would change, line by line; the code is 1 if that is anything."""
-    with reading(project):
+    with read_lock(project):
         plan = _plan(project, format)
         if isinstance(plan, Outcome):
             return plan
@@ -85,23 +85,23 @@ def diff_output(project: Project, format: Format = "text") -> Outcome:
             return _current(plan)
         return Outcome(
             code=1,
-            output=patch(changes, colour=has_colours(sys.stdout)),
+            output=unified_diff(changes, colour=has_colours(sys.stdout)),
             summary=f"{_count(len(changes), 'file')} would change; nothing was written",
         )
 
 
-def _current(plan: _Plan) -> Outcome:
+def _current(plan: _OutputPlan) -> Outcome:
     return Outcome(code=0, summary=f"{plan.out}: up to date", is_current=True)
 
 
-def _plan(project: Project, format: Format) -> _Plan | Outcome:
+def _plan(project: Project, format: Format) -> _OutputPlan | Outcome:
     """Return the plan, or what is wrong with the design."""
     evaluation = build(load_design(project))
     if evaluation.design is None:
-        return _wrong(evaluation.diagnostics, format)
-    stub_folder = project.shown(project.stubs)
-    return _Plan(
-        out=project.shown(project.out),
+        return _design_outcome(evaluation.diagnostics, format)
+    stub_folder = project.display_path(project.stubs)
+    return _OutputPlan(
+        out=project.display_path(project.out),
         texts=generate(evaluation.design, module=project.design),
         stub_folder=stub_folder,
         stubs=plan_stubs(project, evaluation.design, stub_folder),
@@ -109,13 +109,13 @@ def _plan(project: Project, format: Format) -> _Plan | Outcome:
     )
 
 
-def _wrong(diagnostics: tuple[Finding, ...], format: Format) -> Outcome:
+def _design_outcome(diagnostics: tuple[Finding, ...], format: Format) -> Outcome:
     errors = sum(not diagnostic.is_warning for diagnostic in diagnostics)
     summary = f"{_count(errors, 'error')}; nothing was generated"
     return reported(diagnostics, format, code=1, summary=summary)
 
 
-def _done(plan: _Plan, report: Report) -> list[str]:
+def _summary(plan: _OutputPlan, report: Report) -> list[str]:
     """Return what a run did, in a few words each."""
     done = [f"{len(report.written)} written"] if report.written else []
     done += [f"{len(report.deleted)} deleted"] if report.deleted else []

@@ -19,13 +19,13 @@ from toolgen.importers.text import read_document
 from toolgen.importers.tool import Kind, Source
 from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, snake
 
+from .atomic_write import write_files_atomically
 from .functions import find_functions
 from .outcome import Outcome, reported
-from .placing import place_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ImportRequest:
     """What the command line asks for; an empty name is made from the source's own."""
 
     kind: Kind
@@ -40,7 +40,7 @@ class Request:
     format: Format = "text"
 
 
-def import_tools(request: Request) -> Outcome:
+def import_tools(request: ImportRequest) -> Outcome:
     """Write the design module and the schemas beside it, or say why not.
 
     The code is 1 when no tool could be imported, or not all of them and `is_strict` is set.
@@ -68,7 +68,7 @@ def import_tools(request: Request) -> Outcome:
     module = f"{name}_design"
     written, *schemas = design.files
     files = {f"{module}.py": design.files[written]} | {path: design.files[path] for path in schemas}
-    place_files(request.out, files, is_forced=request.is_forced)
+    write_files_atomically(request.out, files, is_forced=request.is_forced)
     return reported(
         found,
         request.format,

@@ -15,7 +15,7 @@ from toolgen.shapes.naming import TOOL_NAME, module_name
 
 from .config import read_project
 from .gen import generate_output
-from .outcome import show
+from .outcome import print_outcome
 
 _FILES: Final = (
     # Where it goes, the template, what it is.
@@ -56,7 +56,7 @@ def start_project(name: str) -> int:
             f"cannot write {error.filename}: {error.strerror}",
             hint="choose another name, or a folder where you may write",
         ) from error
-    code = show(generate_output(read_project((folder / "pyproject.toml").absolute())))
+    code = print_outcome(generate_output(read_project((folder / "pyproject.toml").absolute())))
     if code == 0:
         _explain(name, values)
     return code

@@ -10,7 +10,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.dsl import Design
 
 from .config import Project
-from .python_errors import authors_code
+from .python_errors import user_code_errors
 
 
 def load_design(project: Project) -> Design:
@@ -43,7 +43,7 @@ def load_module(project: Project, name: str, key: str) -> ModuleType:
     directory = str(project.directory)
     if sys.path[:1] != [directory]:
         sys.path.insert(0, directory)
-    with authors_code(f"the module {name!r} does not import"):
+    with user_code_errors(f"the module {name!r} does not import"):
         try:
             return importlib.import_module(name)
         except ModuleNotFoundError as error:

@@ -14,14 +14,14 @@ from .config import Project
 
 
 @contextmanager
-def reading(project: Project) -> Iterator[None]:
+def read_lock(project: Project) -> Iterator[None]:
     """Keep runs that write out of the project."""
     with _locked(project.directory, shared=True):
         yield
 
 
 @contextmanager
-def writing(project: Project) -> Iterator[None]:
+def write_lock(project: Project) -> Iterator[None]:
     """Keep all other runs out of the project, and remove what a killed one left."""
     with _locked(project.directory, shared=False) as alone:
         if alone:

@@ -30,7 +30,7 @@ class Outcome:
     """Nothing was wrong, and nothing had to be done."""
 
 
-def show(outcome: Outcome) -> int:
+def print_outcome(outcome: Outcome) -> int:
     """Print the outcome and return its exit code."""
     if outcome.output:
         print_output(outcome.output)
@@ -43,31 +43,31 @@ def reported(
     findings: Iterable[Finding], format: Format, *, code: int, notes: Iterable[str] = (), summary: str
 ) -> Outcome:
     """Return the outcome of a run; its findings go to people or to programs, as the format says."""
-    text = rendered(findings, format)
+    text = render_diagnostics(findings, format)
     if format == "text":
         return Outcome(code=code, notes=(*([text] if text else []), *notes), summary=summary)
     return Outcome(code=code, output=text, notes=tuple(notes), summary=summary)
 
 
-def rendered(findings: Iterable[Finding], format: Format) -> str:
+def render_diagnostics(findings: Iterable[Finding], format: Format) -> str:
     """Return the findings as seen from the working directory; text has the colours of stderr."""
     return render(findings, format, os.getcwd(), has_colours(sys.stderr))
 
 
-def failure(error: ToolgenError, format: Format) -> Outcome:
+def error_outcome(error: ToolgenError, format: Format) -> Outcome:
     """Return the outcome of a run that an error of the environment ended."""
-    output = "" if format == "text" else rendered([finding_of(error)], format)
+    output = "" if format == "text" else render_diagnostics([finding_of(error)], format)
     return Outcome(code=2, output=output, summary=f"error: {error}")
 
 
 @contextmanager
-def failures_shown(format: Format) -> Iterator[None]:
+def print_error_records(format: Format) -> Iterator[None]:
     """Print an error of the environment for programs too, where the format asks for that."""
     try:
         yield
     except ToolgenError as error:
         if format != "text":
-            print_output(rendered([finding_of(error)], format))
+            print_output(render_diagnostics([finding_of(error)], format))
         raise
 
 

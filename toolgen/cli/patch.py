@@ -12,7 +12,7 @@ _STYLES: Final = {"@": "36", "-": "31", "+": "32"}
 """Terminal style of a line by its first character."""
 
 
-def patch(changes: Iterable[Change], *, colour: bool = False) -> str:
+def unified_diff(changes: Iterable[Change], *, colour: bool = False) -> str:
     """Return one unified diff of all changes, without a final newline; surrogates stand for odd bytes."""
     lines = (line for change in changes for line in _lines(change))
     return "\n".join(f"\x1b[{style}m{line}\x1b[0m" if colour and style else line for style, line in lines)

@@ -34,7 +34,7 @@ _INSTALLED: Final = tuple(
 
 
 @contextmanager
-def authors_code(problem: str) -> Iterator[None]:
+def user_code_errors(problem: str) -> Iterator[None]:
     """Turn what the author's code raises into an error with the author's part of the traceback.
 
     What it prints goes to stderr: stdout is for what programs read.
@@ -48,7 +48,7 @@ def authors_code(problem: str) -> Iterator[None]:
     except ToolgenError:
         raise
     except (Exception, SystemExit) as error:
-        raise FoundError(f"{problem}:\n\n{_own_traceback(error)}", finding=_finding(error)) from error
+        raise FoundError(f"{problem}:\n\n{_user_traceback(error)}", finding=_finding(error)) from error
 
 
 def cause_of(error: BaseException) -> str:
@@ -62,9 +62,9 @@ def cause_of(error: BaseException) -> str:
 def _finding(error: BaseException) -> Finding:
     """Return what Python says, at the last place in the author's files, and what to do."""
     message = _message(error)
-    if isinstance(error, SyntaxError) and error.filename and error.lineno and _is_own(error.filename):
+    if isinstance(error, SyntaxError) and error.filename and error.lineno and _is_user_file(error.filename):
         return _of_syntax(error, error.filename, error.lineno, message)
-    last = _last_of_author(error.__traceback__)
+    last = _last_user_frame(error.__traceback__)
     if last is None:
         return PYTHON_ERROR.finding(message, hint=hint_for(error, None, None))
     source = Source(last.tb_frame.f_code, last.tb_lasti)
@@ -84,16 +84,16 @@ def _of_syntax(error: SyntaxError, file: str, line: int, message: str) -> Findin
     return PYTHON_ERROR.finding(message, place=place, hint=hint_for(error, None, None))
 
 
-def _last_of_author(trace: TracebackType | None) -> TracebackType | None:
+def _last_user_frame(trace: TracebackType | None) -> TracebackType | None:
     """Return the last part of a traceback that stands in a file of the author's."""
     found = None
     while trace is not None:
-        found = trace if _is_own(trace.tb_frame.f_code.co_filename) else found
+        found = trace if _is_user_file(trace.tb_frame.f_code.co_filename) else found
         trace = trace.tb_next
     return found
 
 
-def _is_own(file: str) -> bool:
+def _is_user_file(file: str) -> bool:
     """Return whether it is a file of the author's: neither toolgen's nor installed nor made up."""
     return not file.startswith((*_NOT_THE_AUTHORS, *_INSTALLED, "<"))
 
@@ -133,7 +133,7 @@ def _suggestion(error: BaseException) -> str:
     return suggestion if suggestion.startswith(". Did you") else ""
 
 
-def _own_traceback(error: BaseException) -> str:
+def _user_traceback(error: BaseException) -> str:
     """Return the traceback without the frames of toolgen and of the import system."""
     report = traceback.TracebackException.from_exception(error)
     _strip(report)

@@ -36,7 +36,7 @@ def hint_for(error: BaseException, frame: FrameType | None, source: Source | Non
             return f"correct the name, or install the module where toolgen runs, in {sys.prefix}"
         case ImportError():
             found = _IMPORTED.match(str(error))
-            near = _near(found[1], dsl.__all__) if found else ""
+            near = _closest(found[1], dsl.__all__) if found else ""
             return f"did you mean {near!r}?" if near else ""
         case SyntaxError():
             return _of_syntax(error)
@@ -54,7 +54,7 @@ def _of_name(name: str, frame: FrameType | None) -> str:
     if frame and _is_set_in(frame, name):
         return f"define it above; a Type of this design may also be named in quotes: {name!r}"
     visible = {*frame.f_locals, *frame.f_globals} if frame else set[str]()
-    near = _near(name, [*sorted(visible), *dsl.__all__])
+    near = _closest(name, [*sorted(visible), *dsl.__all__])
     if not near:
         return "define it above, or import it"
     return f"write {near}" if near in visible else f"write {near}, and add: from toolgen.dsl import {near}"
@@ -104,7 +104,7 @@ def _of_call(message: str, source: Source | None) -> str:
 
 def _of_keyword(keyword: str, name: str, value: object) -> str:
     own = _keywords(value)
-    if near := _near(keyword, own):
+    if near := _closest(keyword, own):
         return f"did you mean {near!r}?"
     owners = [other for other in dsl.__all__ if keyword in _keywords(getattr(dsl, other))]
     if owners:
@@ -195,5 +195,5 @@ def _short(text: str) -> str:
     return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
 
 
-def _near(name: str, known: list[str]) -> str:
+def _closest(name: str, known: list[str]) -> str:
     return next(iter(difflib.get_close_matches(name, known, n=1)), "")

@@ -73,9 +73,9 @@ def resolve(
     config: Config = None,
 ) -> None:
     """Say what became of a call whose outcome is unknown; its conversation has it then. Nothing is run."""
-    from .person import user_name
     from .resolving import resolution_of
     from .runs import resolve_call
+    from .user import user_name
 
     resolution = resolution_of(result=result, failed=failed, not_run=not_run)
     project = find_project(config)

@@ -17,10 +17,10 @@ from toolgen.runtime.resolution import Resolution
 from toolgen.runtime.run_listing import runs_in_state
 from toolgen.runtime.waiting.errors import TamperedSuspensionError
 from toolgen.runtime.waiting.resolving import resolved_ends, unknown_ends
-from toolgen.runtime.waiting.waits import frozen_about
+from toolgen.runtime.waiting.wait_registry import frozen_call_of
 
 from .config import Project
-from .runtime import ELSEWHERE_S, durable_engine, load_runtime, unimplemented_methods
+from .runtime import ELSEWHERE_S, collect_unimplemented, durable_engine, load_runtime
 from .terminal import show_document
 
 
@@ -31,7 +31,7 @@ async def list_runs(
 
     The state `unknown` is that of runs with a call whose outcome nobody knows.
     """
-    async with _opened(project) as (runtime, engine):
+    async with _open_engine(project) as (runtime, engine):
         if state == "unknown":
             every = await engine.list_runs(session=session, limit=sys.maxsize)
             found = [one for one in every if await unknown_ends(engine, one.run_id)][:limit]
@@ -44,7 +44,9 @@ async def list_runs(
             await _show_unknown(engine, status.run_id)
     if not found:
         print("no run is kept" if state is None and session is None else "no such run", file=sys.stderr)
-    if any(_asked(status.run_id, wait.about)[0] for status in found for wait in status.awaiting):
+    if any(
+        _answer_id_and_question(status.run_id, wait.about)[0] for status in found for wait in status.awaiting
+    ):
         print("answer what waits by its id: toolgen approve ID", file=sys.stderr)
     if any(status.state == "running" for status in found):
         print("where no process executes the runs of the file: toolgen runs resume RUN", file=sys.stderr)
@@ -57,7 +59,7 @@ async def show_run(project: Project, run_id: str) -> int:
     Raises:
         UnknownRunError: no run has the id.
     """
-    async with _opened(project) as (runtime, engine):
+    async with _open_engine(project) as (runtime, engine):
         status = runtime.status_of(await engine.status(run_id))
         log = engine.events(run_id, follow=False)
         events: list[dict[str, Any]] = [{**event, "seq": offset} async for offset, event in log]
@@ -91,11 +93,11 @@ async def resume_run(project: Project, run_id: str) -> int:
         UnknownRunError: no run has the id.
         NondeterminismError: it stands still.
     """
-    async with _opened(project) as (runtime, engine):
+    async with _open_engine(project) as (runtime, engine):
         await engine.status(run_id)
-        with unimplemented_methods() as unimplemented, redirect_stdout(sys.stderr):
+        with collect_unimplemented() as unimplemented, redirect_stdout(sys.stderr):
             await runtime.start_runs(run_id)
-            status = runtime.status_of(await _there(engine, run_id, engine.settled))
+            status = runtime.status_of(await _wait_for_status(engine, run_id, engine.settled))
         for line in unimplemented:
             print(line, file=sys.stderr)
         await _show_line(engine, status)
@@ -109,12 +111,12 @@ async def cancel_run(project: Project, run_id: str, reason: str) -> int:
     Raises:
         UnknownRunError: no run has the id.
     """
-    async with _opened(project) as (runtime, engine):
+    async with _open_engine(project) as (runtime, engine):
         await runtime.cancel_run(run_id, reason)
         await runtime.start_runs(run_id)  # after it, so that nothing of the run is executed here
         status = await engine.status(run_id)
         if not status.is_over:
-            status = await _there(engine, run_id, engine.result)
+            status = await _wait_for_status(engine, run_id, engine.result)
         await _show_line(engine, runtime.status_of(status))
     return 0
 
@@ -126,13 +128,15 @@ async def resolve_call(project: Project, run_id: str, call: str, resolution: Res
         UnknownRunError: no run has the id.
         ResolveError: the outcome is not taken.
     """
-    async with _opened(project) as (runtime, _):
+    async with _open_engine(project) as (runtime, _):
         result = await runtime.resolve(run_id, call, resolution, by=by)
     show_document(result.json)
     return 0
 
 
-async def _there(engine: Engine, run_id: str, when: Callable[[str], Awaitable[RunStatus]]) -> RunStatus:
+async def _wait_for_status(
+    engine: Engine, run_id: str, when: Callable[[str], Awaitable[RunStatus]]
+) -> RunStatus:
     """Return the status that `when` waits for; that of now, where another process takes too long."""
     if engine.is_worker:
         return await when(run_id)
@@ -146,7 +150,7 @@ async def _there(engine: Engine, run_id: str, when: Callable[[str], Awaitable[Ru
 
 
 @asynccontextmanager
-async def _opened(project: Project) -> AsyncIterator[tuple[Runtime, Engine]]:
+async def _open_engine(project: Project) -> AsyncIterator[tuple[Runtime, Engine]]:
     """Open the runtime as a client, and give it with its engine.
 
     Raises:
@@ -173,7 +177,7 @@ async def _show_line(engine: Engine, status: RunStatus) -> None:
     parts = (status.run_id, status.state, what, session, status.error)
     print(printable("  ".join(part for part in parts if part)))
     for wait in status.awaiting:
-        _, text = _asked(status.run_id, wait.about)
+        _, text = _answer_id_and_question(status.run_id, wait.about)
         kept = await engine.wait_status(status.run_id, wait.op)
         if kept is not None and kept.answer is not None:
             text = f"answered, and not executed yet: {text.removeprefix('waits for ')}"
@@ -189,10 +193,10 @@ async def _show_unknown(engine: Engine, run_id: str) -> bool:
     return bool(ends)
 
 
-def _asked(run_id: str, about: Json) -> tuple[str, str]:
+def _answer_id_and_question(run_id: str, about: Json) -> tuple[str, str]:
     """Return the id by which `toolgen approve` answers a wait, "" without one, and its question, in short."""
     try:
-        frozen = frozen_about(run_id, about)
+        frozen = frozen_call_of(run_id, about)
     except TamperedSuspensionError as error:
         return "", f"waits, but {error.message}: cancel it"
     if frozen is not None:

@@ -25,7 +25,7 @@ from toolgen.runtime.engine import Engine
 
 from .config import Project
 from .load import load_module
-from .python_errors import authors_code, cause_of
+from .python_errors import cause_of, user_code_errors
 
 DURABLE_HINT: Final = 'give it a file: Runtime(engine=InProcessEngine("runs.db"))'
 ELSEWHERE_S: Final = 30.0
@@ -44,10 +44,10 @@ async def load_runtime(project: Project) -> Runtime:
             hint='add runtime = "module:callable", a function that returns a configured Runtime',
         )
     make = _function(project, "runtime", project.runtime)
-    with authors_code(f"{project.runtime!r} failed"):
+    with user_code_errors(f"{project.runtime!r} failed"):
         made = make()
         made = await made if inspect.isawaitable(made) else made
-    return _checked(project.runtime, made)
+    return _require_runtime(project.runtime, made)
 
 
 def durable_engine(runtime: Runtime) -> Engine:
@@ -74,7 +74,7 @@ async def open_test_runtime(project: Project) -> AsyncIterator[Runtime]:
     make = _function(project, "test_runtime", project.test_runtime)
     problem = f"{project.test_runtime!r} failed"
     async with AsyncExitStack() as stack:
-        with authors_code(problem):
+        with user_code_errors(problem):
             made = make()
             made = await made if inspect.isawaitable(made) else made
             if isinstance(made, AbstractContextManager):
@@ -86,9 +86,9 @@ async def open_test_runtime(project: Project) -> AsyncIterator[Runtime]:
                     f"{project.test_runtime!r} gave a generator, not a Runtime",
                     hint="write @contextmanager above it, or @asynccontextmanager where it is async",
                 )
-            runtime = await stack.enter_async_context(_checked(project.test_runtime, made))
+            runtime = await stack.enter_async_context(_require_runtime(project.test_runtime, made))
         yield runtime
-        with authors_code(problem):
+        with user_code_errors(problem):
             await stack.aclose()
 
 
@@ -108,7 +108,7 @@ def _function(project: Project, key: str, reference: str) -> Callable[[], Any]:
     return make
 
 
-def _checked(reference: str, made: object) -> Runtime:
+def _require_runtime(reference: str, made: object) -> Runtime:
     if not isinstance(made, Runtime):
         raise ToolgenError(
             f"{reference!r} gave {made!r}, not a Runtime",
@@ -125,7 +125,7 @@ def specs_of(runtime: Runtime, tool: str) -> tuple[ToolSpec[Any, Any], ...]:
         return ()
 
 
-def require_facts(specs: Iterable[ToolSpec[Any, Any]], meta: CallMeta) -> None:
+def require_meta(specs: Iterable[ToolSpec[Any, Any]], meta: CallMeta) -> None:
     """Check that `meta` holds every fact of the call that is injected into one of the tools.
 
     Raises:
@@ -143,7 +143,7 @@ def require_facts(specs: Iterable[ToolSpec[Any, Any]], meta: CallMeta) -> None:
 
 
 @contextmanager
-def logged_causes() -> Iterator[list[str]]:
+def collect_logged_causes() -> Iterator[list[str]]:
     """Collect what was raised in calls, which their results do not tell; the log has it all the same."""
     causes: list[str] = []
 
@@ -162,7 +162,7 @@ def logged_causes() -> Iterator[list[str]]:
 
 
 @contextmanager
-def unimplemented_methods() -> Iterator[list[str]]:
+def collect_unimplemented() -> Iterator[list[str]]:
     """Collect a line for each method that is called and not implemented, instead of its record in the log."""
     lines: list[str] = []
 

@@ -11,10 +11,10 @@ from typing import Final, get_args
 
 from toolgen.codegen import stub
 from toolgen.codegen.layout import toolset_path
-from toolgen.codegen.stubs.left import find_left
+from toolgen.codegen.stubs.orphans import find_orphans
 from toolgen.codegen.stubs.stubs import State, Status, Stub, read_stub, stub_path
 from toolgen.codegen.write import Edit
-from toolgen.codegen.write.places import read_file
+from toolgen.codegen.write.safe_paths import read_file
 from toolgen.contract.errors import ToolgenError
 from toolgen.dsl import build
 from toolgen.expr.tree import Design, Toolset
@@ -63,9 +63,9 @@ def plan_stubs(project: Project, design: Design, folder: Path) -> StubPlan:
             continue
         found = _read(file, toolset, project)
         if found.insertions:
-            edits[file] = Edit(old=found.data, new=found.followed)
+            edits[file] = Edit(old=found.data, new=found.updated)
         notes += _notes(file, found, toolset, project)
-    notes += [f"{file}:{status.line}: {status.text}" for file, status in _left(project, design, folder)]
+    notes += [f"{file}:{status.line}: {status.text}" for file, status in _leftovers(project, design, folder)]
     return StubPlan(new=new, edits=edits, notes=tuple(notes))
 
 
@@ -77,7 +77,7 @@ def show_stubs(project: Project, *, check: bool, format: Format = "text") -> Out
     evaluation = build(load_design(project))
     if evaluation.design is None:
         return reported(evaluation.diagnostics, format, code=1, summary="the design has errors")
-    folder = project.shown(project.stubs)
+    folder = project.display_path(project.stubs)
     lines: list[str] = []
     found: list[tuple[Path, Status]] = []
     total: Counter[str] = Counter()
@@ -90,7 +90,7 @@ def show_stubs(project: Project, *, check: bool, format: Format = "text") -> Out
         lines += [f"{toolset.service}.{toolset.name}: {_counts(counts)}"]
         lines += [f"{file}:{status.line}: {status.text}" for status in statuses]
         found += [(file, status) for status in statuses]
-    left = list(_left(project, evaluation.design, folder))
+    left = list(_leftovers(project, evaluation.design, folder))
     lines += [f"{file}:{status.line}: {status.text}" for file, status in left]
     total.update(status.state for _, status in left)
     found += left
@@ -110,14 +110,14 @@ def _findings(statuses: Iterable[tuple[Path, Status]]) -> Iterator[Finding]:
             yield code.finding(status.text, place=place)
 
 
-def _left(project: Project, design: Design, folder: Path) -> Iterator[tuple[Path, Status]]:
+def _leftovers(project: Project, design: Design, folder: Path) -> Iterator[tuple[Path, Status]]:
     """Yield what is left of toolsets that the design does not have, in the files beside the stubs."""
     there = list(toolsets(design))
     known = {folder / stub_path(toolset) for toolset in there}
     paths = [toolset_path(toolset, project.package) for toolset in there]
     for file in sorted(folder.glob("*/*.py")):
         if file not in known and file.is_file():
-            for status in find_left(_data(file), paths, project.package):
+            for status in find_orphans(_data(file), paths, project.package):
                 yield file, status
 
 
@@ -133,7 +133,7 @@ def toolsets(design: Design) -> Iterator[Toolset]:
 
 def _packages(project: Project, folder: Path, file: Path) -> Iterator[Path]:
     """Yield the packages without an `__init__.py`: the stubs' own, and those that are made on the way."""
-    parents = [project.shown(parent) for parent in PurePosixPath(project.stubs).parents[:-1]]
+    parents = [project.display_path(parent) for parent in PurePosixPath(project.stubs).parents[:-1]]
     for package in (folder, file.parent):
         if not os.path.lexists(package / "__init__.py"):
             yield package
@@ -154,7 +154,7 @@ def _data(file: Path) -> bytes:
 def _notes(file: Path, before: Stub, toolset: Toolset, project: Project) -> Iterator[str]:
     """Yield what was added, what could not be, and what the author may want to change."""
     added = before.added_lines
-    after = read_stub(before.followed, toolset, project.package) if added else before
+    after = read_stub(before.updated, toolset, project.package) if added else before
     for status in after.statuses:
         if status.line in added:
             yield f"{file}:{status.line}: added: {status.text}"

@@ -14,7 +14,7 @@ from toolgen.shapes.constraints import LIMITS
 _LIMITS: Final = (*(row.keyword for row in LIMITS), "pattern", "format", "default")
 
 
-def described(suspended: Suspended) -> str:
+def describe_suspended(suspended: Suspended) -> str:
     """Return what is asked, the whole arguments, and what an answer may hold; each on lines of its own."""
     lines = [f"{suspended.tool} waits until {_until(suspended)}: {suspended.kind}"]
     asked = suspended.question or (f"it goes on as {suspended.handle!r}" if suspended.handle else "")
@@ -35,7 +35,7 @@ def described(suspended: Suspended) -> str:
     return "\n".join(map(printable, lines))
 
 
-def line_of(suspended: Suspended) -> str:
+def summarize_suspended(suspended: Suspended) -> str:
     """Return the same on two lines, without what an answer may hold."""
     text = suspended.question or suspended.preview or suspended.handle
     facts = f"{suspended.id}  {suspended.kind}  {suspended.tool}  until {_until(suspended)}  {text}"

@@ -25,9 +25,9 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.findings import Format
 
 from .config import read_project
+from .dependencies import report_dependencies, touches
 from .gen import generate_output
-from .outcome import Outcome, failure, show
-from .reads import report_reads, touches
+from .outcome import Outcome, error_outcome, print_outcome
 
 _Changes: TypeAlias = Iterator[set[tuple[Change, str]]]
 """What changed since the last look, which may be nothing."""
@@ -52,8 +52,8 @@ def watch_project(file: Path, format: Format) -> int:
         next(changes)  # from here on, what changes during a round is seen after it
         while True:
             outcome, reads = _round(file, format, changes)
-            if (news := _news(outcome, last)) is not None:
-                show(news)
+            if (news := _new_output(outcome, last)) is not None:
+                print_outcome(news)
             if last is None:
                 print(f"watching {file.parent}; Ctrl-C stops", file=sys.stderr)
             last = outcome
@@ -62,7 +62,7 @@ def watch_project(file: Path, format: Format) -> int:
     return 0
 
 
-def _news(outcome: Outcome, last: Outcome | None) -> Outcome | None:
+def _new_output(outcome: Outcome, last: Outcome | None) -> Outcome | None:
     """Return what the last round did not say already."""
     if last is None:
         return outcome
@@ -97,7 +97,7 @@ def _process(file: Path, format: Format) -> Iterator[Connection]:
     """Yield what a new round says; it ends with the block. Ctrl-C does not reach it."""
     context = get_context("spawn")
     messages, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_generate, args=(file, format, theirs), daemon=True)
+    process = context.Process(target=_run_round, args=(file, format, theirs), daemon=True)
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         process.start()
@@ -123,7 +123,7 @@ def _wait_for_end(process: BaseProcess) -> None:
         process.join()
 
 
-def _generate(file: Path, format: Format, messages: Connection) -> None:
+def _run_round(file: Path, format: Format, messages: Connection) -> None:
     """Be a round."""
     sys.dont_write_bytecode = True  # of a file saved twice in a second, it would hide the second version
     sending = Lock()
@@ -134,8 +134,8 @@ def _generate(file: Path, format: Format, messages: Connection) -> None:
 
     try:
         project = read_project(file)
-        report_reads(project, report)
+        report_dependencies(project, report)
         outcome = generate_output(project, format)
     except ToolgenError as error:
-        outcome = failure(error, format)
+        outcome = error_outcome(error, format)
     messages.send(outcome)

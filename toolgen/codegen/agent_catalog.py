@@ -12,21 +12,21 @@ from toolgen.shapes.design.schema import object_schema
 from toolgen.shapes.fields import Objects
 
 from . import names
-from .catalog import Entry, Printed, native_entry, used_entry
-from .uses import toolsets_of
+from .agent_toolsets import toolsets_of
+from .catalog import CatalogEntry, CatalogTool, agent_tool_entry, native_entry
 
 
-def agent_entries(agent: Agent, tools: Mapping[str, Entry]) -> Iterator[Printed]:
+def agent_entries(agent: Agent, tools: Mapping[str, CatalogTool]) -> Iterator[CatalogEntry]:
     """Return the entry of every tool that an agent has; `tools` are those of the design by id."""
     for used in agent.uses:
-        yield from (used_entry(tools[one.tool.id], one) for one in used.tools)
+        yield from (agent_tool_entry(tools[one.tool.id], one) for one in used.tools)
     for toolset in toolsets_of(agent):
         yield from (native_entry(toolset, tool) for tool in toolset.native)
 
 
-def agent_facts(agent: Agent) -> dict[str, Json]:
+def agent_header(agent: Agent) -> dict[str, Json]:
     """Return what stands at the top of an agent's own catalogue."""
-    return _said(
+    return _without_empty(
         {
             "id": agent.id,
             "description": agent.description,
@@ -36,7 +36,7 @@ def agent_facts(agent: Agent) -> dict[str, Json]:
     )
 
 
-def further_facts(design: Design, completion_objects: Mapping[str, Objects]) -> dict[str, Json]:
+def agents_and_completions(design: Design, completion_objects: Mapping[str, Objects]) -> dict[str, Json]:
     """Return the agents and completions of the design; the objects are given by service."""
     agents: list[Json] = [_agent(agent) for service in design.services for agent in service.agents]
     completions: list[Json] = [
@@ -44,7 +44,7 @@ def further_facts(design: Design, completion_objects: Mapping[str, Objects]) -> 
         for service in design.services
         for completion in service.completions
     ]
-    return _said({"agents": agents, "completions": completions})
+    return _without_empty({"agents": agents, "completions": completions})
 
 
 def completion_facts(service: Service, objects: Objects) -> dict[str, Json]:
@@ -52,7 +52,7 @@ def completion_facts(service: Service, objects: Objects) -> dict[str, Json]:
     return {"completions": [_completion(completion, objects) for completion in service.completions]}
 
 
-def given(policy: RunPolicy | History) -> dict[str, object]:
+def non_default_limits(policy: RunPolicy | History) -> dict[str, object]:
     """Return the limits that the author set, by name; those that are as they always are, are left out."""
     values = {field.name: getattr(policy, field.name) for field in fields(policy)}
     defaults = {field.name: field.default for field in fields(policy)}
@@ -68,7 +68,7 @@ def _agent(agent: Agent) -> Json:
         "description": agent.description,
         "tools": [{"id": id_, "name": name} for id_, name in (*called, *native)],
     }
-    return head | _said(
+    return head | _without_empty(
         {
             "policy": _policy(agent.policy),
             "exports": [_export(export) for export in agent.exports],
@@ -80,7 +80,7 @@ def _agent(agent: Agent) -> Json:
 def _export(export: Export) -> Json:
     ids = {tool.name: tool.id for tool in export.toolset.tools}
     prompts: dict[str, Json] = {ids[name]: prompt for name, prompt in export.prompts.items()}
-    return _said({"toolset": names.qualified(export.toolset), "prompts": prompts})
+    return _without_empty({"toolset": names.qualified(export.toolset), "prompts": prompts})
 
 
 def _completion(completion: Completion, objects: Objects) -> Json:
@@ -97,7 +97,7 @@ def _completion(completion: Completion, objects: Objects) -> Json:
 
 def _policy(policy: RunPolicy) -> dict[str, Json]:
     found: dict[str, Json] = {}
-    for name, value in given(policy).items():
+    for name, value in non_default_limits(policy).items():
         if isinstance(value, History):
             found[name] = {key: part for key, part in asdict(value).items() if part is not None}
         elif isinstance(value, bool | int | float | str):
@@ -105,6 +105,6 @@ def _policy(policy: RunPolicy) -> dict[str, Json]:
     return found
 
 
-def _said(facts: dict[str, Json]) -> dict[str, Json]:
+def _without_empty(facts: dict[str, Json]) -> dict[str, Json]:
     """Return the facts that say something."""
     return {key: value for key, value in facts.items() if value not in (None, [], {})}

@@ -18,7 +18,7 @@ from . import names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Printed:
+class CatalogEntry:
     """One entry of the catalogue."""
 
     id: str
@@ -29,10 +29,10 @@ class Printed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class CatalogTool:
     """One tool of the catalogue, with its schemas at hand."""
 
-    printed: Printed
+    entry: CatalogEntry
     facts: Mapping[str, Json]
     """None and empty where they say nothing."""
     payload: Json
@@ -42,7 +42,7 @@ class Entry:
     """By class name, of what else crosses the JSON boundary."""
 
 
-def entry(toolset: Toolset, tool: Tool, objects: Objects) -> Entry:
+def catalog_tool(toolset: Toolset, tool: Tool, objects: Objects) -> CatalogTool:
     payload, result = object_schema(tool.payload, objects), object_schema(tool.result, objects)
     artifacts = [object_schema(objects[artifact.type], objects) for artifact in tool.artifacts]
     behaviour = {name: object_schema(objects[name], objects) for name in tool.behaviour.classes}
@@ -73,8 +73,8 @@ def entry(toolset: Toolset, tool: Tool, objects: Objects) -> Entry:
         "bind_to": {"service": tool.binding.service, "method": tool.binding.method} if tool.binding else None,
         "meta": dict(tool.meta) if tool.meta else None,
     }
-    return Entry(
-        printed=_printed(tool.id, facts),
+    return CatalogTool(
+        entry=_catalog_entry(tool.id, facts),
         facts=facts,
         payload=payload,
         result=result,
@@ -83,15 +83,15 @@ def entry(toolset: Toolset, tool: Tool, objects: Objects) -> Entry:
     )
 
 
-def used_entry(entry: Entry, used: UsedTool) -> Printed:
+def agent_tool_entry(entry: CatalogTool, used: UsedTool) -> CatalogEntry:
     """Return the entry of a tool as one agent calls it."""
     facts = {**entry.facts, "name": used.name}
     if used.confirmation is not None:
         facts["confirmation"] = _confirmation(used.confirmation, entry.behaviour)
-    return _printed(used.tool.id, facts)
+    return _catalog_entry(used.tool.id, facts)
 
 
-def native_entry(toolset: Toolset, tool: NativeTool) -> Printed:
+def native_entry(toolset: Toolset, tool: NativeTool) -> CatalogEntry:
     """Return the entry of a tool that the model's provider runs; it has no schemas."""
     facts: dict[str, Json] = {
         "id": tool.id,
@@ -104,13 +104,13 @@ def native_entry(toolset: Toolset, tool: NativeTool) -> Printed:
         "provider": tool.provider,
         "config": dict(tool.config),
     }
-    return _printed(tool.id, facts)
+    return _catalog_entry(tool.id, facts)
 
 
-def _printed(id_: str, facts: dict[str, Json]) -> Printed:
+def _catalog_entry(id_: str, facts: dict[str, Json]) -> CatalogEntry:
     """Return the entry of these facts; those that say nothing are left out."""
     given: Json = {key: value for key, value in facts.items() if value not in (None, [])}
-    return Printed(
+    return CatalogEntry(
         id=id_,
         text=f"    {_indented(given, '    ')}",
         canonical=json.dumps(given, sort_keys=True, separators=(",", ":")),
@@ -118,7 +118,11 @@ def _printed(id_: str, facts: dict[str, Json]) -> Printed:
 
 
 def document(
-    design: str, entries: Iterable[Printed], *, agent: Json = None, further: Mapping[str, Json] | None = None
+    design: str,
+    entries: Iterable[CatalogEntry],
+    *,
+    agent: Json = None,
+    further: Mapping[str, Json] | None = None,
 ) -> str:
     """Return the text of a catalogue; tools are sorted by id.
 

@@ -46,13 +46,13 @@ class Converter:
             if target.required or not may_be_absent(source):
                 return f"{name}={value}"
             if not null_is_a_value(source.type):
-                present = self.value(_present(assignment.conversion), target, expression)
+                present = self.value(_is_present(assignment.conversion), target, expression)
                 return self._if_present(name, present, f"{expression} is not None")
             if isinstance(assignment.conversion, Same):
-                return f'**{self._imports.name(RUNTIME, "given")}({parameter}, {name}="{attribute}")'
+                return f'**{self._imports.name(RUNTIME, "present_fields")}({parameter}, {name}="{attribute}")'
             return self._if_present(name, value, f'"{attribute}" in {parameter}.model_fields_set')
         if target.default is not MISSING:
-            present = self.value(_present(assignment.conversion), target, expression)
+            present = self.value(_is_present(assignment.conversion), target, expression)
             default = self._target.value(target.type, target.default)
             return f"{name}={default} if {expression} is None else {present}"
         return f"{name}={value}"
@@ -87,5 +87,5 @@ class Converter:
         return f"**(dict[str, {any_}]({name}={value}) if {condition} else {{}})"
 
 
-def _present(conversion: Conversion) -> Conversion:
+def _is_present(conversion: Conversion) -> Conversion:
     return conversion.of if isinstance(conversion, OrNone) else conversion

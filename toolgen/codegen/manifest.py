@@ -16,7 +16,7 @@ MANIFEST: Final = ".toolgen.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class FileDigests:
     """Two digests of one file: neither a new formatter nor a new toolgen alone makes it stale."""
 
     source: str
@@ -38,7 +38,7 @@ class Written:
 class Manifest:
     design: str = ""
     """Dotted name of the design module."""
-    files: Mapping[str, Written] = field(default_factory=dict)
+    files: Mapping[str, FileDigests] = field(default_factory=dict)
     """By path inside the folder."""
 
     def text(self) -> str:
@@ -65,7 +65,7 @@ def read_manifest(text: str, name: str) -> Manifest:
                 hint="pip install --upgrade 'toolgen[gen]'",
             )
         files = {
-            path: Written(
+            path: FileDigests(
                 source=str(entry["source"]),
                 written=str(entry["written"]),
                 coming=str(entry.get("coming", "")),

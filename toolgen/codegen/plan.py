@@ -9,7 +9,7 @@ from toolgen.contract.names import CATALOG, COMPLETION_SCHEMAS
 from toolgen.expr.tree import Agent, Design, Service, Toolset
 
 from . import catalog, names
-from .agent_catalog import agent_entries, agent_facts, completion_facts, further_facts
+from .agent_catalog import agent_entries, agent_header, agents_and_completions, completion_facts
 from .foreign import foreign_types
 from .layout import (
     Module,
@@ -66,7 +66,7 @@ def stub(design: Design, toolset: Toolset, package: str) -> str:
 
 
 def _files(design: Design) -> Iterator[tuple[str, View | str]]:
-    whole = _whole(design)
+    whole = _design_context(design)
     yield "__init__.py", package_view(design.description)
     yield "py.typed", ""
     yield "types.py", shared_types_view(design, whole.shared)
@@ -79,47 +79,47 @@ def _files(design: Design) -> Iterator[tuple[str, View | str]]:
         for printed in whole.printed(toolset)
     ]
     objects = {service.name: completions_scope(service, whole.shared).objects for service in design.services}
-    yield CATALOG, catalog.document(design.name, entries, further=further_facts(design, objects))
+    yield CATALOG, catalog.document(design.name, entries, further=agents_and_completions(design, objects))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Whole:
+class _DesignContext:
     """What the files of one place need of the others."""
 
     design: str
     shared: Scope
     services: dict[str, Scope]
     toolsets: dict[str, Scope]
-    entries: dict[str, catalog.Entry]
+    entries: dict[str, catalog.CatalogTool]
     """By id of the tool."""
 
-    def of(self, toolset: Toolset) -> tuple[catalog.Entry, ...]:
+    def of(self, toolset: Toolset) -> tuple[catalog.CatalogTool, ...]:
         return tuple(self.entries[tool.id] for tool in toolset.tools)
 
-    def printed(self, toolset: Toolset) -> list[catalog.Printed]:
+    def printed(self, toolset: Toolset) -> list[catalog.CatalogEntry]:
         native = [catalog.native_entry(toolset, tool) for tool in toolset.native]
-        return [*(entry.printed for entry in self.of(toolset)), *native]
+        return [*(entry.entry for entry in self.of(toolset)), *native]
 
 
-def _whole(design: Design) -> _Whole:
+def _design_context(design: Design) -> _DesignContext:
     foreign = [(object_.name, object_.foreign) for object_ in all_objects(design) if object_.foreign]
     shared = shared_scope(design, foreign_types(foreign))
     toolsets = [toolset for service in design.services for toolset in service.toolsets]
     scopes = {names.qualified(toolset): toolset_scope(toolset, shared) for toolset in toolsets}
-    return _Whole(
+    return _DesignContext(
         design=design.name,
         shared=shared,
         services={service.name: service_scope(service, shared) for service in design.services},
         toolsets=scopes,
         entries={
-            tool.id: catalog.entry(toolset, tool, scopes[names.qualified(toolset)].objects)
+            tool.id: catalog.catalog_tool(toolset, tool, scopes[names.qualified(toolset)].objects)
             for toolset in toolsets
             for tool in toolset.tools
         },
     )
 
 
-def _service(service: Service, whole: _Whole) -> Iterator[tuple[str, View | str]]:
+def _service(service: Service, whole: _DesignContext) -> Iterator[tuple[str, View | str]]:
     folder = service_package(service.name)
     yield _path(folder, "__init__.py"), service_package_view(service)
     if service.methods:
@@ -142,13 +142,13 @@ def _service(service: Service, whole: _Whole) -> Iterator[tuple[str, View | str]
         yield _path(folder, COMPLETION_SCHEMAS), catalog.document(whole.design, [], further=found)
 
 
-def _agent(agent: Agent, whole: _Whole) -> Iterator[tuple[str, View | str]]:
+def _agent(agent: Agent, whole: _DesignContext) -> Iterator[tuple[str, View | str]]:
     folder = agent_package(agent)
     yield _path(folder, "__init__.py"), agent_package_view(agent)
     yield _path(folder, "agent.py"), agent_view(agent)
     yield _path(folder, "specs.py"), agent_specs_view(agent)
     printed = agent_entries(agent, whole.entries)
-    yield _path(folder, CATALOG), catalog.document(whole.design, printed, agent=agent_facts(agent))
+    yield _path(folder, CATALOG), catalog.document(whole.design, printed, agent=agent_header(agent))
     if agent.exports:
         text = f"The toolsets that {agent.id} implements."
         yield _path((*folder, "exports"), "__init__.py"), package_view(text)
@@ -157,7 +157,7 @@ def _agent(agent: Agent, whole: _Whole) -> Iterator[tuple[str, View | str]]:
         yield _path(toolset_package(export.toolset), "export.py"), export_view(export)
 
 
-def _toolset(toolset: Toolset, whole: _Whole) -> Iterator[tuple[str, View | str]]:
+def _toolset(toolset: Toolset, whole: _DesignContext) -> Iterator[tuple[str, View | str]]:
     folder, scope = toolset_package(toolset), whole.toolsets[names.qualified(toolset)]
     yield _path(folder, "__init__.py"), toolset_view(toolset)
     yield _path(folder, "specs.py"), specs_view(toolset, scope)

@@ -73,7 +73,7 @@ UNLIMITED: Final = Limits(bytes=sys.maxsize, depth=sys.maxsize, keys=sys.maxsize
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Excess:
+class LimitExceeded:
     """A limit that a document exceeds."""
 
     limit: int
@@ -81,25 +81,25 @@ class Excess:
     """For the model: "must have at most 64 bytes, not 80"."""
 
 
-def excess_of(data: bytes | str, limits: Limits) -> Excess | None:
+def exceeded_limit(data: bytes | str, limits: Limits) -> LimitExceeded | None:
     """Return the limit that a JSON document exceeds; None when it is within all of them."""
     size = len(data)
     if size > limits.bytes // LONGEST_CHARACTER and isinstance(data, str):
         size = len(data.encode(errors="replace"))
     if size > limits.bytes:
         message = f"must have at most {limits.bytes} bytes of JSON, not {size}"
-        return Excess(limit=limits.bytes, message=message)
+        return LimitExceeded(limit=limits.bytes, message=message)
     is_deep = _count(data, "{") + _count(data, "[") > limits.depth
-    if size > limits.keys and (keys := keys_of(data, limits.keys)) > limits.keys:
+    if size > limits.keys and (keys := count_keys(data, limits.keys)) > limits.keys:
         message = f"must have at most {limits.keys} keys and items in all, not {keys}"
-        return Excess(limit=limits.keys, message=message)
+        return LimitExceeded(limit=limits.keys, message=message)
     if is_deep and _is_deeper(_without_escapes(data), limits.depth):
         message = f"must have at most {limits.depth} arrays and objects inside one another"
-        return Excess(limit=limits.depth, message=message)
+        return LimitExceeded(limit=limits.depth, message=message)
     return None
 
 
-def keys_of(data: bytes | str, most: int) -> int:
+def count_keys(data: bytes | str, most: int) -> int:
     """Return the number of members and items of a JSON document, or a bound of it that is below `most`."""
     bound = _count(data, ",") + _count(data, "{") + _count(data, "[")
     return bound if bound <= most else _keys(_without_escapes(data))

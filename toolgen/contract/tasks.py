@@ -16,7 +16,7 @@ Work that waits for other work to end so has twice as long.
 T = TypeVar("T")
 
 
-def start_held(
+def start_task(
     held: set[asyncio.Task[Any]],
     work: Coroutine[Any, Any, T],
     *,

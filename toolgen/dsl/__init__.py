@@ -16,7 +16,6 @@ from .behaviour import (
     Terminal,
     Timeout,
 )
-from .clauses import Annotations, Artifact, BindTo, BoundedResult, Inject, Meta, Tags
 from .composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
 from .datatypes import (
     Any,
@@ -37,6 +36,7 @@ from .examples import Example
 from .foreign import JSONSchema
 from .services import Design, Service
 from .structure import Args, Method, Payload, Result, Return, Tool, Toolset
+from .tool_clauses import Annotations, Artifact, BindTo, BoundedResult, Inject, Meta, Tags
 
 __all__ = [
     "Agent",

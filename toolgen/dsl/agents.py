@@ -8,11 +8,11 @@ from typing import Final, TypeAlias
 from toolgen.contract.names import OnMissingFields
 
 from .behaviour import Confirm
+from .clause import Clause
 from .structure import Return, Toolset
-from .word import Word
 
 
-class AgentToolset(Word):
+class AgentToolset(Clause):
     """The tools that another agent exports, by the names of its service, of the agent and of the toolset.
 
     Example: `AgentToolset("assistant", "diagnostics", "checks")`
@@ -29,7 +29,7 @@ class AgentToolset(Word):
         self.export = export
 
 
-class Use(Word):
+class Use(Clause):
     """Tools that the agent calls: all of a toolset, only some, or all but some.
 
     Example: `Use(AgentToolset("assistant", "diagnostics", "checks"), only=["probe"], prefix="home_")`
@@ -59,7 +59,7 @@ class Use(Word):
         self.confirm = confirm
 
 
-class Export(Word):
+class Export(Clause):
     """Tools that the agent implements for others: each call is a run of it, which begins with the prompt.
 
     Example: `Export(Toolset("checks", "Look into faults.", Tool("probe", "Probe the site.")))`
@@ -75,7 +75,7 @@ class Export(Word):
         self.prompts = {} if prompts is None else prompts
 
 
-class Transfer(Word):
+class Transfer(Clause):
     """Agents that this one may hand the conversation to: `agent` of its own service, or `service.agent`.
 
     Example: `Transfer("support", "billing.invoices")`
@@ -88,7 +88,7 @@ class Transfer(Word):
         self.names = names
 
 
-class History(Word):
+class History(Clause):
     """How much of a session the planner sees: the newest turns, and a summary of the others if wanted.
 
     Example: `History(keep_turns=10, summarize_after=30)`
@@ -103,7 +103,7 @@ class History(Word):
         self.summarize_after = summarize_after
 
 
-class RunPolicy(Word):
+class RunPolicy(Clause):
     """The limits of one run of the agent; times are written as in `Timeout`.
 
     Example: `RunPolicy(max_tool_calls=8, time_budget="2m", history=History(keep_turns=10))`
@@ -144,7 +144,7 @@ class RunPolicy(Word):
 AgentChild: TypeAlias = Use | Export | Transfer | RunPolicy
 
 
-class Agent(Word):
+class Agent(Clause):
     """A planner with tools.
 
     Example: `Agent("chat", "Answers questions about the home.", RunPolicy(max_tool_calls=8))`
@@ -161,7 +161,7 @@ class Agent(Word):
         self.children = children
 
 
-class Completion(Word):
+class Completion(Clause):
     """A typed final answer of a model, without tools.
 
     Example: `Completion("daily_report", "The day in short.", Return(Attribute("text", String, "It.")))`

@@ -6,11 +6,11 @@ from typing import Final
 
 from toolgen.shapes.fields import MISSING, Missing
 
+from .clause import Clause
 from .datatypes import Bound, Choice, DataType, Flag, Length, Text, Value, written
-from .word import Word
 
 
-class Attribute(Word):
+class Attribute(Clause):
     """One field of an object; constraints are shorthand for those of its own type.
 
     Example: `Attribute("limit", Int, "Most devices to return.", maximum=500, default=50)`
@@ -73,7 +73,7 @@ class Attribute(Word):
         self.deprecated = deprecated
 
 
-class Required(Word):
+class Required(Clause):
     """The same as `required=True` on each attribute beside it.
 
     Example: `Required("id", "name")`

@@ -7,14 +7,14 @@ from typing import Final, TypeAlias
 
 from toolgen.contract.json_value import Json
 
+from .clause import Clause
 from .composites import Object, Type
-from .word import Word
 
 Value: TypeAlias = bool | int | float | str
 """What an argument is compared with."""
 
 
-class Confirm(Word):
+class Confirm(Clause):
     """A person must approve the call, or each call whose arguments have one of these values.
 
     Example: `Confirm(hint="Reset {device_id}?", when={"mode": ("hard", "factory")})`
@@ -38,7 +38,7 @@ class Confirm(Word):
         self.payload = payload
 
 
-class LongRunning(Word):
+class LongRunning(Clause):
     """The tool may answer later: with an acknowledgement first, with progress, and at last with its Return.
 
     Example: `LongRunning(progress=Object(Attribute("percent", Int, "How much is done.", required=True)))`
@@ -55,7 +55,7 @@ class LongRunning(Word):
         self.progress = progress
 
 
-class Timeout(Word):
+class Timeout(Clause):
     """The most time that one execution may take: `500ms`, `30s`, `2m` or `1h`, at most 24 hours.
 
     Example: `Timeout("30s")`
@@ -68,28 +68,28 @@ class Timeout(Word):
         self.limit = limit
 
 
-class Sequential(Word):
+class Sequential(Clause):
     """The tool never runs beside another sequential one.
 
     Example: `Sequential()`
     """
 
 
-class Terminal(Word):
+class Terminal(Clause):
     """The result of the tool ends the turn: the model is not asked to put it into words.
 
     Example: `Terminal()`
     """
 
 
-class Bookkeeping(Word):
+class Bookkeeping(Clause):
     """Calls of the tool count against no limit of a run.
 
     Example: `Bookkeeping()`
     """
 
 
-class Needs(Word):
+class Needs(Clause):
     """Capabilities that the executor uses; a tool whose runtime lacks one is not registered.
 
     Example: `Needs("state", "artifacts")`
@@ -102,7 +102,7 @@ class Needs(Word):
         self.names = names
 
 
-class Instructions(Word):
+class Instructions(Clause):
     """What the model is told with the tool, or with all tools of the toolset.
 
     Example: `Instructions("Look for a device before you switch it.")`
@@ -115,7 +115,7 @@ class Instructions(Word):
         self.text = text
 
 
-class ResultReminder(Word):
+class ResultReminder(Clause):
     """What the model is told after each result.
 
     Example: `ResultReminder("Readings are in UTC.")`
@@ -128,7 +128,7 @@ class ResultReminder(Word):
         self.text = text
 
 
-class CallHint(Word):
+class CallHint(Clause):
     """Text for people while the tool runs; a name in braces stands for an argument.
 
     Example: `CallHint("Searching for {query}")`
@@ -141,7 +141,7 @@ class CallHint(Word):
         self.template = template
 
 
-class ResultHint(Word):
+class ResultHint(Clause):
     """Text for people when the tool is done; a name in braces stands for a field of the result.
 
     Example: `ResultHint("{returned} of {total}")`
@@ -154,7 +154,7 @@ class ResultHint(Word):
         self.template = template
 
 
-class NativeTool(Word):
+class NativeTool(Clause):
     """A tool that the model's provider runs itself; toolgen passes it on as data.
 
     Example: `NativeTool("openai", "web_search", {"search_context_size": "low"})`

@@ -6,7 +6,7 @@ from typing import Any as Anything
 from typing import Final, TypeVar, overload
 
 from .attributes import Attribute, Required
-from .datatypes import DataType, Holds, NotOnThisType, StringWord, Unconstrained, Value
+from .datatypes import DataType, Holds, NotOnThisType, StringClause, Unconstrained, Value
 from .examples import Example
 
 EnumValue = TypeVar("EnumValue", str, int)
@@ -113,13 +113,13 @@ class MapOf(DataType[dict[str, Value], NotOnThisType, NotOnThisType, int, NotOnT
     Example: `MapOf(String(pattern="^[a-z]+$"), Float)`
     """
 
-    keys: Final[StringWord]
+    keys: Final[StringClause]
     values: Final[DataType[object, object, object, object, object, object] | str]
 
     @overload
     def __init__(
         self,
-        keys: StringWord,
+        keys: StringClause,
         values: Holds[Value],
         *,
         min_length: int | None = None,
@@ -128,7 +128,7 @@ class MapOf(DataType[dict[str, Value], NotOnThisType, NotOnThisType, int, NotOnT
     @overload
     def __init__(
         self: MapOf[Anything],
-        keys: StringWord,
+        keys: StringClause,
         values: str,
         *,
         min_length: int | None = None,
@@ -136,7 +136,7 @@ class MapOf(DataType[dict[str, Value], NotOnThisType, NotOnThisType, int, NotOnT
     ) -> None: ...
     def __init__(
         self,
-        keys: StringWord,
+        keys: StringClause,
         values: Holds[Anything] | str,
         *,
         min_length: int | None = None,

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from toolgen.shapes.fields import ScalarKind
 
-from .word import Word
+from .clause import Clause
 
 Value = TypeVar("Value")
 """What a default or an example of the type is in Python."""
@@ -35,7 +35,7 @@ class NotOnThisType:
     """Stands where a type cannot hold a constraint; it has no values to pass."""
 
 
-class DataType(Word, Generic[Value, Choice, Bound, Length, Text, Flag]):
+class DataType(Clause, Generic[Value, Choice, Bound, Length, Text, Flag]):
     """A type of the language, and which constraints it can hold."""
 
     constraints: Final[dict[str, object]]
@@ -65,7 +65,7 @@ def written(**constraints: object) -> dict[str, object]:
     return {keyword: value for keyword, value in constraints.items() if value is not None}
 
 
-class StringWord(DataType[str, str, NotOnThisType, int, str, NotOnThisType]):
+class StringClause(DataType[str, str, NotOnThisType, int, str, NotOnThisType]):
     """The word `String`, and what it gives when it is called."""
 
     def __call__(
@@ -76,13 +76,13 @@ class StringWord(DataType[str, str, NotOnThisType, int, str, NotOnThisType]):
         max_length: int | None = None,
         pattern: str | None = None,
         format: str | None = None,
-    ) -> StringWord:
-        return StringWord(
+    ) -> StringClause:
+        return StringClause(
             enum=enum, min_length=min_length, max_length=max_length, pattern=pattern, format=format
         )
 
 
-class IntWord(DataType[int, int, int, NotOnThisType, NotOnThisType, NotOnThisType]):
+class IntClause(DataType[int, int, int, NotOnThisType, NotOnThisType, NotOnThisType]):
     """The word `Int`, and what it gives when it is called."""
 
     def __call__(
@@ -94,8 +94,8 @@ class IntWord(DataType[int, int, int, NotOnThisType, NotOnThisType, NotOnThisTyp
         exclusive_minimum: int | None = None,
         exclusive_maximum: int | None = None,
         multiple_of: int | None = None,
-    ) -> IntWord:
-        return IntWord(
+    ) -> IntClause:
+        return IntClause(
             enum=enum,
             minimum=minimum,
             maximum=maximum,
@@ -105,7 +105,7 @@ class IntWord(DataType[int, int, int, NotOnThisType, NotOnThisType, NotOnThisTyp
         )
 
 
-class FloatWord(DataType[float, NotOnThisType, float, NotOnThisType, NotOnThisType, NotOnThisType]):
+class FloatClause(DataType[float, NotOnThisType, float, NotOnThisType, NotOnThisType, NotOnThisType]):
     """The word `Float`, and what it gives when it is called."""
 
     def __call__(
@@ -116,8 +116,8 @@ class FloatWord(DataType[float, NotOnThisType, float, NotOnThisType, NotOnThisTy
         exclusive_minimum: float | None = None,
         exclusive_maximum: float | None = None,
         multiple_of: float | None = None,
-    ) -> FloatWord:
-        return FloatWord(
+    ) -> FloatClause:
+        return FloatClause(
             minimum=minimum,
             maximum=maximum,
             exclusive_minimum=exclusive_minimum,
@@ -126,7 +126,7 @@ class FloatWord(DataType[float, NotOnThisType, float, NotOnThisType, NotOnThisTy
         )
 
 
-class ScalarWord(DataType[Value, NotOnThisType, Bound, NotOnThisType, NotOnThisType, NotOnThisType]):
+class ScalarClause(DataType[Value, NotOnThisType, Bound, NotOnThisType, NotOnThisType, NotOnThisType]):
     """A primitive with a form of its own: `Boolean`, `DateTime`."""
 
     kind: Final[ScalarKind]
@@ -139,7 +139,7 @@ class ScalarWord(DataType[Value, NotOnThisType, Bound, NotOnThisType, NotOnThisT
         return self
 
 
-class OrderedWord(ScalarWord[Value, Value]):
+class OrderedWord(ScalarClause[Value, Value]):
     """A primitive whose values have an order: `Date`, `Decimal`; its bounds are such values."""
 
     def __call__(
@@ -159,27 +159,27 @@ class OrderedWord(ScalarWord[Value, Value]):
         )
 
 
-String: Final = StringWord()
+String: Final = StringClause()
 """Unicode text; lengths count characters.
 
 Example: `String(pattern="^[a-z]+$", max_length=20)`
 """
-Int: Final = IntWord()
+Int: Final = IntClause()
 """A whole number of any size; `5.0` is one, `true` and `"5"` are not.
 
 Example: `Int(minimum=1, maximum=500)`
 """
-Float: Final = FloatWord()
+Float: Final = FloatClause()
 """A finite number; an integer stays an integer.
 
 Example: `Float(minimum=0, exclusive_maximum=1)`
 """
-Boolean: Final = ScalarWord[bool, NotOnThisType]("boolean")
+Boolean: Final = ScalarClause[bool, NotOnThisType]("boolean")
 """True or false.
 
 Example: `Attribute("hard", Boolean, "At once.", default=False)`
 """
-Bytes: Final = ScalarWord[bytes, NotOnThisType]("bytes")
+Bytes: Final = ScalarClause[bytes, NotOnThisType]("bytes")
 """Bytes; padded base64 in JSON.
 
 Example: `Attribute("photo", Bytes, "A picture.")`
@@ -199,12 +199,12 @@ Duration: Final = OrderedWord[dt.timedelta]("duration")
 
 Example: `Attribute("step", Duration, "Time between two readings.")`
 """
-Uuid: Final = ScalarWord[UUID, NotOnThisType]("uuid")
+Uuid: Final = ScalarClause[UUID, NotOnThisType]("uuid")
 """A UUID; 8-4-4-4-12 hexadecimal digits in JSON.
 
 Example: `Attribute("id", Uuid, "Identifier.")`
 """
-Url: Final = ScalarWord[str, NotOnThisType]("url")
+Url: Final = ScalarClause[str, NotOnThisType]("url")
 """An absolute URI, kept as it was written.
 
 Example: `Attribute("manual", Url, "Where the manual is.")`
@@ -214,7 +214,7 @@ Decimal: Final = OrderedWord[PythonDecimal]("decimal")
 
 Example: `Attribute("price", Decimal, "Price in euros.")`
 """
-Any: Final = ScalarWord[Anything, NotOnThisType]("any")
+Any: Final = ScalarClause[Anything, NotOnThisType]("any")
 """Any JSON value.
 
 Example: `Attribute("extra", Any, "Whatever the planner wants to keep.")`

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from .word import Word
+from .clause import Clause
 
 
-class Example(Word):
+class Example(Clause):
     """Arguments, and the result they give; of a Type, its attributes.
 
     Example: `Example({"site_id": "s1"}, result={"names": []})`

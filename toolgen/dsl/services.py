@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Final, TypeAlias
 
 from .agents import Agent, Completion
+from .clause import Clause
 from .composites import Enum, Type
 from .structure import Method, Toolset
-from .word import Word
 
 ServiceChild: TypeAlias = Method | Toolset | Agent | Completion
 
 
-class Service(Word):
+class Service(Clause):
     """Owner of methods, toolsets, agents and completions.
 
     Example: `Service("DeviceService", "The devices.", Method("reset", "Reset all devices."))`
@@ -32,7 +32,7 @@ class Service(Word):
 DesignChild: TypeAlias = Service | Type | Enum[str] | Enum[int]
 
 
-class Design(Word):
+class Design(Clause):
     """The whole, a module's `design`.
 
     Example: `design = Design("home", "A home assistant.", Service("assistant", "Helps at home."))`

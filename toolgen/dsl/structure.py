@@ -19,17 +19,17 @@ from .behaviour import (
     Terminal,
     Timeout,
 )
-from .clauses import Annotations, Artifact, BindTo, BoundedResult, Inject, Meta, Tags
+from .clause import Clause
 from .composites import Type
 from .examples import Example
 from .foreign import JSONSchema
-from .word import Word
+from .tool_clauses import Annotations, Artifact, BindTo, BoundedResult, Inject, Meta, Tags
 
 Fields: TypeAlias = Attribute | Required | Type | JSONSchema | str
 """Attributes, or one `Type` or `JSONSchema` in their place."""
 
 
-class Attributes(Word):
+class Attributes(Clause):
     """The attributes of an object that is named by its place; an open one keeps keys beyond them."""
 
     children: Final[tuple[Fields, ...]]
@@ -69,7 +69,7 @@ class Result(Attributes):
     """
 
 
-class Method(Word):
+class Method(Clause):
     """An operation behind the tools.
 
     Example: `Method("find", "Find a device.", Payload(Attribute("id", String, "Its id.")), Result(Device))`
@@ -111,7 +111,7 @@ ToolClause: TypeAlias = (
 )
 
 
-class Tool(Word):
+class Tool(Clause):
     """One callable of a toolset.
 
     Example: `Tool("get_device", "Get a device.", Args(Attribute("id", String, "Its id.")), Return(Device))`
@@ -133,7 +133,7 @@ class Tool(Word):
 ToolsetChild: TypeAlias = Tool | NativeTool | Instructions | Tags | Meta
 
 
-class Toolset(Word):
+class Toolset(Clause):
     """Tools that belong together.
 
     Example: `Toolset("devices", "Find devices.", Tool("count", "Count them."), Tags("home"))`

@@ -23,12 +23,12 @@ from toolgen.runtime.engine import (
 
 from .event_log import EventLog
 from .journal import NO_ATTEMPT, AttemptRecord, Journal, OpRecord, digest
+from .live_run import Notifier, Run
 from .payloads import decode, encode
-from .run import Bell, Run
 from .tasks import Tasks
 from .timers import CallLater
 
-NOW: Final[ContextVar[float]] = ContextVar("toolgen.engines.now")
+LOOP_TIME: Final[ContextVar[float]] = ContextVar("toolgen.engines.now")
 """The newest time that this part of a loop has seen.
 
 A variable of the context, because the parts of a loop that go on side by side hear of their results in
@@ -38,10 +38,10 @@ another order when the loop runs again.
 log = logger("toolgen.engines")
 
 
-def seen(record: OpRecord) -> None:
+def advance_clock(record: OpRecord) -> None:
     """Let the clock of the loop know of an operation that ended."""
-    if record.at > NOW.get():
-        NOW.set(record.at)
+    if record.at > LOOP_TIME.get():
+        LOOP_TIME.set(record.at)
 
 
 class Operation:
@@ -51,26 +51,26 @@ class Operation:
 
     def __init__(self, record: OpRecord | None = None) -> None:
         self.record = record
-        self.bell = Bell()
+        self.bell = Notifier()
         self._first: list[Json] = []
 
-    def end(self, record: OpRecord, value: Json) -> None:
+    def set_result(self, record: OpRecord, value: Json) -> None:
         """Tell the loop; the value is its own to change."""
         self.record = record
         self._first.append(value)
-        self.bell.ring()
+        self.bell.notify_all()
 
     def __await__(self) -> Generator[Any, None, Json]:
         while self.record is None:
             yield from self.bell.wait().__await__()
-        seen(self.record)
+        advance_clock(self.record)
         if failure := self.record.failure():
             raise failure
         return self._first.pop() if self._first else decode(self.record.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class ActivityCall:
     """An activity to be performed."""
 
     op: str
@@ -124,7 +124,7 @@ class Activities:
         self._events = events
         self.functions: Mapping[str, Activity] = {}
 
-    def start(self, run: Run, call: Call, arg: Json) -> None:
+    def start(self, run: Run, call: ActivityCall, arg: Json) -> None:
         """Begin an activity in a task of its own; not again what must not happen twice."""
         if call.options.once and run.record.attempts.get(call.op, NO_ATTEMPT).has_begun:
             message = "the process ended while it was executed; it may have had its effect"
@@ -135,7 +135,7 @@ class Activities:
         run.in_flight[call.op] = self._tasks.start(self._perform(run, call, arg), name)
         run.moved()
 
-    async def _perform(self, run: Run, call: Call, arg: Json) -> None:
+    async def _perform(self, run: Run, call: ActivityCall, arg: Json) -> None:
         """Execute an activity until it gives a result or has failed for good."""
         options, kept = call.options, run.record.attempts.get(call.op, NO_ATTEMPT)
         attempt, pause = kept.failed + 1, options.backoff * 2**kept.failed
@@ -150,24 +150,24 @@ class Activities:
                 self._end(run, call, *done)
                 return
             failed = AttemptRecord(attempt, self._clock() + pause)
-            self._journal.attempted(run.record, call.op, failed)
+            self._journal.record_attempt(run.record, call.op, failed)
             await self._pause(pause)
             attempt, pause, arg = attempt + 1, pause * 2, decode(call.argument)
 
-    def _end(self, run: Run, call: Call, record: OpRecord, value: Json) -> None:
-        self._journal.put(run.record, record)
-        self._journal.when_kept(partial(self._tell, run, call, record, value))
+    def _end(self, run: Run, call: ActivityCall, record: OpRecord, value: Json) -> None:
+        self._journal.end_operation(run.record, record)
+        self._journal.when_durable(partial(self._notify_loop, run, call, record, value))
 
-    def _tell(self, run: Run, call: Call, record: OpRecord, value: Json) -> None:
+    def _notify_loop(self, run: Run, call: ActivityCall, record: OpRecord, value: Json) -> None:
         run.in_flight.pop(call.op, None)
-        call.operation.end(record, value)
+        call.operation.set_result(record, value)
         run.moved()
 
-    async def _begun(self, run: Run, op: str) -> None:
+    async def _record_begun(self, run: Run, op: str) -> None:
         """Return once it is kept that an activity begins what must not happen twice."""
         attempt = run.record.attempts.get(op, NO_ATTEMPT)
-        self._journal.attempted(run.record, op, replace(attempt, has_begun=True))
-        await self._journal.kept()
+        self._journal.record_attempt(run.record, op, replace(attempt, has_begun=True))
+        await self._journal.wait_durable()
 
     def _publish(self, run: Run, key: str, event: Mapping[str, Json]) -> None:
         """Append an event to the log of a run, unless the key is there."""
@@ -175,15 +175,15 @@ class Activities:
         self._events.append(run, key, text, copy)
 
     async def _pause(self, seconds: float) -> None:
-        over = Bell()
-        timer = self._call_later(seconds, over.ring)
+        over = Notifier()
+        timer = self._call_later(seconds, over.notify_all)
         try:
             await over.wait()
         finally:
             timer.cancel()
 
     async def _attempt(
-        self, run: Run, call: Call, arg: Json, attempt: int, *, is_last: bool
+        self, run: Run, call: ActivityCall, arg: Json, attempt: int, *, is_last: bool
     ) -> tuple[OpRecord, Json] | None:
         """Return how the operation ended; None when there has to be another attempt."""
         progress = _Progress(self._tasks, self._events, run, call.op)
@@ -192,7 +192,7 @@ class Activities:
             op=call.op,
             attempt=attempt,
             emit=progress.emit,
-            begun=partial(self._begun, run, call.op) if call.options.once else _nothing,
+            begun=partial(self._record_begun, run, call.op) if call.options.once else _keep_no_record,
             publish=partial(self._publish, run),
         )
         limit = asyncio.timeout(call.options.timeout)
@@ -205,7 +205,7 @@ class Activities:
             if run.is_stopped or _is_shutdown(run):
                 run.is_stopped = True
                 return None
-            kind, message = type(error).__name__, text_of(error)
+            kind, message = type(error).__name__, error_text(error)
             if limit.expired():
                 kind, message = "timeout", f"no answer within {call.options.timeout:g} seconds"
             is_last = is_last or isinstance(error, NonRetryableError | SystemExit)
@@ -228,12 +228,12 @@ class Activities:
             return self._failure(call, kind, error.message), None
         return OpRecord(call.op, call.activity, digest(call.argument), self._clock(), value), copy
 
-    def _failure(self, call: Call, kind: str, message: str) -> OpRecord:
+    def _failure(self, call: ActivityCall, kind: str, message: str) -> OpRecord:
         asked = digest(call.argument)
         return OpRecord(call.op, call.activity, asked, self._clock(), kind=kind, message=message)
 
 
-async def _nothing() -> None:
+async def _keep_no_record() -> None:
     """Keep no record: the activity may be executed again."""
 
 
@@ -249,7 +249,7 @@ def _is_shutdown(run: Run) -> bool:
     return False
 
 
-def text_of(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return what an exception says; it may be unable to."""
     try:
         return str(error)

@@ -81,6 +81,6 @@ def closed_error() -> EngineError:
     return EngineError("the engine is closed", hint="start it again")
 
 
-def wait_over(run_id: str, op: str) -> WaitOverError:
+def wait_over_error(run_id: str, op: str) -> WaitOverError:
     """Return the error of an answer that nobody waits for any more."""
     return WaitOverError(f"nothing waits for an answer to {op} of run {run_id} any more")

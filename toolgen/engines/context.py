@@ -17,11 +17,11 @@ from toolgen.runtime.engine import (
     Signal,
 )
 
-from .activities import NOW, Activities, Call, Operation, seen
+from .activities import LOOP_TIME, Activities, ActivityCall, Operation, advance_clock
 from .event_log import EventLog
 from .journal import OpRecord, digest
+from .live_run import Run, Wait
 from .payloads import decode, encode
-from .run import Run, Wait
 from .waits import WAIT, Waits
 
 DEFAULT: Final = CallOptions()
@@ -85,19 +85,19 @@ class JournaledContext:
         return self._run.record.run_id
 
     def now(self) -> float:
-        return NOW.get()
+        return LOOP_TIME.get()
 
     def start(self, op: str, activity: str, arg: Json, options: CallOptions | None = None) -> Awaitable[Json]:
         argument, copy = encode(
             arg, f"the argument of {activity} for the operation {op}", self._max_payload_bytes
         )
-        if recorded := self._recorded(op, activity, argument):
+        if recorded := self._take_recorded(op, activity, argument):
             return Operation(recorded)
         function = self._activities.functions.get(activity)
         if function is None:
             raise EngineError(f"no activity is registered as {activity!r}, for the operation {op}")
         operation = Operation()
-        call = Call(
+        call = ActivityCall(
             op=op,
             activity=activity,
             function=function,
@@ -110,10 +110,10 @@ class JournaledContext:
 
     async def child(self, op: str, loop: str, arg: Json) -> Json:
         text, _ = encode(arg, f"the input of {loop} for the operation {op}", self._max_payload_bytes)
-        recorded = self._recorded(op, loop, text)
+        recorded = self._take_recorded(op, loop, text)
         if recorded is None:
             recorded = await self._child_ended(op, loop, text)
-        seen(recorded)
+        advance_clock(recorded)
         if failure := recorded.failure():
             raise failure
         value: Json = decode(recorded.value)
@@ -123,7 +123,9 @@ class JournaledContext:
         child = self._children.child_of(self._run, op, loop, text)
         record = child.record
         if (record.loop, record.input) != (loop, text):
-            raise self._note(NondeterminismError(f"run {record.run_id} was started with something else"))
+            raise self._note_fault(
+                NondeterminismError(f"run {record.run_id} was started with something else")
+            )
         self._run.children[op] = child
         self._run.moved()
         try:
@@ -132,15 +134,15 @@ class JournaledContext:
         finally:
             self._run.children.pop(op, None)
             self._run.moved()
-        self._live()
+        self._require_running()
         return await self._children.child_ended(self._run, op, child)
 
     async def detach(self, op: str, loop: str, arg: Json) -> str:
         text, _ = encode(arg, f"the input of {loop} for the operation {op}", self._max_payload_bytes)
-        recorded = self._recorded(op, loop, text)
+        recorded = self._take_recorded(op, loop, text)
         if recorded is None:
             recorded = await self._children.detached(self._run, op, loop, text)
-        seen(recorded)
+        advance_clock(recorded)
         return str(decode(recorded.value))
 
     async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:
@@ -158,7 +160,7 @@ class JournaledContext:
                     results.append(await _result(awaitable))
                 else:
                     result, now = task.result()
-                    NOW.set(max(NOW.get(), now))
+                    LOOP_TIME.set(max(LOOP_TIME.get(), now))
                     results.append(result)
         except BaseException:
             for task in tasks:
@@ -175,38 +177,38 @@ class JournaledContext:
     ) -> Signal | None:
         asked, _ = encode(list(names), f"the names of the operation {op}")
         about_text, _ = encode(about, f"what the operation {op} is about")
-        recorded = self._recorded(op, WAIT, asked)
+        recorded = self._take_recorded(op, WAIT, asked)
         if recorded is None:
             wait = Wait(op, names, digest(asked), about_text)
-            until = None if timeout_s is None else NOW.get() + timeout_s
+            until = None if timeout_s is None else LOOP_TIME.get() + timeout_s
             is_final = timeout_s is not None and timeout_s <= 0
-            recorded = await self._waits.received(self._run, wait, is_final=is_final)
+            recorded = await self._waits.take_or_none(self._run, wait, is_final=is_final)
             if recorded is None:
-                recorded = await self._waits.signaled(self._run, wait, until)
-                self._live()
-        seen(recorded)
+                recorded = await self._waits.wait_for_signal(self._run, wait, until)
+                self._require_running()
+        advance_clock(recorded)
         got = decode(recorded.value)
         return None if got is None else Signal(name=got["name"], payload=got["payload"])
 
     async def publish(self, key: str, event: Mapping[str, Json]) -> None:
-        self._live()
+        self._require_running()
         text, copy = encode(dict(event), f"the event {key}")
         if self._is_replay:
             if not self._events.has(self._run, key, copy):
-                raise self._note(NondeterminismError(f"run {self.run_id} never published {key!r}"))
+                raise self._note_fault(NondeterminismError(f"run {self.run_id} never published {key!r}"))
             return
         self._events.append(self._run, key, text, copy)
 
-    def _recorded(self, op: str, what: str, asked: bytes) -> OpRecord | None:
+    def _take_recorded(self, op: str, what: str, asked: bytes) -> OpRecord | None:
         """Take the key, and return what the journal holds under it.
 
         Raises:
             DuplicateOperationError: the key is taken.
             NondeterminismError: the journal holds something else, or nothing in a replay.
         """
-        self._live()
+        self._require_running()
         if op in self._ops:
-            raise self._note(
+            raise self._note_fault(
                 DuplicateOperationError(
                     f"the loop of run {self.run_id} uses the key {op!r} for two operations; "
                     "this is a mistake in the loop, please report it"
@@ -216,21 +218,21 @@ class JournaledContext:
         recorded = self._run.record.ops.get(op)
         if recorded is None:
             if self._is_replay:
-                raise self._note(NondeterminismError(f"run {self.run_id} never did {op!r}"))
+                raise self._note_fault(NondeterminismError(f"run {self.run_id} never did {op!r}"))
             return None
         if recorded.what == what and recorded.digest == digest(asked):
             return recorded
         change = "with something else" if recorded.what == what else f"as {what}, not as {recorded.what}"
-        raise self._note(
+        raise self._note_fault(
             NondeterminismError(f"run {self.run_id} does {op!r} {change}, unlike its journal says")
         )
 
-    def _live(self) -> None:
+    def _require_running(self) -> None:
         """Keep a loop that ignores its end from doing anything."""
         if self._run.is_stopped:
             raise asyncio.CancelledError
 
-    def _note(self, fault: EngineError) -> EngineError:
+    def _note_fault(self, fault: EngineError) -> EngineError:
         self.fault = self.fault or fault
         return fault
 
@@ -245,6 +247,6 @@ async def _result(awaitable: Awaitable[Json]) -> Json | ActivityFailed:
 async def _branch(awaitable: Awaitable[Json]) -> tuple[Json | ActivityFailed, float]:
     """Return the result of a part of a loop, and the newest time that it has seen."""
     try:
-        return await _result(awaitable), NOW.get()
+        return await _result(awaitable), LOOP_TIME.get()
     except SystemExit as error:  # out of a task it would end the event loop
         raise RuntimeError("the loop wants to exit") from error

@@ -10,8 +10,8 @@ from toolgen.contract.logs import logger
 from toolgen.runtime.engine import OnEvent
 
 from .journal import Journal, RunRecord
+from .live_run import Run
 from .reports import Followers
-from .run import Run
 
 _ONCE: Final = frozenset(("run_completed", "run_stream_end"))
 """Types of the events of which a run has one; their type is their key."""
@@ -37,15 +37,15 @@ class EventLog:
         offset = self._journal.add_event(record, key, text)
         if key == "run_stream_end":
             self.followers.forget(record.run_id)
-        run.appended.ring()
+        run.appended.notify_all()
         self._tell(record, offset, event)
 
     def report(self, run: Run, event: Mapping[str, Json]) -> None:
         """Pass on what an activity reports; the log has none of it, and its offset is 0."""
         if "run_stream_end" in run.record.keys:
             return
-        self.followers.tell(run.record.run_id, len(run.record.events), event)
-        run.appended.ring()
+        self.followers.publish(run.record.run_id, len(run.record.events), event)
+        run.appended.notify_all()
         self._tell(run.record, 0, event)
 
     def _tell(self, record: RunRecord, offset: int, event: Mapping[str, Json]) -> None:

@@ -12,17 +12,17 @@ from functools import partial
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.tasks import start_held
+from toolgen.contract.tasks import start_task
 from toolgen.runtime.engine import OnForget, Receipt, RunState, RunStatus, RunWait, WaitStatus, unknown_run
 from toolgen.runtime.stores import StoreError
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
 
-from .client import closed_error, wait_over
+from .client import closed_error, wait_over_error
 from .file_watch import FileWatch
 from .file_worker import FileWorker
 from .journal import RunRecord
+from .live_run import Notifier
 from .payloads import encode
-from .run import Bell
 from .runs import Runs
 from .sqlite_journal import SqliteJournal
 from .sqlite_rows import (
@@ -35,7 +35,7 @@ from .sqlite_rows import (
     read_wait,
 )
 from .sqlite_steps import add_answer, add_cancellation, add_signal, answer_state, start_run
-from .sqlite_tables import number
+from .sqlite_tables import run_number
 from .timers import CallLater
 
 _TAKEN_S: Final = 5.0
@@ -59,14 +59,14 @@ class FileClient:
         self._runs = runs
         self._worker = worker
         self._call_later = call_later
-        self._watch = FileWatch(batches.path, call_later, self._changed)
-        self._bells: dict[str, Bell] = {}
+        self._watch = FileWatch(batches.path, call_later, self._on_change)
+        self._notifiers: dict[str, Notifier] = {}
         self._starting: set[asyncio.Task[Any]] = set()
         self._version = 0
         self._is_closed = False
-        batches.on_commit = self._committed
-        runs.followers.on_report = self._ring
-        runs.on_fault = self._ring
+        batches.on_commit = self._on_commit
+        runs.followers.on_report = self._wake
+        runs.on_fault = self._wake
 
     async def start(self, *, worker: bool, only: Collection[str] | None) -> None:
         """Watch the file, as its worker or as one of its clients.
@@ -85,7 +85,7 @@ class FileClient:
 
     async def close(self) -> None:
         self._is_closed = True
-        self._ring_all()
+        self._wake_all()
         await self._worker.close()
         self._watch.stop()
 
@@ -96,7 +96,7 @@ class FileClient:
         self._runs.require_loop(loop, run_id)
         start = self._start_run(loop, text, run_id=run_id, session=session)
         # What is written is executed, although the caller is cancelled meanwhile.
-        await asyncio.shield(start_held(self._starting, start, name=f"start {run_id}"))
+        await asyncio.shield(start_task(self._starting, start, name=f"start {run_id}"))
 
     async def _start_run(self, loop: str, text: bytes, *, run_id: str, session: str) -> None:
         is_ours = self._worker.is_working
@@ -111,7 +111,7 @@ class FileClient:
             self._journal.adopt(record)
             self._runs.resume([record])
         else:
-            self._tell()
+            self._notify_worker()
 
     async def is_open(self, run_id: str) -> bool:
         return not (await self.status(run_id)).is_over
@@ -120,7 +120,7 @@ class FileClient:
         await self._batches.run(
             partial(add_signal, run_id=run_id, signal_id=signal_id, name=name, payload=text)
         )
-        await self._delivered()
+        await self._notify_and_wait()
 
     async def answer(self, run_id: str, op: str, text: bytes, *, key: str) -> Receipt:
         receipt = await self._batches.run(partial(add_answer, run_id=run_id, op=op, payload=text, key=key))
@@ -131,11 +131,11 @@ class FileClient:
         def is_decided() -> bool:
             return any(self._batches.read(state))
 
-        if not await self._until(run_id, is_decided):
+        if not await self._wait_until_taken(run_id, is_decided):
             return "recorded"
         is_taken, _ = self._batches.read(state)
         if not is_taken:
-            raise wait_over(run_id, op)
+            raise wait_over_error(run_id, op)
         return "accepted"
 
     async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
@@ -145,14 +145,14 @@ class FileClient:
         return tuple(self._batches.read(partial(read_open_waits, session=session, limit=limit)))
 
     async def cancel(self, run_id: str, reason: str) -> None:
-        live = self._journal.live(run_id) if self._worker.is_working else None
+        live = self._journal.loaded_record(run_id) if self._worker.is_working else None
         if live is not None:
             self._runs.cancel(live, reason)
-            await self._batches.run(_nothing)
+            await self._batches.run(_fail_with_batch)
             return
         text, _ = encode(reason, "the reason of a cancellation")
         if await self._batches.run(partial(add_cancellation, run_id=run_id, reason=text)):
-            await self._until(run_id, lambda: self._batches.read(partial(_is_over, run_id=run_id)))
+            await self._wait_until_taken(run_id, lambda: self._batches.read(partial(_is_over, run_id=run_id)))
 
     async def status(self, run_id: str) -> RunStatus:
         return self._batches.read(partial(read_status, run_id=run_id))
@@ -166,7 +166,7 @@ class FileClient:
     def events(
         self, run_id: str, *, after: int, follow: bool
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
-        if self._batches.read(partial(number, run_id=run_id)) is None:
+        if self._batches.read(partial(run_number, run_id=run_id)) is None:
             raise unknown_run(run_id)
         return self._follow(run_id, after, follow)
 
@@ -195,8 +195,8 @@ class FileClient:
             found = self._batches.read(state)
             if found in ("running", "waiting"):
                 self._runs.require_no_fault(run_id)
-                if not may_wait or found == "running" or self._runs.is_moving(run_id):
-                    await self._news(run_id)
+                if not may_wait or found == "running" or self._runs.is_executing(run_id):
+                    await self._wait_for_change(run_id)
                     continue
             status = self._batches.read(partial(read_status, run_id=run_id))
             if status.state == found:  # another process may have written in between
@@ -205,63 +205,63 @@ class FileClient:
     async def _follow(
         self, run_id: str, offset: int, follow: bool
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
-        with self._runs.followers.following(run_id, offset) as reports:
+        with self._runs.followers.follow(run_id, offset) as reports:
             while True:
                 found = self._batches.read(partial(read_events, run_id=run_id, after=offset))
                 if found is None:
                     return
                 is_over, events = found
                 for number_, event in events:
-                    for report in reports.due(offset) if follow else ():
+                    for report in reports.take_until(offset) if follow else ():
                         yield 0, report
                     offset = number_
                     yield offset, event
-                for report in reports.due(offset) if follow else ():
+                for report in reports.take_until(offset) if follow else ():
                     yield 0, report
                 if events:
                     continue
                 if is_over or not follow:
                     return
-                await self._news(run_id)
+                await self._wait_for_change(run_id)
 
-    async def _delivered(self) -> None:
+    async def _notify_and_wait(self) -> None:
         """Have the worker take what was written; the one of this process has taken it on return."""
         if self._worker.is_working:
-            self._worker.notice()
-            await self._journal.kept()
+            self._worker.take_changes()
+            await self._journal.wait_durable()
         else:
-            self._tell()
+            self._notify_worker()
 
-    async def _until(self, run_id: str, is_so: Callable[[], bool]) -> bool:
+    async def _wait_until_taken(self, run_id: str, is_so: Callable[[], bool]) -> bool:
         """Return whether a worker has done something that it was just asked for, in time."""
         if self._worker.is_working:
-            await self._delivered()
+            await self._notify_and_wait()
             return is_so()
-        if not self._tell():
+        if not self._notify_worker():
             return False
         late = False
 
         def stop() -> None:
             nonlocal late
             late = True
-            self._ring(run_id)
+            self._wake(run_id)
 
         timer = self._call_later(_TAKEN_S, stop)
         try:
             while not (found := is_so()) and not late:
-                await self._news(run_id)
+                await self._wait_for_change(run_id)
         finally:
             timer.cancel()
         return found
 
-    def _tell(self) -> bool:
+    def _notify_worker(self) -> bool:
         """Tell the worker of another process; return False when there is none."""
         if self._worker.is_working:
-            self._worker.notice()
+            self._worker.take_changes()
             return True
         return self._watch.is_watching and self._watch.tell()
 
-    async def _news(self, run_id: str) -> None:
+    async def _wait_for_change(self, run_id: str) -> None:
         """Return when something may have become of a run.
 
         Raises:
@@ -270,43 +270,43 @@ class FileClient:
         if self._is_closed:
             raise closed_error()
         self._watch.start(is_worker=self._worker.is_working)
-        bell = self._bells.setdefault(run_id, Bell())
+        bell = self._notifiers.setdefault(run_id, Notifier())
         await bell.wait()
         if self._is_closed:
             raise closed_error()
 
-    def _ring(self, run_id: str) -> None:
-        bell = self._bells.pop(run_id, None)
+    def _wake(self, run_id: str) -> None:
+        bell = self._notifiers.pop(run_id, None)
         if bell is not None:
-            bell.ring()
+            bell.notify_all()
 
-    def _ring_all(self) -> None:
-        for run_id in list(self._bells):
-            self._ring(run_id)
+    def _wake_all(self) -> None:
+        for run_id in list(self._notifiers):
+            self._wake(run_id)
 
-    def _committed(self, changed: set[str]) -> None:
+    def _on_commit(self, changed: set[str]) -> None:
         """Tell those who wait for a run that something was written of it."""
         for run_id in changed:
-            self._ring(run_id)
+            self._wake(run_id)
         if changed and self._worker.is_working and self._watch.is_watching:
             self._watch.tell()
 
-    def _changed(self) -> None:
+    def _on_change(self) -> None:
         """Look at what other processes may have written."""
         if self._worker.is_working:
-            self._worker.notice()
-        elif self._bells:
+            self._worker.take_changes()
+        elif self._notifiers:
             try:
                 version = self._batches.read(_data_version)
             except StoreError:
-                self._ring_all()  # whoever waits finds out what is wrong
+                self._wake_all()  # whoever waits finds out what is wrong
                 return
             if version != self._version:
                 self._version = version
-                self._ring_all()
+                self._wake_all()
 
 
-def _nothing(database: sqlite3.Connection) -> None:
+def _fail_with_batch(database: sqlite3.Connection) -> None:
     """Write nothing, but fail where the batch does."""
 
 

@@ -13,7 +13,7 @@ from .clock import RunClock
 from .file_client import FileClient
 from .file_worker import FileWorker
 from .runs import Runs
-from .sqlite_journal import SqliteJournal, contested
+from .sqlite_journal import SqliteJournal, contested_runs
 from .sqlite_steps import engine_id
 from .sqlite_tables import FORMAT
 from .timers import CallLater
@@ -53,7 +53,7 @@ def open_file(
     Raises:
         StoreError: it cannot be opened, or it is something else; the class says why.
     """
-    batches = SqliteBatches(path, FORMAT, synchronous=settings.synchronous, contested=contested)
+    batches = SqliteBatches(path, FORMAT, synchronous=settings.synchronous, contested=contested_runs)
     journal = SqliteJournal(batches, clock)
     runs = Runs(journal, clock, call_later, max_payload_bytes)
     worker = FileWorker(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from toolgen.runtime.stores.doorbell import Doorbell
+from toolgen.runtime.stores.change_notifier import ChangeNotifier
 
 from .timers import CallLater, Timer
 
@@ -19,8 +19,8 @@ class FileWatch:
 
     def __init__(self, path: Path, call_later: CallLater, on_news: Callable[[], None]) -> None:
         self._call_later = call_later
-        self._on_news = on_news
-        self._bell = Doorbell(path, on_news)
+        self._on_change = on_news
+        self._notifier = ChangeNotifier(path, on_news)
         self._timer: Timer | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_worker = False
@@ -36,7 +36,7 @@ class FileWatch:
             return
         self.stop()
         self._loop, self._is_worker = loop, is_worker
-        self._bell.open(is_worker=is_worker)
+        self._notifier.open(is_worker=is_worker)
         self._look()
 
     def stop(self) -> None:
@@ -45,19 +45,19 @@ class FileWatch:
             self._timer.cancel()
         self._timer = self._loop = None
         self._is_worker = False
-        self._bell.close()
+        self._notifier.close()
 
     def tell(self) -> bool:
         """Say that the file has changed; return False when there is no worker to hear it."""
         if self._is_worker:
-            self._bell.ring_others()
+            self._notifier.notify_clients()
             return True
-        return self._bell.ring_worker()
+        return self._notifier.notify_worker()
 
     def _look(self) -> None:
         self._timer = self._call_later(_POLL_S, self._polled)
 
     def _polled(self) -> None:
-        self._on_news()
+        self._on_change()
         if self._loop is not None:
             self._look()

@@ -19,7 +19,7 @@ from .pruning import PRUNE, Pruning, Tree
 from .runs import Runs
 from .sqlite_journal import SqliteJournal
 from .sqlite_rows import (
-    Unseen,
+    UnseenSignal,
     count_finished,
     doomed,
     new_runs,
@@ -71,8 +71,8 @@ class FileWorker:
         self._only: set[str] | None = None
         """The runs to which the worker keeps; None for all."""
         journal.on_park = self._parked
-        journal.on_end = self._ended
-        journal.on_contested = self.notice
+        journal.on_end = self._on_run_end
+        journal.on_contested = self.take_changes
 
     async def start(self, only: Collection[str] | None = None) -> None:
         """Take the lease and go on with the runs that are not over and not parked.
@@ -112,8 +112,8 @@ class FileWorker:
             self._lease.release()
             raise
         self.is_working, self._loop = True, loop
-        self.notice()
-        self._due()
+        self.take_changes()
+        self._resume_due()
 
     def _resume(self, only: Collection[str]) -> None:
         """Go on with these runs; a client may have answered them while nobody worked."""
@@ -133,7 +133,7 @@ class FileWorker:
         await self._batches.close()
         self._lease.release()
 
-    def notice(self) -> None:
+    def take_changes(self) -> None:
         """Take what clients have written: new runs, signals, cancellations."""
         if not self.is_working:
             return
@@ -149,14 +149,14 @@ class FileWorker:
         except StoreError as error:
             log.warning("the worker will look again: %s", error)
 
-    def _take(self, unseen: Unseen) -> None:
-        signal, record = unseen.signal, self._journal.live(unseen.run_id)
+    def _take(self, unseen: UnseenSignal) -> None:
+        signal, record = unseen.signal, self._journal.loaded_record(unseen.run_id)
         if record is None and self._only is not None:
             return
         if record is None and unseen.is_wanted and not unseen.is_late:
             self._runs.resume(self._journal.load_trees([unseen.run]))
-            record = self._journal.live(unseen.run_id)
-        self._journal.seen(signal.no)
+            record = self._journal.loaded_record(unseen.run_id)
+        self._journal.mark_seen(signal.no)
         if record is None or record.ending is not None:
             if signal.key:
                 log.warning("run %s ended before it had the answer %s", unseen.run_id, signal.name)
@@ -173,9 +173,9 @@ class FileWorker:
         if self._timer is not None:
             self._timer.cancel()
         self._wake = wake
-        self._timer = self._call_later(max(0.0, wake - self._clock()), self._due)
+        self._timer = self._call_later(max(0.0, wake - self._clock()), self._resume_due)
 
-    def _due(self) -> None:
+    def _resume_due(self) -> None:
         """Go on with the parked runs whose time has come."""
         self._timer = self._wake = None
         if not self.is_working or self._only is not None:
@@ -190,7 +190,7 @@ class FileWorker:
         if wake is not None:
             self._set_timer(wake)
 
-    def _ended(self) -> None:
+    def _on_run_end(self) -> None:
         self._finished += 1
         self._prune_many()
 

@@ -131,7 +131,7 @@ class Journal(Protocol):
 
     def begin(self, record: RunRecord, at: float) -> None: ...
 
-    def put(self, record: RunRecord, op: OpRecord, taken: SignalRecord | None = None) -> None:
+    def end_operation(self, record: RunRecord, op: OpRecord, taken: SignalRecord | None = None) -> None:
         """Keep how an operation ended, together with the signal that it took."""
         ...
 
@@ -142,7 +142,7 @@ class Journal(Protocol):
         """
         ...
 
-    def attempted(self, record: RunRecord, op: str, attempt: AttemptRecord) -> None:
+    def record_attempt(self, record: RunRecord, op: str, attempt: AttemptRecord) -> None:
         """Keep what was tried for an operation."""
         ...
 
@@ -182,11 +182,11 @@ class Journal(Protocol):
 
     def end(self, record: RunRecord, ending: Ending, output: bytes, error: str, at: float) -> None: ...
 
-    def when_kept(self, callback: Callable[[], None]) -> None:
+    def when_durable(self, callback: Callable[[], None]) -> None:
         """Call back when all that was put before is kept: at once in memory."""
         ...
 
-    async def kept(self) -> None:
+    async def wait_durable(self) -> None:
         """Return when all that was put before is kept."""
         ...
 

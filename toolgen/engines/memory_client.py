@@ -17,12 +17,12 @@ from toolgen.runtime.engine import (
     unknown_run,
 )
 
-from .client import closed_error, wait_over
+from .client import closed_error, wait_over_error
 from .journal import RunRecord, SignalRecord
+from .live_run import Run
 from .memory_journal import MemoryJournal
 from .payloads import NULL, decode
 from .pruning import Pruning
-from .run import Run
 from .runs import Runs
 
 
@@ -50,7 +50,7 @@ class MemoryClient:
 
     async def start_run(self, loop: str, text: bytes, *, run_id: str, session: str) -> None:
         if self._journal.find(run_id) is None:
-            self._runs.open(loop, text, run_id, session=session)
+            self._runs.create_run(loop, text, run_id, session=session)
 
     async def is_open(self, run_id: str) -> bool:
         return self.record(run_id).ending is None
@@ -66,7 +66,7 @@ class MemoryClient:
         if kept is not None:
             return "same" if kept.key == key else "conflict"
         if record.ending is not None or op in record.ops:
-            raise wait_over(run_id, op)
+            raise wait_over_error(run_id, op)
         self._runs.deliver(record, SignalRecord(name, name, text, key=key))
         return "accepted" if self._runs.is_working else "recorded"
 
@@ -145,9 +145,9 @@ class MemoryClient:
     async def _follow(
         self, record: RunRecord, offset: int, follow: bool
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
-        with self._runs.followers.following(record.run_id, offset) as reports:
+        with self._runs.followers.follow(record.run_id, offset) as reports:
             while True:
-                for report in reports.due(offset) if follow else ():
+                for report in reports.take_until(offset) if follow else ():
                     yield 0, report
                 if offset < len(record.events):
                     offset += 1

@@ -48,7 +48,7 @@ class MemoryJournal:
     def begin(self, record: RunRecord, at: float) -> None:
         record.began = at
 
-    def put(self, record: RunRecord, op: OpRecord, taken: SignalRecord | None = None) -> None:
+    def end_operation(self, record: RunRecord, op: OpRecord, taken: SignalRecord | None = None) -> None:
         record.ops[op.op] = op
         if taken is not None:
             taken.is_taken = True
@@ -57,7 +57,7 @@ class MemoryJournal:
         record.ops[op.op] = op
         then(True)
 
-    def attempted(self, record: RunRecord, op: str, attempt: AttemptRecord) -> None:
+    def record_attempt(self, record: RunRecord, op: str, attempt: AttemptRecord) -> None:
         record.attempts[op] = attempt
 
     def add_signal(self, record: RunRecord, signal: SignalRecord) -> None:
@@ -87,10 +87,10 @@ class MemoryJournal:
     def forget(self, record: RunRecord) -> None:
         """Do nothing, as `park` does."""
 
-    def when_kept(self, callback: Callable[[], None]) -> None:
+    def when_durable(self, callback: Callable[[], None]) -> None:
         callback()
 
-    async def kept(self) -> None:
+    async def wait_durable(self) -> None:
         return
 
     def end(self, record: RunRecord, ending: Ending, output: bytes, error: str, at: float) -> None:

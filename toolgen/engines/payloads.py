@@ -25,9 +25,9 @@ def encode(value: Any, what: str, limit: int | None = None) -> tuple[bytes, Any]
         copy = from_json(text)
         is_same = bool(copy == value)
     except Exception as error:
-        raise EngineError(f"{what} is not JSON: {_offence(value) or error}") from error
+        raise EngineError(f"{what} is not JSON: {_find_non_json(value) or error}") from error
     if not is_same:
-        raise EngineError(f"{what} is not JSON: {_offence(value) or 'it comes back as something else'}")
+        raise EngineError(f"{what} is not JSON: {_find_non_json(value) or 'it comes back as something else'}")
     if limit is not None and len(text) > limit:
         raise PayloadTooLargeError(
             f"{what} has {len(text)} bytes of JSON; the engine keeps {limit}",
@@ -40,7 +40,7 @@ def decode(text: bytes) -> Any:
     return from_json(text)
 
 
-def _offence(value: object, path: str = "$", depth: int = 0) -> str:
+def _find_non_json(value: object, path: str = "$", depth: int = 0) -> str:
     """Return what of a value is not JSON, and where; nothing when that cannot be told."""
     match value:
         case None | bool() | int():
@@ -59,11 +59,11 @@ def _offence(value: object, path: str = "$", depth: int = 0) -> str:
             for key, item in value.items():
                 if not isinstance(key, str):
                     return f"{path} has the key {key!r:.60}, which is not a text"
-                if found := _offence(item, f"{path}.{key}", depth + 1):
+                if found := _find_non_json(item, f"{path}.{key}", depth + 1):
                     return found
             return ""
         case list():
-            places = (_offence(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value))
+            places = (_find_non_json(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value))
             return next(filter(None, places), "")
         case _:
             return f"{path} is a {type(value).__qualname__}"

@@ -16,7 +16,7 @@ _MOST: Final = 1_000
 """Reports of one run that are kept, and that wait for one follower."""
 
 
-class Reports:
+class ReportQueue:
     """The reports that one follower has not read, in their order."""
 
     def __init__(self, recent: Iterable[tuple[int, Mapping[str, Json]]]) -> None:
@@ -26,7 +26,7 @@ class Reports:
         """Take a report that was made when the log of the run had so many events."""
         self._waiting.append((after, event))
 
-    def due(self, offset: int) -> Iterator[Mapping[str, Json]]:
+    def take_until(self, offset: int) -> Iterator[Mapping[str, Json]]:
         """Yield what was reported before the event after this offset."""
         while self._waiting and self._waiting[0][0] <= offset:
             yield self._waiting.popleft()[1]
@@ -36,17 +36,17 @@ class Followers:
     """Who follows which run in this process."""
 
     def __init__(self) -> None:
-        self._reports: dict[str, list[Reports]] = {}
+        self._reports: dict[str, list[ReportQueue]] = {}
         self._recent: dict[str, deque[tuple[int, Mapping[str, Json]]]] = {}
         """By run that goes on, its newest reports."""
         self.on_report: Callable[[str], None] = lambda run_id: None
         """Wakes those who follow a run."""
 
     @contextmanager
-    def following(self, run_id: str, offset: int) -> Iterator[Reports]:
+    def follow(self, run_id: str, offset: int) -> Iterator[ReportQueue]:
         """Give what a run that goes on has reported lately, after an event, and reports from now on."""
         recent = self._recent.get(run_id, ())
-        reports = Reports(report for report in recent if report[0] >= offset)
+        reports = ReportQueue(report for report in recent if report[0] >= offset)
         self._reports.setdefault(run_id, []).append(reports)
         try:
             yield reports
@@ -55,7 +55,7 @@ class Followers:
             if not self._reports[run_id]:
                 del self._reports[run_id]
 
-    def tell(self, run_id: str, after: int, event: Mapping[str, Json]) -> None:
+    def publish(self, run_id: str, after: int, event: Mapping[str, Json]) -> None:
         """Hand a report to those who follow the run."""
         self._recent.setdefault(run_id, deque(maxlen=_MOST)).append((after, event))
         for reports in self._reports.get(run_id, ()):

@@ -18,13 +18,13 @@ from toolgen.runtime.engine import (
     OnEvent,
 )
 
-from .activities import NOW, Activities, text_of
+from .activities import LOOP_TIME, Activities, error_text
 from .context import JournaledContext
 from .event_log import EventLog
 from .journal import Ending, Journal, OpRecord, RunRecord, SignalRecord, WaitRecord, digest
+from .live_run import Run
 from .payloads import NULL, decode, encode
 from .reports import Followers
-from .run import Run
 from .tasks import Tasks
 from .timers import CallLater
 from .waits import Waits
@@ -111,8 +111,8 @@ class Runs:
         self._is_working = False
         for run in live.values():
             run.is_stopped = True
-            run.turned.ring()
-            run.appended.ring()
+            run.turned.notify_all()
+            run.appended.notify_all()
         await self._tasks.close()
 
     def run_of(self, record: RunRecord) -> Run:
@@ -124,7 +124,7 @@ class Runs:
             run = self._live[record.run_id] = Run(record, parent, self)
         return run
 
-    def open(
+    def create_run(
         self,
         loop: str,
         text: bytes,
@@ -163,7 +163,7 @@ class Runs:
         run_id = f"{run.record.run_id}/{op}"
         record = self._journal.find(run_id)
         if record is None:
-            return self.open(loop, text, run_id, session=run.record.session, parent=run.record.run_id)
+            return self.create_run(loop, text, run_id, session=run.record.session, parent=run.record.run_id)
         if record.parent != run.record.run_id:
             raise EngineError(f"a run that is no child of {run.record.run_id} has the id {run_id}")
         if record.ending is not None:
@@ -181,11 +181,11 @@ class Runs:
         """
         run_id = f"{run.record.run_id}/{op}"
         if self._journal.find(run_id) is None:
-            self.open(loop, text, run_id, session=run.record.session, starter=run.record.run_id)
+            self.create_run(loop, text, run_id, session=run.record.session, starter=run.record.run_id)
         value, _ = encode(run_id, "the id of a run")
         ended = OpRecord(op, loop, digest(text), self._clock(), value)
-        self._journal.put(run.record, ended)
-        await self._journal.kept()
+        self._journal.end_operation(run.record, ended)
+        await self._journal.wait_durable()
         return ended
 
     async def child_ended(self, run: Run, op: str, child: Run) -> OpRecord:
@@ -195,8 +195,8 @@ class Runs:
         kind = "" if record.ending == "completed" else record.ending
         asked = digest(record.input)
         ended = OpRecord(op, record.loop, asked, self._clock(), record.output, kind, record.error)
-        self._journal.put(run.record, ended)
-        await self._journal.kept()
+        self._journal.end_operation(run.record, ended)
+        await self._journal.wait_durable()
         return ended
 
     def deliver(self, record: RunRecord, signal: SignalRecord) -> None:
@@ -227,7 +227,7 @@ class Runs:
         if not run.is_stopped:
             self._journal.unpark(run.record)
 
-    def stood_still(self, run: Run) -> None:
+    def stalled(self, run: Run) -> None:
         """Tell whoever reads the runs in another way than by their bells."""
         self.on_fault(run.record.run_id)
 
@@ -237,7 +237,7 @@ class Runs:
         if run is not None:
             run.require_no_fault()
 
-    def is_moving(self, run_id: str) -> bool:
+    def is_executing(self, run_id: str) -> bool:
         """Return whether this process executes the run, and it does not wait."""
         run = self._live.get(run_id)
         return run is not None and run.task is not None and not run.is_parked
@@ -248,7 +248,7 @@ class Runs:
             return
         if not is_kept:
             run.is_parked = False
-            run.consider()
+            run.park_when_idle()
         elif not self._keeps_parked and (run.parent is None or run.parent.is_stopped):
             self._stop(run)
 
@@ -283,7 +283,7 @@ class Runs:
         if run.task is None:
             if run.record.began is None:
                 self._journal.begin(run.record, self._clock())
-            run.task = self._tasks.start(self._drive(run), run.record.run_id)
+            run.task = self._tasks.start(self._run_loop(run), run.record.run_id)
 
     def _context(self, run: Run, *, is_replay: bool = False) -> JournaledContext:
         return JournaledContext(
@@ -297,7 +297,7 @@ class Runs:
         )
 
     async def _execute(self, context: JournaledContext, record: RunRecord) -> Json:
-        NOW.set(record.began or 0.0)
+        LOOP_TIME.set(record.began or 0.0)
         if record.loop not in self._loops:
             raise NondeterminismError(f"no loop is registered as {record.loop!r}, for run {record.run_id}")
         try:
@@ -306,7 +306,7 @@ class Runs:
             raise RuntimeError("the loop wants to exit") from error
         return output
 
-    async def _drive(self, run: Run) -> None:
+    async def _run_loop(self, run: Run) -> None:
         """Run a loop to its end, and keep how it ended."""
         record = run.record
         context = self._context(run)
@@ -327,11 +327,11 @@ class Runs:
         problem = context.fault or problem
         if isinstance(problem, NondeterminismError):
             log.error("run %s stands still: %s", record.run_id, problem, exc_info=problem)
-            run.stand_still(problem.message)
+            run.stall(problem.message)
         elif problem is None:
             self._end(run, "completed", output)
         else:
-            self._end(run, "failed", error=_told(run, problem))
+            self._end(run, "failed", error=_log_failure(run, problem))
 
     def _end(self, run: Run, ending: Ending, output: bytes = NULL, error: str = "") -> None:
         record = run.record
@@ -340,45 +340,45 @@ class Runs:
             if known is not None:
                 self.cancel(known, error if ending == "canceled" else f"run {record.run_id} is over")
         if ending != "completed":
-            self._tell_last(run)
-            self._tell(run, {"type": "run_completed", "status": ending, "error": error})
-        self._tell(run, {"type": "run_stream_end"})
+            self._append_last_events(run)
+            self._append_event(run, {"type": "run_completed", "status": ending, "error": error})
+        self._append_event(run, {"type": "run_stream_end"})
         run.is_stopped = True
         run.unpark()
         self._live.pop(record.run_id, None)
         self._journal.end(record, ending, output, error, self._clock())
         for task in run.in_flight.values():
             task.cancel()
-        self._journal.when_kept(partial(_over, run))
+        self._journal.when_durable(partial(_over, run))
 
-    def _tell_last(self, run: Run) -> None:
+    def _append_last_events(self, run: Run) -> None:
         """Append what the log lacks before the end of a run that its loop did not end."""
         if self._last_events is None:
             return
         try:
             log_so_far = [decode(text) for text in run.record.events]
             for event in self._last_events(decode(run.record.input), self._clock(), log_so_far):
-                self._tell(run, event)
+                self._append_event(run, event)
         except Exception:
             log.exception("run %s: its log lacks its last events", run.record.run_id)
 
-    def _tell(self, run: Run, event: Mapping[str, Json]) -> None:
+    def _append_event(self, run: Run, event: Mapping[str, Json]) -> None:
         text, copy = encode(event, "an event of the engine")
         self._events.append(run, None, text, copy)
 
 
 def _over(run: Run) -> None:
-    run.turned.ring()
-    run.appended.ring()
+    run.turned.notify_all()
+    run.appended.notify_all()
 
 
-def _told(run: Run, problem: BaseException) -> str:
+def _log_failure(run: Run, problem: BaseException) -> str:
     """Log why a run failed, and return what others may know of it."""
     run_id = run.record.run_id
     match problem:
         case ActivityFailed():
             log.error("run %s failed", run_id, exc_info=problem)
-            return text_of(problem)
+            return error_text(problem)
         case EngineError():
             log.error("run %s failed", run_id, exc_info=problem)
             return problem.message

@@ -64,7 +64,7 @@ class SqliteJournal:
 
     async def reset(self) -> None:
         """Write what is left and forget all records: another process may have been the worker since."""
-        await self._batches.kept()
+        await self._batches.wait_written()
         self._records.clear()
         self.seen_numbers.clear()
         newest, at = self._batches.read(_newest)
@@ -78,13 +78,13 @@ class SqliteJournal:
 
     def load_trees(self, numbers: Sequence[int]) -> list[RunRecord]:
         """Return what is not over of the trees of some runs, parents first."""
-        return self._loaded(self._batches.read(partial(read_trees, numbers=numbers)))
+        return self._take_records(self._batches.read(partial(read_trees, numbers=numbers)))
 
     def load_due(self, now: float) -> list[RunRecord]:
         """Return the parked runs whose time has come, with what is not over of their trees."""
-        return self._loaded(self._batches.read(partial(read_due_trees, now=now)))
+        return self._take_records(self._batches.read(partial(read_due_trees, now=now)))
 
-    def live(self, run_id: str) -> RunRecord | None:
+    def loaded_record(self, run_id: str) -> RunRecord | None:
         """Return the record of a run that is in memory."""
         return self._records.get(run_id)
 
@@ -93,7 +93,7 @@ class SqliteJournal:
         if found is None:
             found = self._batches.read(partial(read_record, run_id=run_id))
             if found is not None and found.ending is None:
-                self._loaded([found])
+                self._take_records([found])
         return found
 
     def find_open(self, run_id: str) -> RunRecord | None:
@@ -101,11 +101,11 @@ class SqliteJournal:
         if found is None:
             found = self._batches.read(partial(read_open_record, run_id=run_id))
             if found is not None:
-                self._loaded([found])
+                self._take_records([found])
         return None if found is None or found.ending is not None else found
 
     def unfinished(self) -> list[RunRecord]:
-        return self._loaded(self._batches.read(read_busy_trees))
+        return self._take_records(self._batches.read(read_busy_trees))
 
     def add(self, record: RunRecord) -> None:
         record.no, self._next = self._next, self._next + 2
@@ -123,7 +123,7 @@ class SqliteJournal:
         record.began = at
         self._batches.put(_BEGIN, at, record.no)
 
-    def put(self, record: RunRecord, op: OpRecord, taken: SignalRecord | None = None) -> None:
+    def end_operation(self, record: RunRecord, op: OpRecord, taken: SignalRecord | None = None) -> None:
         self._batches.put(_OP, *self._op_row(record, op))
         record.ops[op.op] = op
         if taken is not None:
@@ -141,22 +141,22 @@ class SqliteJournal:
                 self.on_contested()
             then(is_kept)
 
-        self._batches.decide(_OP, *self._op_row(record, op), about=record.no, then=decided)
+        self._batches.put_unless_contested(_OP, *self._op_row(record, op), about=record.no, then=decided)
 
-    def attempted(self, record: RunRecord, op: str, attempt: AttemptRecord) -> None:
+    def record_attempt(self, record: RunRecord, op: str, attempt: AttemptRecord) -> None:
         record.attempts[op] = attempt
         row = (record.no, op, attempt.failed, attempt.until, attempt.has_begun)
         self._batches.put(_ATTEMPT, *row)
-        self._batches.when_kept(_nothing)  # it is not to wait for the next record
+        self._batches.when_written(_write_with_turn)  # it is not to wait for the next record
 
     def add_signal(self, record: RunRecord, signal: SignalRecord) -> None:
         record.signals[signal.signal_id] = signal
 
-    def seen(self, signal_no: int) -> None:
+    def mark_seen(self, signal_no: int) -> None:
         """Keep that the worker has seen a signal, and its run has it if it wants it."""
         self.seen_numbers.add(signal_no)
         self._batches.put(_SEEN, signal_no)
-        self._batches.when_kept(partial(self.seen_numbers.discard, signal_no))
+        self._batches.when_written(partial(self.seen_numbers.discard, signal_no))
 
     def add_wait(self, record: RunRecord, wait: WaitRecord) -> None:
         record.waits[wait.op] = wait
@@ -165,7 +165,7 @@ class SqliteJournal:
         is_input = wait.about == record.input and wait.about != NULL
         about = b"" if is_input else wait.about
         self._batches.put(_WAIT, self._id(record, len(record.waits)), wait.op, names.decode(), about)
-        self._batches.when_kept(_nothing)
+        self._batches.when_written(_write_with_turn)
 
     def add_event(self, record: RunRecord, key: str | None, text: bytes) -> int:
         number = len(record.events) + 1
@@ -199,13 +199,13 @@ class SqliteJournal:
 
         record.is_parked = True
         self._batches.mark(record.run_id)
-        self._batches.decide(_PARK, wake, record.no, about=record.no, then=decided)
+        self._batches.put_unless_contested(_PARK, wake, record.no, about=record.no, then=decided)
 
     def unpark(self, record: RunRecord) -> None:
         if record.is_parked:
             record.is_parked = False
             self._batches.put(_UNPARK, record.no)
-            self._batches.when_kept(_nothing)
+            self._batches.when_written(_write_with_turn)
 
     def forget(self, record: RunRecord) -> None:
         self._records.pop(record.run_id, None)
@@ -216,20 +216,20 @@ class SqliteJournal:
         self._batches.mark(record.run_id)
         if record.attempts:
             self._batches.put("DELETE FROM attempt WHERE run = ?", record.no)
-        self._batches.when_kept(partial(self._ended, record))
+        self._batches.when_written(partial(self._on_written_end, record))
 
-    def when_kept(self, callback: Callable[[], None]) -> None:
-        self._batches.when_kept(callback)
+    def when_durable(self, callback: Callable[[], None]) -> None:
+        self._batches.when_written(callback)
 
-    async def kept(self) -> None:
-        await self._batches.kept()
+    async def wait_durable(self) -> None:
+        await self._batches.wait_written()
 
-    def _ended(self, record: RunRecord) -> None:
+    def _on_written_end(self, record: RunRecord) -> None:
         self._records.pop(record.run_id, None)
         if record.parent is None:
             self.on_end()
 
-    def _loaded(self, records: Iterable[RunRecord]) -> list[RunRecord]:
+    def _take_records(self, records: Iterable[RunRecord]) -> list[RunRecord]:
         """Take records that were read, unless they are in memory already; return those that count."""
         found = []
         for read in records:
@@ -257,7 +257,7 @@ class SqliteJournal:
         return (record.no << SHIFT) + number
 
 
-def contested(database: sqlite3.Connection) -> set[int]:
+def contested_runs(database: sqlite3.Connection) -> set[int]:
     """Return the numbers of the runs with signals that are not written as seen by the worker.
 
     A signal that the worker has taken meanwhile counts too: it may have come while a wait was being ended.
@@ -272,5 +272,5 @@ def _newest(database: sqlite3.Connection) -> tuple[int, float]:
     return no, 0.0 if row is None else float(row[0])
 
 
-def _nothing() -> None:
+def _write_with_turn() -> None:
     """Wait for nothing, but have it written with this turn."""

@@ -22,7 +22,7 @@ from toolgen.runtime.engine import (
 from .journal import AttemptRecord, OpRecord, RunRecord, SignalRecord, WaitRecord
 from .payloads import NULL, decode
 from .pruning import PRUNE, Tree
-from .sqlite_tables import CANCEL, SHIFT, ids, number
+from .sqlite_tables import CANCEL, SHIFT, ids, run_number
 
 _STATES: Final[dict[str, RunState]] = {
     "new": "running",
@@ -39,7 +39,7 @@ _ABOUT: Final = "coalesce(nullif(wait.about, x''), run.input)"
 
 def read_record(database: sqlite3.Connection, run_id: str) -> RunRecord | None:
     """Return all of a run; None where no run has the id."""
-    no = number(database, run_id)
+    no = run_number(database, run_id)
     return None if no is None else _record(database, no)
 
 
@@ -143,7 +143,7 @@ def _below(database: sqlite3.Connection, no: int) -> Iterator[ForgottenRun]:
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
+class UnseenSignal:
     """A signal that no worker has seen."""
 
     run: int
@@ -155,14 +155,14 @@ class Unseen:
     signal: SignalRecord
 
 
-def read_unseen(database: sqlite3.Connection) -> list[Unseen]:
+def read_unseen(database: sqlite3.Connection) -> list[UnseenSignal]:
     """Return the signals that no worker has seen, in their order."""
     rows = database.execute(
         """SELECT signal.no, run, run_id, ended IS NOT NULL, signal_id, name, payload, key FROM signal
         JOIN run ON run.no = signal.run WHERE is_seen = 0 ORDER BY signal.no"""
     ).fetchall()
     return [
-        Unseen(
+        UnseenSignal(
             run,
             run_id,
             bool(is_late),
@@ -185,7 +185,7 @@ def read_status(database: sqlite3.Connection, run_id: str) -> RunStatus:
     Raises:
         UnknownRunError: no run has the id.
     """
-    no = number(database, run_id)
+    no = run_number(database, run_id)
     if no is None:
         raise unknown_run(run_id)
     return _status(database, no)
@@ -228,7 +228,7 @@ def read_wait(database: sqlite3.Connection, run_id: str, op: str) -> WaitStatus 
     Raises:
         UnknownRunError: no run has the id.
     """
-    no = number(database, run_id)
+    no = run_number(database, run_id)
     if no is None:
         raise unknown_run(run_id)
     row = database.execute(
@@ -268,7 +268,7 @@ def read_events(
     database: sqlite3.Connection, run_id: str, after: int
 ) -> tuple[bool, list[tuple[int, dict[str, Json]]]] | None:
     """Return whether a run is over, and its events after an offset, at most 500; None where it is unknown."""
-    no = number(database, run_id)
+    no = run_number(database, run_id)
     if no is None:
         return None
     first, last = ids(no)

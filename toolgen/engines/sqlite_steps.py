@@ -9,10 +9,10 @@ from typing import Final, Literal
 
 from toolgen.runtime.engine import answer_name, unknown_run
 
-from .client import wait_over
+from .client import wait_over_error
 from .pruning import Tree
 from .sqlite_rows import has_op, is_awaited, is_over
-from .sqlite_tables import CANCEL, ids, number
+from .sqlite_tables import CANCEL, ids, run_number
 
 _PAGES: Final = 100
 """Pages that are given back to the disk in one transaction."""
@@ -31,7 +31,7 @@ def start_run(
     database: sqlite3.Connection, run_id: str, loop: str, given: bytes, session: str, state: str
 ) -> int | None:
     """Add a run, and return its number; None where the id is taken."""
-    if number(database, run_id) is not None:
+    if run_number(database, run_id) is not None:
         return None
     (newest,) = database.execute("SELECT coalesce(max(no), 0) FROM run").fetchone()
     no: int = (newest + 1) | 1
@@ -67,14 +67,14 @@ def add_answer(
     if kept is not None:
         return "same" if kept[0] == key else "conflict"
     if is_over(database, no) or has_op(database, no, op):
-        raise wait_over(run_id, op)
+        raise wait_over_error(run_id, op)
     _insert(database, no, name, name, payload, key)
     return "added"
 
 
 def answer_state(database: sqlite3.Connection, run_id: str, op: str) -> tuple[bool, bool]:
     """Return whether a worker has seen the answer to a wait, and whether its run is over."""
-    no = number(database, run_id)
+    no = run_number(database, run_id)
     if no is None:
         return False, True
     row = database.execute(
@@ -99,7 +99,7 @@ def add_cancellation(database: sqlite3.Connection, run_id: str, reason: bytes) -
 def delete(database: sqlite3.Connection, trees: Sequence[Tree]) -> None:
     """Delete root runs that are over, with their children, and give pages back to the disk."""
     for tree in trees:
-        if number(database, tree.runs[0].run_id) == tree.no:
+        if run_number(database, tree.runs[0].run_id) == tree.no:
             _delete(database, tree.no)
     for _ in range(_PAGES):
         database.execute("PRAGMA incremental_vacuum")  # Python executes one step of it: one page
@@ -119,7 +119,7 @@ def _delete(database: sqlite3.Connection, no: int) -> None:
 
 
 def _known(database: sqlite3.Connection, run_id: str) -> int:
-    no = number(database, run_id)
+    no = run_number(database, run_id)
     if no is None:
         raise unknown_run(run_id)
     return no

@@ -58,7 +58,7 @@ def ids(no: int) -> tuple[int, int]:
     return no << SHIFT, (no + 1 << SHIFT) - 1
 
 
-def number(database: sqlite3.Connection, run_id: str) -> int | None:
+def run_number(database: sqlite3.Connection, run_id: str) -> int | None:
     """Return the number of a run; None where no run has the id."""
     row = database.execute("SELECT no FROM run WHERE run_id = ?", (run_id,)).fetchone()
     return None if row is None else int(row[0])

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar, TypeVarTuple
 
 from toolgen.contract.logs import logger
-from toolgen.contract.tasks import GRACE_S, start_held
+from toolgen.contract.tasks import GRACE_S, start_task
 from toolgen.runtime.engine import EngineError
 
 Result = TypeVar("Result")
@@ -52,7 +52,7 @@ class Tasks:
 
     def start(self, work: Coroutine[Any, Any, Result], name: str) -> asyncio.Task[Result]:
         """Start a task, kept until it ends."""
-        return start_held(self._tasks, work, name=name, context=self._context.copy())
+        return start_task(self._tasks, work, name=name, context=self._context.copy())
 
     def call(self, function: Callable[[*Arguments], None], *arguments: *Arguments) -> None:
         """Call a function in the thread of the event loop: now if this is it."""

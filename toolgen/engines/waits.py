@@ -7,8 +7,8 @@ from functools import partial
 from typing import Final
 
 from .journal import Journal, OpRecord, SignalRecord, WaitRecord
+from .live_run import Run, Wait
 from .payloads import NULL, encode
-from .run import Run, Wait
 from .timers import CallLater
 
 WAIT: Final = "wait"
@@ -33,17 +33,17 @@ class Waits:
         else:
             self._resolve(run, wait, signal)
 
-    async def received(self, run: Run, wait: Wait, *, is_final: bool) -> OpRecord | None:
+    async def take_or_none(self, run: Run, wait: Wait, *, is_final: bool) -> OpRecord | None:
         """Return how a wait ends at once: with a signal that is there, or with none if it is final."""
-        signal = run.take(wait.names)
+        signal = run.take_signal(wait.names)
         if signal is None and not is_final:
             return None
         record = self._record(wait, signal, 0.0)
-        self._journal.put(run.record, record, signal)
-        await self._journal.kept()
+        self._journal.end_operation(run.record, record, signal)
+        await self._journal.wait_durable()
         return record
 
-    async def signaled(self, run: Run, wait: Wait, until: float | None) -> OpRecord:
+    async def wait_for_signal(self, run: Run, wait: Wait, until: float | None) -> OpRecord:
         """Return how a wait ends, at the latest at `until` in seconds since 1970."""
         if until is not None:
             wait.until = until
@@ -71,9 +71,9 @@ class Waits:
         record = self._record(wait, None, until)
         run.unkept += 1
         run.unpark()
-        self._journal.expire(run.record, record, partial(self._expired, run, wait, record))
+        self._journal.expire(run.record, record, partial(self._wait_expired, run, wait, record))
 
-    def _expired(self, run: Run, wait: Wait, record: OpRecord, is_kept: bool) -> None:
+    def _wait_expired(self, run: Run, wait: Wait, record: OpRecord, is_kept: bool) -> None:
         if is_kept:
             self._tell(run, wait, record)
             return
@@ -81,7 +81,7 @@ class Waits:
         if run.is_stopped:
             return
         run.waits[wait.op] = wait
-        signal = run.take(wait.names)
+        signal = run.take_signal(wait.names)
         if signal is not None:
             self._resolve(run, wait, signal)
         elif wait.until is not None:
@@ -89,16 +89,16 @@ class Waits:
 
     def _resolve(self, run: Run, wait: Wait, signal: SignalRecord) -> None:
         record = self._record(wait, signal, 0.0)
-        self._journal.put(run.record, record, signal)
+        self._journal.end_operation(run.record, record, signal)
         run.waits.pop(wait.op, None)
         run.unkept += 1
         run.unpark()
-        self._journal.when_kept(partial(self._tell, run, wait, record))
+        self._journal.when_durable(partial(self._tell, run, wait, record))
 
     def _tell(self, run: Run, wait: Wait, record: OpRecord) -> None:
         run.unkept -= 1
         wait.record = record
-        wait.bell.ring()
+        wait.bell.notify_all()
         run.moved()
 
     def _record(self, wait: Wait, signal: SignalRecord | None, until: float) -> OpRecord:

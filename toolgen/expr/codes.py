@@ -22,7 +22,7 @@ WRONG_ARGUMENT: Final = Rule(
     "A word got a value of another Python type than it takes. Type checkers find most of these before "
     "`toolgen` does.",
 )
-MISPLACED_WORD: Final = Rule(
+MISPLACED_CLAUSE: Final = Rule(
     "misplaced-word",
     "{child} does not belong in {parent}",
     "{hint}",

@@ -21,13 +21,13 @@ from toolgen.shapes import naming
 from toolgen.shapes.fields import Foreign
 
 from . import codes
+from .clauses_layout import Group, Named, Part, Text, call, flat, string
+from .clauses_limits import NotExpressibleError
 from .codes import finding_at
-from .design_names import WORDS, Names, identifier
-from .design_objects import in_words, required_defaults, root_leaf, values_in
+from .design_names import CLAUSE_NAMES, Names, identifier
+from .design_objects import required_defaults, root_schema_clause, to_clauses, values_in
 from .design_types import TypeTable
 from .tool import ImportedTool, Source
-from .words_layout import Group, Named, Part, Text, call, flat, string
-from .words_limits import NotInWordsError
 
 Side = Literal["args", "result"]
 
@@ -36,7 +36,7 @@ _TAKEN_SERVICES: Final = frozenset(["self", "types"])
 """Names that the generated package has for something else."""
 _MOST_VALUES: Final = 5_000_000
 """JSON values in all schemas of a source; each operation of an API has a copy of the components it uses."""
-_WORDS: Final[dict[Side, str]] = {"args": "Args", "result": "Return"}
+_CLAUSE_NAMES: Final[dict[Side, str]] = {"args": "Args", "result": "Return"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,19 +142,19 @@ class _Module:
 
     def _object(self, tool: ImportedTool, foreign: Foreign | None, name: str, side: Side) -> Part | None:
         """Return `Args` or `Return` of a tool; None where it says what is said without it."""
-        word = _WORDS[side]
+        word = _CLAUSE_NAMES[side]
         if foreign is None:
             return call(word, call("JSONSchema", "{}"))
         class_name = naming.class_name(name, _CLASSES[side])
         pointer = tool.arguments_pointer if side == "args" else tool.result_pointer
         try:
-            written = in_words(foreign, class_name, self._types, formats_are_types=tool.formats_are_types)
-        except NotInWordsError:
+            written = to_clauses(foreign, class_name, self._types, formats_are_types=tool.formats_are_types)
+        except NotExpressibleError:
             return call(word, self._schema(tool, foreign, name, side))
         for loss in required_defaults(foreign.schema):
             hint = "what is always there needs no default"
             self._find(codes.LEFT_OUT, tool, pointer + loss.pointer, loss.message, hint)
-        for message in written.losses:
+        for message in written.lost_keywords:
             self._find(codes.LEFT_OUT, tool, pointer, message, "write it into the design, if it matters")
         return call(word, *written.parts) if written.parts else None
 
@@ -162,8 +162,8 @@ class _Module:
         """Return the word for a schema that stays as it is, in the module or in a file beside it."""
         self._names.take(foreign.classes)
         try:
-            word: Part = root_leaf(foreign)
-        except NotInWordsError:
+            word: Part = root_schema_clause(foreign)
+        except NotExpressibleError:
             path = f"{self._toolset}_schemas/{name}.{side}.json"
             self._schemas[path] = _json(tool.arguments if side == "args" else tool.result)
             word = call("JSONSchema", string(path))
@@ -178,7 +178,7 @@ class _Module:
         group = call("Toolset", string(toolset), Text(description), *tools)
         service = call("Service", string(self._service), Text(description), variable)
         design = call("Design", string(toolset), Text(description), service)
-        used = sorted({word for part in (*types, group, design) for word in _words(part)})
+        used = sorted({word for part in (*types, group, design) for word in _clause_names_in(part)})
         statements = [
             f'"""The tools of {toolset}: `toolgen gen` reads `design` and writes their types and codecs."""',
             f"from toolgen.dsl import {', '.join(used)}",
@@ -203,18 +203,18 @@ def _facts(tool: ImportedTool, name: str) -> Iterator[Part]:
         yield call("Meta", Named("name", string(_text(tool.name))))
 
 
-def _words(part: Part) -> Iterable[str]:
+def _clause_names_in(part: Part) -> Iterable[str]:
     """Yield the words of the language in an expression."""
     waiting: list[Part] = [part]
     while waiting:
         match waiting.pop():
             case Group() as group:
                 waiting += group.parts
-                if group.opening[:-1] in WORDS:
+                if group.opening[:-1] in CLAUSE_NAMES:
                     yield group.opening[:-1]
             case Named(value=value):
                 waiting.append(value)
-            case str(text) if text in WORDS:
+            case str(text) if text in CLAUSE_NAMES:
                 yield text
             case _:
                 pass

@@ -10,7 +10,7 @@ from typing import Final
 
 from toolgen.shapes import naming
 
-WORDS: Final = frozenset(
+CLAUSE_NAMES: Final = frozenset(
     "Agent AgentToolset Annotations Any Args ArrayOf Artifact Attribute BindTo Bookkeeping Boolean "
     "BoundedResult Bytes CallHint Completion Confirm Date DateTime Decimal Design Duration Enum "
     "Evaluation Example Export Float History Inject Instructions Int JSONSchema LongRunning MapOf "
@@ -80,4 +80,9 @@ class Names:
 def is_type_name(name: str) -> bool:
     """Return whether a type of a design can have the name, and a module beside the words of the language."""
     is_plain = name.isascii() and name.isidentifier() and naming.class_name(name) == name
-    return is_plain and name not in WORDS and not keyword.iskeyword(name) and len(name) <= naming.LONGEST_NAME
+    return (
+        is_plain
+        and name not in CLAUSE_NAMES
+        and not keyword.iskeyword(name)
+        and len(name) <= naming.LONGEST_NAME
+    )

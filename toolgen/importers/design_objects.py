@@ -11,10 +11,10 @@ from toolgen.schema_reader.keywords import CONSTRAINTS
 from toolgen.shapes.constraints import FLAGS
 from toolgen.shapes.fields import Foreign
 
+from .clauses import ClauseSource, WrittenClauses
+from .clauses_limits import Classes, Node, NotExpressibleError, target
+from .clauses_schemas import as_written, notes, schema_clause
 from .design_types import TypeTable
-from .words import Shape, Written
-from .words_leaves import as_written, leaf, notes
-from .words_limits import Classes, Node, NotInWordsError, target
 
 _INSIDE_VALUES: Final = frozenset(["default", "examples", "enum", "const"])
 _INEXACT: Final = "types do not say all that the schema says"
@@ -28,7 +28,7 @@ _APART: Final = frozenset(["type", "properties", "required", "additionalProperti
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
+class LostKeyword:
     """Something that words leave out of a schema."""
 
     pointer: str
@@ -36,19 +36,21 @@ class Loss:
     message: str
 
 
-def in_words(foreign: Foreign, class_name: str, types: TypeTable, *, formats_are_types: bool) -> Written:
+def to_clauses(
+    foreign: Foreign, class_name: str, types: TypeTable, *, formats_are_types: bool
+) -> WrittenClauses:
     """Return the words for a schema that somebody else wrote.
 
     Raises:
         NotInWordsError: the words do not say exactly what the schema says.
     """
-    shape = Shape(root=foreign.root, classes=foreign.classes, formats_are_types=formats_are_types)
+    shape = ClauseSource(root=foreign.root, classes=foreign.classes, formats_are_types=formats_are_types)
     if not foreign.is_exact:
-        shape = replace(_with_leaves(foreign, class_name), formats_are_types=formats_are_types)
+        shape = replace(_with_kept_schemas(foreign, class_name), formats_are_types=formats_are_types)
     return types.write(_with_good_examples(shape), class_name)
 
 
-def required_defaults(schema: Node) -> Iterator[Loss]:
+def required_defaults(schema: Node) -> Iterator[LostKeyword]:
     """Yield the defaults of required properties, which say nothing and which words cannot hold."""
     waiting: list[tuple[Any, str]] = [(schema, "")]
     while waiting:
@@ -65,7 +67,7 @@ def required_defaults(schema: Node) -> Iterator[Loss]:
             for key, property_ in properties.items():
                 if key in required and isinstance(property_, dict) and _loses_default(property_):
                     place = f"{pointer}/properties/{_escaped(key)}/default"
-                    yield Loss(pointer=place, message=f"default of the required {key!r} is left out")
+                    yield LostKeyword(pointer=place, message=f"default of the required {key!r} is left out")
 
 
 def _loses_default(property_: Node) -> bool:
@@ -75,7 +77,7 @@ def _loses_default(property_: Node) -> bool:
     )
 
 
-def _with_leaves(foreign: Foreign, class_name: str) -> Shape:
+def _with_kept_schemas(foreign: Foreign, class_name: str) -> ClauseSource:
     """Return the shape of a schema that Python types do not hold, where that is due to a few properties.
 
     Those properties stand as they are, beside words for all others.
@@ -85,11 +87,11 @@ def _with_leaves(foreign: Foreign, class_name: str) -> Shape:
     others = CONSTRAINTS.intersection(schema) - _APART
     are_apart = not others and schema.get("additionalProperties", True) in (True, False, {})
     if target(foreign.root) is None or not isinstance(properties, dict) or not are_apart:
-        raise NotInWordsError(_INEXACT)
+        raise NotExpressibleError(_INEXACT)
     beside: Node = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
     referring = {key for key, property_ in properties.items() if _refers(property_)}
     if len(referring) * _size(beside) > _MOST_READ:
-        raise NotInWordsError("its properties are too many to read one by one")
+        raise NotExpressibleError("its properties are too many to read one by one")
     leaves: dict[str, Node] = {}
     flags: dict[str, Node] = {}
     rest: dict[str, Node] = {}
@@ -104,19 +106,19 @@ def _with_leaves(foreign: Foreign, class_name: str) -> Shape:
                 flags[key] = {word: True for word in _FLAGS if property_.get(word) is True}
                 classes, is_exact, property_ = found, True, plain
         if not classes:  # it refers to what stands elsewhere, which may become a leaf
-            raise NotInWordsError(_INEXACT)
+            raise NotExpressibleError(_INEXACT)
         rest[key] = property_
         if not is_exact and isinstance(property_, dict):
             said = notes(classes[class_name]["properties"][key])
             leaves[key] = {**as_written(property_), **said}
             rest[key] = said
-            leaf(leaves[key])
+            schema_clause(leaves[key])
     classes, is_exact = _read({**schema, "properties": rest}, class_name)
     if not (leaves or any(flags.values())) or not is_exact:
-        raise NotInWordsError(_INEXACT)
+        raise NotExpressibleError(_INEXACT)
     for key, node in classes[class_name]["properties"].items():
         node.update(flags[key])
-    return Shape(root=foreign.root, classes=classes, as_written=leaves)
+    return ClauseSource(root=foreign.root, classes=classes, as_written=leaves)
 
 
 def _without_flags(property_: Node, node: Node) -> Node:
@@ -151,7 +153,7 @@ def values_in(value: object) -> Iterator[object]:
         waiting += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
 
 
-def _with_good_examples(shape: Shape) -> Shape:
+def _with_good_examples(shape: ClauseSource) -> ClauseSource:
     """Return the shape without the examples that do not fit where they stand."""
     root = target(shape.root)
     asked: dict[str, Node] = {}
@@ -193,15 +195,15 @@ def _read(schema: Node, name: str) -> tuple[Classes, bool]:
     return (found.classes, found.is_exact) if found else ({}, False)
 
 
-def root_leaf(foreign: Foreign) -> Any:
+def root_schema_clause(foreign: Foreign) -> Any:
     """Return the word for a schema that is small and holds no objects, such as a result that is a string.
 
     Raises:
         NotInWordsError: it is neither.
     """
     if target(foreign.root) is not None:
-        raise NotInWordsError("it is an object")
-    return leaf(foreign.schema)
+        raise NotExpressibleError("it is an object")
+    return schema_clause(foreign.schema)
 
 
 def _escaped(key: str) -> str:

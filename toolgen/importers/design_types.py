@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from .clauses import ClauseSource, NamedType, WrittenClauses, plan_types, write_clauses
+from .clauses_limits import NotExpressibleError
 from .design_names import Names, is_type_name
-from .words import NamedType, Shape, Written, plan, write
-from .words_limits import NotInWordsError
 
 
 class TypeTable:
@@ -18,7 +18,7 @@ class TypeTable:
     def types(self) -> tuple[NamedType, ...]:
         return tuple(self._types.values())
 
-    def write(self, shape: Shape, class_name: str) -> Written:
+    def write(self, shape: ClauseSource, class_name: str) -> WrittenClauses:
         """Return the words of a shape; its types are added, or are those of another tool that are the same.
 
         A type is called what its schema calls it, or else what generated code would call it.
@@ -26,26 +26,28 @@ class TypeTable:
         Raises:
             NotInWordsError: the words cannot say it, or its names cannot stand beside the others.
         """
-        planned = plan(shape)
+        planned = plan_types(shape)
         short = {name: name.removeprefix(class_name) for name in planned.order}
         names = {
-            name: text if is_type_name(text) else _long(name, class_name) for name, text in short.items()
+            name: text if is_type_name(text) else _qualified_name(name, class_name)
+            for name, text in short.items()
         }
         for _ in range(len(names) + 2):
-            written = write(shape, planned, class_name, names)
+            written = write_clauses(shape, planned, class_name, names)
             clashing = self._clashing(written)
             if not clashing:
                 self._add(written)
                 return written
             longer = {
-                name: _long(name, class_name) if names[name] in clashing else names[name] for name in names
+                name: _qualified_name(name, class_name) if names[name] in clashing else names[name]
+                for name in names
             }
             if longer == names:
                 break
             names = longer
-        raise NotInWordsError("its classes have the names of others")
+        raise NotExpressibleError("its classes have the names of others")
 
-    def _clashing(self, written: Written) -> set[str]:
+    def _clashing(self, written: WrittenClauses) -> set[str]:
         """Return the types whose names, or whose classes' names, are taken by something else."""
         seen: set[str] = set(written.claims)
         clashing = set() if self._names.are_free(written.claims) else {""}
@@ -62,7 +64,7 @@ class TypeTable:
         known = self._types.get(type_.name)
         return known is not None and known.text.flat == type_.text.flat
 
-    def _add(self, written: Written) -> None:
+    def _add(self, written: WrittenClauses) -> None:
         self._names.take(written.claims)
         for type_ in written.types:
             if not self._is_known(type_):
@@ -70,6 +72,6 @@ class TypeTable:
                 self._names.take(type_.claims)
 
 
-def _long(name: str, class_name: str) -> str:
+def _qualified_name(name: str, class_name: str) -> str:
     """Return the name of a type that says which tool it belongs to."""
     return f"{class_name}Value" if name == class_name else name

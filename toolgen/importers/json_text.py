@@ -23,7 +23,7 @@ _TOKENS: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[{]|[\]}]'
 that no character is looked at twice."""
 
 
-class _Doubled(dict[str, object]):
+class _DuplicateKeys(dict[str, object]):
     """An object of which some keys stand twice."""
 
     __slots__ = ("keys_twice",)
@@ -46,12 +46,12 @@ def read_json(text: str) -> tuple[object, list[str]]:
         if len(entries) == len(pairs):
             return entries
         seen_twice = True
-        doubled = _Doubled(entries)
+        doubled = _DuplicateKeys(entries)
         times = Counter(key for key, _ in pairs)
         doubled.keys_twice = [key for key in entries if times[key] > 1]
         return doubled
 
-    shallow = _shallow(text)
+    shallow = _cut_below_deepest(text)
     try:
         try:
             value: object = json.loads(shallow, object_pairs_hook=object_of, parse_constant=_refuse)
@@ -65,7 +65,7 @@ def read_json(text: str) -> tuple[object, list[str]]:
         raise ValueError(f"{error.msg} at line {error.lineno}, column {error.colno}") from error
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
-    return value, list(_twice(value)) if seen_twice else []
+    return value, list(_duplicate_pointers(value)) if seen_twice else []
 
 
 def _integer(digits: str) -> int | float:
@@ -79,7 +79,7 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no number of JSON")
 
 
-def _shallow(text: str) -> str:
+def _cut_below_deepest(text: str) -> str:
     """Return the text with everything below the deepest level replaced by `TOO_DEEP`; lines stay lines."""
     depth, cut_from, end = 0, 0, 0
     pieces: list[str] = []
@@ -100,13 +100,13 @@ def _shallow(text: str) -> str:
     return "".join([*pieces, text[end:]]) if pieces else text
 
 
-def _twice(value: object) -> Iterator[str]:
+def _duplicate_pointers(value: object) -> Iterator[str]:
     waiting: list[tuple[object, Place]] = [(value, Place())]
     while waiting:
         part, place = waiting.pop()
         if place.length > LONGEST_POINTER:
             continue  # what stands there cannot be imported
-        if isinstance(part, _Doubled):
+        if isinstance(part, _DuplicateKeys):
             yield from (below(place, key).pointer for key in part.keys_twice)
         if isinstance(part, dict):
             waiting += [(child, below(place, key)) for key, child in part.items()]

@@ -174,7 +174,7 @@ def _arguments(operation: _Operation, findings: list[Finding]) -> dict[str, obje
                 pointer, f"two parameters would be called {key!r}", hint="rename one of the two"
             )
         schema, schema_pointer = _parameter_schema(parameter, pointer)
-        described = _described(schemas.translated(schema, schema_pointer), parameter)
+        described = _with_parameter_facts(schemas.translated(schema, schema_pointer), parameter)
         properties[key] = described
         if parameter.get("required") is True or place == "path":
             required.append(key)
@@ -217,7 +217,7 @@ def _parameter_schema(parameter: dict[str, object], pointer: str) -> tuple[objec
     return parameter.get("schema", {}), joined(pointer, "schema")
 
 
-def _described(schema: object, parameter: dict[str, object]) -> object:
+def _with_parameter_facts(schema: object, parameter: dict[str, object]) -> object:
     """Return the schema of a parameter with what the parameter itself says about it."""
     if schema is True:
         schema = {}
@@ -242,7 +242,7 @@ def _body(operation: _Operation, schemas: Schemas, findings: list[Finding]) -> t
     is_required = body.get("required") is True
     content = body.get("content")
     content = content if isinstance(content, dict) else {}
-    media_type = _chosen(content, with_forms=True)
+    media_type = _preferred_media_type(content, with_forms=True)
     if media_type is None:
         listed = ", ".join(content) or "nothing"
         message = f"the body is {listed}; only JSON and forms can be arguments"
@@ -251,7 +251,7 @@ def _body(operation: _Operation, schemas: Schemas, findings: list[Finding]) -> t
         findings.append(finding_at(codes.LEFT_OUT, pointer, message, tool=operation.name))
         return None
     schema, schema_pointer = _media_schema(operation, content, pointer, media_type)
-    described = _described(
+    described = _with_parameter_facts(
         schemas.translated(schema, schema_pointer), {"description": body.get("description")}
     )
     return described, is_required
@@ -270,7 +270,10 @@ def _result(operation: _Operation, findings: list[Finding]) -> tuple[object, str
         try:
             response, pointer = followed(operation.components.document, responses[code], place)
             content = response.get("content")
-            if not isinstance(content, dict) or (media_type := _chosen(content, with_forms=False)) is None:
+            if (
+                not isinstance(content, dict)
+                or (media_type := _preferred_media_type(content, with_forms=False)) is None
+            ):
                 continue
             schema, pointer = _media_schema(operation, content, pointer, media_type)
             schemas = operation.schemas()
@@ -298,7 +301,7 @@ def _media_schema(
     return media.get("schema", {}), joined(pointer, "schema")
 
 
-def _chosen(content: dict[str, object], *, with_forms: bool) -> str | None:
+def _preferred_media_type(content: dict[str, object], *, with_forms: bool) -> str | None:
     """Return the media type to use: JSON, then what is built on it (RFC 6839), then forms."""
     plain = {media_type: media_type.partition(";")[0].strip().lower() for media_type in content}
     suited = [key for key, plain_type in plain.items() if plain_type == "application/json"]

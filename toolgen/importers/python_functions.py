@@ -21,7 +21,7 @@ from .records import collected
 from .tool import ImportedTool, Source
 
 
-class _Plain(GenerateJsonSchema):
+class _UntitledSchema(GenerateJsonSchema):
     """Writes no titles that only repeat names."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
@@ -55,7 +55,7 @@ def _tool(function: Callable[..., object]) -> Iterator[ImportedTool | Finding]:
         result = None
     yield ImportedTool(
         name=name,
-        description=read.said.description,
+        description=read.docstring.description,
         arguments=arguments,
         result=result,
         formats_are_types=True,
@@ -106,8 +106,8 @@ def _result(tool: str, function: Function) -> dict[str, Any] | Finding | None:
     if isinstance(schema, str):
         message = f"the type of the result has no JSON Schema: {schema}; the tool gets no result"
         return finding_at(codes.LEFT_OUT, "/return", message, hint="use a plainer type", tool=tool)
-    if function.said.result and "$ref" not in schema:
-        schema.setdefault("description", function.said.result)
+    if function.docstring.result and "$ref" not in schema:
+        schema.setdefault("description", function.docstring.result)
     return schema
 
 
@@ -116,7 +116,7 @@ def _schema(type_: Any, mode: JsonSchemaMode) -> dict[str, Any] | str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a default that JSON cannot hold is left out
         try:
-            return TypeAdapter(readable(type_)).json_schema(mode=mode, schema_generator=_Plain)
+            return TypeAdapter(readable(type_)).json_schema(mode=mode, schema_generator=_UntitledSchema)
         except (PydanticSchemaGenerationError, PydanticUserError) as error:
             return error.message.splitlines()[0].split(". ")[0].rstrip(".")
         except (TypeError, ValueError, AttributeError, NameError, RecursionError) as error:

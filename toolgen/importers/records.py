@@ -75,7 +75,7 @@ def read_record(record: object, pointer: str, keys: Keys) -> Iterator[ImportedTo
         hint = f"add {' or '.join(map(repr, keys.arguments))}"
         yield finding_at(codes.NO_SCHEMA, pointer, message, hint=hint, tool=name)
         return
-    yield from _not_taken(record, name, pointer)
+    yield from _ignored_keys(record, name, pointer)
     yield ImportedTool(
         name=name,
         description=_text(record.get("description")),
@@ -113,7 +113,7 @@ def _annotations(record: Mapping[str, object]) -> Iterator[tuple[str, bool]]:
             yield _HINTS[hint], value
 
 
-def _not_taken(record: Mapping[str, object], name: str, pointer: str) -> Iterator[Finding]:
+def _ignored_keys(record: Mapping[str, object], name: str, pointer: str) -> Iterator[Finding]:
     for key in ("description", "title"):
         if not isinstance(record.get(key), (str, type(None))):
             message = f"the {key} is {a_kind(record[key])}; it is left out"

@@ -54,13 +54,15 @@ def read_document(file: Path, *, yaml: bool = False) -> Document:
     if suffix in _LINES:
         return _lines(file, text)
     if yaml and suffix in _YAML:
-        return _clean(Document(name=file.stem, value=read_yaml(text, str(file))))
+        return _drop_unsupported(Document(name=file.stem, value=read_yaml(text, str(file))))
     try:
         value, doubled = read_json(text)
     except ValueError as error:
         hint = "only openapi reads YAML; convert the file" if suffix in _YAML else "correct the file"
         raise ToolgenError(f"{file} is not JSON: {error}", hint=hint) from error
-    return _clean(Document(name=file.stem, value=value, findings=tuple(_doubled(doubled))))
+    return _drop_unsupported(
+        Document(name=file.stem, value=value, findings=tuple(_duplicate_key_finding(doubled)))
+    )
 
 
 def attributed(source: Source, document: Document) -> Source:
@@ -130,20 +132,20 @@ def _lines(file: Path, text: str) -> Document:
                 message = f"line {number} is not JSON: {error}"
                 findings.append(finding_at(codes.BAD_VALUE, "", message, hint="correct the line"))
                 continue
-            findings += _doubled([joined("", len(values)) + pointer for pointer in doubled])
+            findings += _duplicate_key_finding([joined("", len(values)) + pointer for pointer in doubled])
             values.append(value)
     if findings and not values:
         raise ToolgenError(f"{file} is not JSON Lines: {findings[0].message}", hint="write one value a line")
-    return _clean(Document(name=file.stem, value=values, findings=tuple(findings)))
+    return _drop_unsupported(Document(name=file.stem, value=values, findings=tuple(findings)))
 
 
-def _doubled(pointers: list[str]) -> Iterator[Finding]:
+def _duplicate_key_finding(pointers: list[str]) -> Iterator[Finding]:
     for pointer in pointers:
         message = "the key stands twice in one object; the last one counts"
         yield finding_at(codes.DUPLICATE_KEY, pointer, message, hint="remove one of the two")
 
 
-def _clean(document: Document) -> Document:
+def _drop_unsupported(document: Document) -> Document:
     """Return the document without what no later stage can hold, and with what that was."""
     findings: list[Finding] = list(document.findings)
     root = {"": document.value}
@@ -163,8 +165,8 @@ def _clean(document: Document) -> Document:
             inner = place if container is root else below(place, key)
             if isinstance(value, (dict, list)) and inner.length <= LONGEST_POINTER:
                 deeper.append((value, inner))
-            elif not _is_held(value):
-                better.append((key, _held(value, inner, findings)))
+            elif not _is_supported(value):
+                better.append((key, _supported_value(value, inner, findings)))
         waiting.extend(reversed(deeper))
         for key, value in better:
             container[key] = value  # type: ignore[index]  # a key of this container
@@ -174,7 +176,7 @@ def _clean(document: Document) -> Document:
     return replace(document, value=root[""], findings=tuple(findings))
 
 
-def _is_held(value: object) -> bool:
+def _is_supported(value: object) -> bool:
     if isinstance(value, str):
         return value != TOO_DEEP and _is_text(value)
     if isinstance(value, (dict, list)):
@@ -182,11 +184,11 @@ def _is_held(value: object) -> bool:
     return not isinstance(value, float) or math.isfinite(value)
 
 
-def _held(value: object, place: Place, findings: list[Finding]) -> Json:
+def _supported_value(value: object, place: Place, findings: list[Finding]) -> Json:
     """Return what stands in the place of a value that cannot be held."""
     match value:
         case str() if value != TOO_DEEP:
-            findings.append(_half(place.pointer))
+            findings.append(_has_surrogate(place.pointer))
             return _whole(value)
         case str():
             message, hint = _TOO_DEEP, "make it flatter"
@@ -205,7 +207,7 @@ def _clean_keys(container: dict[str, object], place: Place, findings: list[Findi
     container.clear()
     for key, value in entries:
         if not _is_text(key):
-            findings.append(_half(place.pointer))
+            findings.append(_has_surrogate(place.pointer))
         container[_whole(key)] = value
 
 
@@ -217,6 +219,6 @@ def _whole(text: str) -> str:
     return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
 
 
-def _half(place: str) -> Finding:
+def _has_surrogate(place: str) -> Finding:
     message = "a text holds half of a character (a lone UTF-16 surrogate); it becomes U+FFFD"
     return finding_at(codes.BAD_TEXT, _whole(place), message, hint="correct the text")

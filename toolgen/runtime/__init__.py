@@ -20,10 +20,10 @@ from toolgen.shapes.foreign.model import Foreign, SchemaModel
 from toolgen.shapes.issues import FieldIssue
 
 from .call.bridge import CallEndedError
-from .call.entry import Interceptor
 from .call.hooks import Abort, Answer, Continue, Deny, Hook, Verdict
 from .call.methods import ToolMethod, tool_method
 from .call.policy import Allow, Ask, Decision, Policy
+from .call.registered_tool import Interceptor
 from .call.trace import Trace, TraceStep
 from .calls import CallBuilder, CallMeta, SeenBounds, ToolCall
 from .codec import CheckedCodec, Codec, CodecModule, SchemaCodec
@@ -41,7 +41,7 @@ from .errors import (
 )
 from .lazy import LazyModule, lazy_attribute
 from .native import NativeTool
-from .presence import given
+from .present_fields import present_fields
 from .results import (
     Actions,
     Artifact,
@@ -162,10 +162,10 @@ __all__ = [
     "Verdict",
     "allow_tools",
     "filter_toolset",
-    "given",
     "in_thread",
     "lazy_attribute",
     "prefixed",
+    "present_fields",
     "printable",
     "printable_lines",
     "tool_method",

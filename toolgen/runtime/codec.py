@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 from pydantic_core import PydanticSerializationError, SchemaValidator, ValidationError, from_json
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.limits import DEFAULT_LIMITS, Limits, excess_of
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits, exceeded_limit
 from toolgen.contract.names import CATALOG
-from toolgen.shapes.design.issues import Reader
+from toolgen.shapes.design.issues import IssueReader
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.foreign.issues import AMBIGUOUS, ForeignReader, read
 from toolgen.shapes.foreign.model import exact_adapter
 from toolgen.shapes.issues import COUNTLESS, LONGEST_KEY, MOST_ERRORS, FieldIssue, Findings
-from toolgen.shapes.union_guard import AmbiguousError, guarded, within_budget
+from toolgen.shapes.union_guard import AmbiguousError, discriminate_unions, within_budget
 from toolgen.shapes.values import plain
 
 from .errors import MalformedResultError, ToolValidationError
@@ -63,7 +63,7 @@ class Codec(Generic[T]):
         # Each binds the codec and gives way: importing a toolset builds no validator.
         self._validate: Callable[..., T] = self._first_validate
         self._dump: Callable[..., bytes] = self._first_dump
-        self._reader: Reader | None = None
+        self._reader: IssueReader | None = None
         self._rules: Rules | None = None
 
     @property
@@ -90,7 +90,7 @@ class Codec(Generic[T]):
     def _guarded(self, validator: SchemaValidator, core: Any) -> Callable[..., T]:
         """Return the validator's function, or one whose work does not multiply with alternatives."""
         has_unions = '"oneOf"' in self.schema_json or '"anyOf"' in self.schema_json
-        core = guarded(core) if has_unions else None
+        core = discriminate_unions(core) if has_unions else None
         if core is None:
             return validator.validate_json
         return within_budget(SchemaValidator(core, _use_prebuilt=False).validate_json)
@@ -116,16 +116,16 @@ class Codec(Generic[T]):
                 issues, at most one per value and one per key of a map, and the number of the others.
         """
         if not isinstance(data, (bytes, str)):
-            data = document(data)
+            data = json_document(data)
         if len(data) > limits.small_bytes:
-            _refuse_excess(data, limits)
+            _check_limits(data, limits)
         try:
             return self._validate(data, by_alias=True, by_name=False)
         except ValidationError as error:
             findings = self._findings(error, data, limits.issues)
         except AmbiguousError:
             findings = _AMBIGUOUS
-        raise _refusal(findings if len(data) <= LONGEST_KEY else findings.shortened())
+        raise _validation_error(findings if len(data) <= LONGEST_KEY else findings.shortened())
 
     def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
         """Return what is wrong with a document, at most so many issues of it."""
@@ -135,10 +135,10 @@ class Codec(Generic[T]):
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
         if self._reader is None:
-            self._reader = Reader(self.schema)
+            self._reader = IssueReader(self.schema)
         return read(self._reader, errors, most)
 
-    def _broken_rules(self, parsed: Any, most: int) -> Findings:
+    def _rule_issues(self, parsed: Any, most: int) -> Findings:
         """Return what the schema says of a document that its types accept."""
         if self._rules is None:
             self._rules = _rules_class(self.name)(self.schema)
@@ -171,14 +171,14 @@ class CheckedCodec(Codec[T]):
 
     def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
         value = super().decode(data, limits)
-        findings = self._broken_rules(from_json(super().encode(value)), limits.issues)
+        findings = self._rule_issues(from_json(super().encode(value)), limits.issues)
         if findings.issues:
-            raise _refusal(findings.shortened())
+            raise _validation_error(findings.shortened())
         return value
 
     def encode(self, value: T) -> bytes:
         written = super().encode(value)
-        _hold(self.name, self._broken_rules(from_json(written), _MOST_SHOWN))
+        _hold(self.name, self._rule_issues(from_json(written), _MOST_SHOWN))
         return written
 
 
@@ -217,10 +217,10 @@ class SchemaCodec(Codec[T]):
 
     def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
         if not isinstance(data, (bytes, str)):
-            data = document(data)
+            data = json_document(data)
         value = super().decode(data, limits)
-        if not self.is_exact and (findings := self._broken(data, limits.issues)).issues:
-            raise _refusal(findings.shortened())
+        if not self.is_exact and (findings := self._schema_issues(data, limits.issues)).issues:
+            raise _validation_error(findings.shortened())
         return value
 
     def encode(self, value: T) -> bytes:
@@ -237,23 +237,23 @@ class SchemaCodec(Codec[T]):
         except PydanticSerializationError as error:
             raise MalformedResultError(f"{self.name} does not encode: {error}") from error
         if not self.is_exact:
-            _hold(self.name, self._broken(written, _MOST_SHOWN))
+            _hold(self.name, self._schema_issues(written, _MOST_SHOWN))
         return written
 
     def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
         """Return what the schema says, or the types where they say more."""
-        broken = Findings(issues=()) if self.is_exact else self._broken(data, most)
+        broken = Findings(issues=()) if self.is_exact else self._schema_issues(data, most)
         if broken.issues and broken.is_counted:
             return broken
         return super()._findings(error, data, most)
 
-    def _broken(self, data: bytes | str, most: int) -> Findings:
+    def _schema_issues(self, data: bytes | str, most: int) -> Findings:
         """Return what the schema says of a document; nothing when it is no JSON."""
         try:
             parsed = from_json(data, allow_inf_nan=False)
         except (ValueError, TypeError):  # the latter where a text holds lone surrogates
             return Findings(issues=())
-        return self._broken_rules(parsed, most)
+        return self._rule_issues(parsed, most)
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
         if self._foreign is None:
@@ -313,29 +313,31 @@ def _of_class(model: type[T], value: object) -> T:
 
 def _hold(name: str, findings: Findings) -> None:
     if findings.issues:
-        raise MalformedResultError(f"{name} does not fit its schema: {_refusal(findings.shortened())}")
+        raise MalformedResultError(
+            f"{name} does not fit its schema: {_validation_error(findings.shortened())}"
+        )
 
 
 _AMBIGUOUS: Final = Findings(issues=(AMBIGUOUS,))
 
 
-def _refusal(findings: Findings) -> ToolValidationError:
+def _validation_error(findings: Findings) -> ToolValidationError:
     """Return the error of a document that does not fit."""
     return ToolValidationError(findings.issues, findings.more, is_counted=findings.is_counted)
 
 
-def _refuse_excess(data: bytes | str, limits: Limits) -> None:
+def _check_limits(data: bytes | str, limits: Limits) -> None:
     """Raise where a document exceeds a limit.
 
     Raises:
         ToolValidationError: it does, and was not decoded.
     """
-    if (excess := excess_of(data, limits)) is not None:
+    if (excess := exceeded_limit(data, limits)) is not None:
         issue = FieldIssue(keys=(), constraint="invalid_length", message=excess.message, limit=excess.limit)
         raise ToolValidationError((issue,))
 
 
-def document(data: Mapping[str, object]) -> bytes:
+def json_document(data: Mapping[str, object]) -> bytes:
     """Return Python values as the document that a model would have sent.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from toolgen.contract.json_value import Json
 
 from .calls import CallMeta
-from .events.progress import check_told, progress_of
+from .events.progress import check_progress, progress_json
 from .results import Actions
 from .values import Key, Values
 
@@ -27,7 +27,7 @@ STATE: Final[Key[State]] = Key("state")
 ARTIFACTS: Final[Key[Artifacts]] = Key("artifacts")
 
 
-class Shared(Protocol):
+class BatchScope(Protocol):
     """What a context has of the calls that were made together: `batch.Batch`."""
 
     touched: list[ToolContext]
@@ -68,7 +68,7 @@ class ToolContext:
         meta: CallMeta,
         tool: str,
         spec: ToolSpec[Any, Any] | None = None,
-        batch: Shared | None = None,
+        batch: BatchScope | None = None,
     ) -> None:
         self.meta = meta
         self.tool = tool
@@ -126,9 +126,9 @@ class ToolContext:
         Raises:
             MalformedResultError: one of them does not fit, whether or not somebody listens.
         """
-        check_told(fraction, message)
+        check_progress(fraction, message)
         if value is not None and self.spec is not None:
-            value = progress_of(self.spec, value)
+            value = progress_json(self.spec, value)
         if self.report is not None:
             self.report(fraction=fraction, message=message, value=value)
 
@@ -138,7 +138,7 @@ class ToolContext:
         Raises:
             MalformedResultError: it is no text.
         """
-        check_told(None, text)
+        check_progress(None, text)
         if self.report is not None:
             self.report(text=text)
 
@@ -194,7 +194,7 @@ class ToolContext:
             self._batch.touched.append(self)
 
 
-def resume(context: ToolContext, resumption: Resumption) -> None:
+def set_resumption(context: ToolContext, resumption: Resumption) -> None:
     """Give the call what was answered to it."""
     context.answer = resumption.answer
     context._resumption = resumption

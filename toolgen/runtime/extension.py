@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from .call.ending import unanswered
-from .call.entry import Entry
+from .call.ending import failed_call_result
 from .call.failures import Arguments
-from .call.host import Host
+from .call.registered_tool import RegisteredTool
+from .call.services import RuntimeServices
 from .calls import CallMeta
 from .engine import RunStatus
 from .errors import RegistrationError
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Interior:
+class ExtensionServices:
     """What a runtime shares with what stands on it."""
 
-    host: Host
+    host: RuntimeServices
     registry: Registry
     events: Events | None
     entry_of: FindTool
@@ -45,13 +45,13 @@ class Extension(Protocol):
         """End, before the toolsets of the runtime are closed."""
         ...
 
-    async def delegated(
+    async def run_delegated(
         self,
-        entry: Entry,
+        entry: RegisteredTool,
         arguments: Arguments,
         delegated: Delegated,
         meta: CallMeta,
-        host: Host,
+        host: RuntimeServices,
         run_id: str,
     ) -> ToolResult:
         """Return the result of a call that an agent has to answer.
@@ -60,7 +60,7 @@ class Extension(Protocol):
         """
         ...
 
-    async def entry_of(self, frozen: FrozenCall, run_id: str) -> Entry | None:
+    async def find_tool(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
         """Return the tool of a call that waits in a run, as the run would call it now; None without one."""
         ...
 
@@ -80,7 +80,7 @@ class Extension(Protocol):
 class ExtensionPoint:
     """Where an extension stands on a runtime; without one no agent answers, and no run has seen a tool."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: RuntimeServices) -> None:
         self._host = host
         self.extension: Extension | None = None
 
@@ -109,28 +109,28 @@ class ExtensionPoint:
         if self.extension is not None:
             await self.extension.close()
 
-    async def delegated(
+    async def run_delegated(
         self,
-        entry: Entry,
+        entry: RegisteredTool,
         arguments: Arguments,
         delegated: Delegated,
         meta: CallMeta,
-        host: Host | None = None,
+        host: RuntimeServices | None = None,
         run_id: str = "",
     ) -> ToolResult:
         """Return the result of a call that an agent has to answer; an error where no agent is there."""
         host = host or self._host
         if self.extension is not None:
-            return await self.extension.delegated(entry, arguments, delegated, meta, host, run_id)
+            return await self.extension.run_delegated(entry, arguments, delegated, meta, host, run_id)
         error = RegistrationError(
             f"agent {delegated.agent!r} is not registered",
             hint="call the generated `register` of its package",
         )
-        return unanswered(entry.spec, error, meta, host)
+        return failed_call_result(entry.spec, error, meta, host)
 
-    async def entry_of(self, frozen: FrozenCall, run_id: str) -> Entry | None:
+    async def find_tool(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
         """Return the tool of a call that waits in a run of the extension, as it is now; None without one."""
-        return None if self.extension is None else await self.extension.entry_of(frozen, run_id)
+        return None if self.extension is None else await self.extension.find_tool(frozen, run_id)
 
     def status_of(self, status: RunStatus) -> RunStatus:
         """Return a status of the engine as clients of the run see it."""

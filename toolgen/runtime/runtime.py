@@ -9,37 +9,37 @@ from typing import TYPE_CHECKING, Any, Self
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
-from .call.artifact_refs import stored
+from .call.artifact_refs import load_artifact
 from .call.batch import Batch
 from .call.dispatch import dispatch
-from .call.ending import unknown
-from .call.entry import Entry, Interceptor
+from .call.ending import unknown_tool_result
 from .call.execution import Execution
 from .call.failures import Arguments
 from .call.frame import Frame
 from .call.hooks import Hook
-from .call.host import Host, reports_of
+from .call.parallel_calls import gather_results
 from .call.policy import Policy
-from .call.together import results_of
+from .call.registered_tool import Interceptor, RegisteredTool
+from .call.services import RuntimeServices, call_reporter_for
 from .call.trace import Trace
 from .calls import NO_META, CallMeta, ToolCall
 from .errors import UnknownToolError
-from .extension import Extension, ExtensionPoint, Interior
+from .extension import Extension, ExtensionPoint, ExtensionServices
 from .resolution import Resolution, ResolveError
 from .results import Suspended, ToolResult
 from .specs import ToolSpec
 from .toolsets.dynamic import DynamicToolset, OnError, ReadonlyContext, StaticToolset
-from .toolsets.registration import ToolsetRegistration, surroundings
+from .toolsets.registration import ToolsetRegistration, runtime_options
 from .toolsets.registry import Registry
-from .toolsets.resolution import Toolsets
 from .toolsets.snapshot import Snapshot
+from .toolsets.toolsets import Toolsets
 from .values import Values
-from .waiting.answering import Answering
-from .waiting.answers import cancellation
-from .waiting.direct import DirectWaits
+from .waiting.answers import cancel_answer
 from .waiting.options import WAIT_OPTIONS, WaitOptions, refuse_store
+from .waiting.suspension_service import SuspensionService
 from .waiting.tools import WaitingTools
-from .waiting.waits import Waits
+from .waiting.wait_registry import WaitRegistry
+from .waiting.waiting_runs import WaitingRuns
 
 if TYPE_CHECKING:
     from .capabilities import Capability, StoredArtifact
@@ -102,11 +102,11 @@ class Runtime:
             RegistrationError: something is no interceptor or no hook, or two capabilities have one name.
         """
         refuse_store(suspensions)
-        around = surroundings(
+        around = runtime_options(
             interceptors, hooks, capabilities, has_policy=policy is not None, timeout=tool_timeout
         )
         self._hook_tools = around.hook_tools
-        self._host = Host(
+        self._host = RuntimeServices(
             execution=Execution(
                 max_parallel=max_parallel,
                 max_threads=max_threads,
@@ -114,11 +114,11 @@ class Runtime:
                 max_retries=max_retries,
                 timeout=tool_timeout,
             ),
-            reports=reports_of(events, limits),
+            reports=call_reporter_for(events, limits),
             spans=spans,
             capabilities=around.capabilities,
             policy=policy,
-            waits=None if engine is None else Waits(engine, waiting, secret),
+            waits=None if engine is None else WaitRegistry(engine, waiting, secret),
             is_interactive=is_interactive,
             limits=limits,
             stage_timeout=stage_timeout,
@@ -128,11 +128,11 @@ class Runtime:
         self._directory = self._registry.directory
         self._extension = ExtensionPoint(self._host)
         self._engine, self._events = engine, events
-        self._tools = WaitingTools(self, self._directory, self._toolsets, self._extension.entry_of)
-        self._answering = Answering(self._host, self._tools)
+        self._tools = WaitingTools(self, self._directory, self._toolsets, self._extension.find_tool)
+        self._suspensions = SuspensionService(self._host, self._tools)
         self._direct = None
         if engine is not None:
-            self._direct = DirectWaits(self._host, self._tools, self._extension.delegated, events)
+            self._direct = WaitingRuns(self._host, self._tools, self._extension.run_delegated, events)
 
     def register(self, registration: ToolsetRegistration | StaticToolset) -> None:
         """Add a toolset; all of it or, when something does not fit, nothing.
@@ -173,7 +173,7 @@ class Runtime:
                 tool that its toolset does not list.
             RegistrationError: as `call`.
         """
-        self._hook_tools.settle()
+        self._hook_tools.require_all_known()
         return await self._toolsets.snapshot(self, context or ReadonlyContext(), previous)
 
     async def call(
@@ -196,12 +196,12 @@ class Runtime:
             RegistrationError: a hook names a tool that is not there; no call is served then.
         """
         if not self._hook_tools.is_settled:
-            self._hook_tools.settle()
+            self._hook_tools.require_all_known()
         batch = Batch(self._host.capabilities, values)
         directory = self._directory if within is None else within.directory
         entry = directory.find(tool)
         if entry is None:
-            result = unknown(directory, tool, meta, self._host)
+            result = unknown_tool_result(directory, tool, meta, self._host)
         else:
             result = await dispatch(Frame(entry, arguments, meta, batch, self._host, trace))
             if result.delegated is not None or result.frozen is not None:
@@ -220,10 +220,10 @@ class Runtime:
         Raises:
             RegistrationError: as `call`.
         """
-        self._hook_tools.settle()
+        self._hook_tools.require_all_known()
         directory = self._directory if within is None else within.directory
         batch = Batch(self._host.capabilities, values)
-        return await results_of(calls, directory, batch, self._host, self._later)
+        return await gather_results(calls, directory, batch, self._host, self._later)
 
     async def deliver(
         self,
@@ -252,8 +252,8 @@ class Runtime:
             SuspensionError: the token or the answer is not good; its class says why, and nothing ran.
             RegistrationError: as `call`.
         """
-        self._hook_tools.settle()
-        return await self._answering.deliver(
+        self._hook_tools.require_all_known()
+        return await self._suspensions.deliver(
             token, answer, session_id=session_id, by=by, wait_s=wait_s, within=within
         )
 
@@ -274,7 +274,7 @@ class Runtime:
         Raises:
             SuspensionError: as `deliver`; it was answered, or its time is over, or nothing waits.
         """
-        return await self.deliver(token, cancellation(reason), session_id=session_id, by=by, wait_s=wait_s)
+        return await self.deliver(token, cancel_answer(reason), session_id=session_id, by=by, wait_s=wait_s)
 
     async def progress(
         self, token: str, fraction: float | None = None, message: str = "", value: Any = None
@@ -287,7 +287,7 @@ class Runtime:
             SuspensionError: nothing is pending under the token, or the tool is not here (`MissingToolError`).
             MalformedResultError: the fraction, the message or the value does not fit.
         """
-        await self._answering.progress(token, fraction, message, value)
+        await self._suspensions.progress(token, fraction, message, value)
 
     async def suspension(self, token: str, *, session_id: str | None = None) -> Suspended:
         """Return what a token answers, so that a person sees all of it before; answered or not.
@@ -295,7 +295,7 @@ class Runtime:
         Raises:
             SuspensionError: nothing waits under the token, or it belongs to another session.
         """
-        return await self._answering.shown(token, session_id)
+        return await self._suspensions.suspension(token, session_id)
 
     async def suspended(self, session_id: str | None = None) -> tuple[Suspended, ...]:
         """Return what waits for an answer, oldest first; of one session where it is given.
@@ -303,7 +303,7 @@ class Runtime:
         Raises:
             NoEngineError: no call of this runtime can wait.
         """
-        return await self._answering.waiting(session_id)
+        return await self._suspensions.waiting(session_id)
 
     async def artifact(self, uri: str, *, session_id: str | None = None) -> StoredArtifact:
         """Return what a reference names: an artifact of a result, a file, or a result that was too large.
@@ -314,7 +314,7 @@ class Runtime:
             UnknownArtifactError: there is nothing, or it belongs to another session.
             StoreError: the store cannot be used.
         """
-        return await stored(self._host, uri, session_id)
+        return await load_artifact(self._host, uri, session_id)
 
     def be_client(self) -> None:
         """Execute only the runs of calls that this runtime makes or answers, and those of `start_runs`.
@@ -391,7 +391,7 @@ class Runtime:
 
     async def __aenter__(self) -> Self:
         if self._toolsets.names:  # some register what they serve once it is open
-            self._hook_tools.settle()
+            self._hook_tools.require_all_known()
         await self._toolsets.open()
         await self._extension.open()
         if self._host.waits is not None and self._host.waits.engine.caps.is_durable:
@@ -403,14 +403,14 @@ class Runtime:
     ) -> None:
         await self.aclose()
 
-    def extend(self, extension: Extension) -> Interior:
+    def extend(self, extension: Extension) -> ExtensionServices:
         """Put something on this runtime, which opens, asks and closes it from now on; return what it may use.
 
         Raises:
             RegistrationError: something stands on it already.
         """
         self._extension.take(extension)
-        return Interior(
+        return ExtensionServices(
             host=self._host, registry=self._registry, events=self._events, entry_of=self._tools.of_answered
         )
 
@@ -440,7 +440,7 @@ class Runtime:
         """
         entry = self._directory.find(tool)
         if entry is None:
-            raise UnknownToolError(self._directory.no_such(tool))
+            raise UnknownToolError(self._directory.unknown_tool_message(tool))
         return entry.spec
 
     def tool_schema(self, tool: str) -> dict[str, dict[str, Any]]:
@@ -453,10 +453,10 @@ class Runtime:
         return {"payload": spec.payload.schema, "result": spec.result.schema}
 
     async def _later(
-        self, entry: Entry, arguments: Arguments, result: ToolResult, meta: CallMeta
+        self, entry: RegisteredTool, arguments: Arguments, result: ToolResult, meta: CallMeta
     ) -> ToolResult:
         """Return the result of a call that an agent answers, or that waits from now on."""
         if result.delegated is not None:
-            return await self._extension.delegated(entry, arguments, result.delegated, meta)
+            return await self._extension.run_delegated(entry, arguments, result.delegated, meta)
         assert self._direct is not None, "only with an engine a call can wait"
         return await self._direct.begin(result, entry)

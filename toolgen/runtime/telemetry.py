@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.contract.logs import logger
 
-from .call.failures import Arguments, as_document
+from .call.failures import Arguments, arguments_json
 from .calls import CallMeta
 from .results import ToolResult
 from .specs import ToolSpec
@@ -111,7 +111,7 @@ class ToolSpans:
         }
         try:
             if self._shows_content:
-                document = as_document(arguments).decode(errors="replace")
+                document = arguments_json(arguments).decode(errors="replace")
                 attributes["gen_ai.tool.call.arguments"] = document[:_LONGEST]
             known = {name: value for name, value in attributes.items() if value}
             return self.tracer.start_span(f"execute_tool {spec.name}", attributes=known)

@@ -17,7 +17,7 @@ P = TypeVar("P", bound=ToolModel)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class RecordedCall:
     """One call that reached the executor."""
 
     method: str
@@ -33,7 +33,7 @@ class RecordingExecutor:
 
     def __init__(self, answers: Mapping[str, object]) -> None:
         self._answers = dict(answers)
-        self.calls: list[Recorded] = []
+        self.calls: list[RecordedCall] = []
         """In the order in which they came."""
 
     def __getattr__(self, method: str) -> Callable[[Any, ToolContext], Awaitable[Any]]:
@@ -41,7 +41,7 @@ class RecordingExecutor:
             raise AttributeError(method)
 
         async def execute(payload: Any, context: ToolContext) -> Any:
-            self.calls.append(Recorded(method=method, payload=payload, context=context))
+            self.calls.append(RecordedCall(method=method, payload=payload, context=context))
             answer = self._answers.get(method, ToolError(f"this test gives no answer for {method!r}"))
             if isinstance(answer, BaseException):
                 raise answer

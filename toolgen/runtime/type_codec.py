@@ -23,7 +23,7 @@ from toolgen.shapes.python.annotations import readable
 from toolgen.shapes.python.issues import TypeReader
 from toolgen.shapes.python.schema import type_schema_of
 from toolgen.shapes.python.validator import CONFIG, Exactness
-from toolgen.shapes.union_guard import AmbiguousError, guarded, within_budget
+from toolgen.shapes.union_guard import AmbiguousError, discriminate_unions, within_budget
 
 from .codec import Codec
 from .errors import MalformedResultError
@@ -51,11 +51,11 @@ class TypeCodec(Codec[T]):
         super().__init__(None, "", name, {name: text})
         exactness = Exactness(has_labels=True)
         labelled = exactness.of(core)
-        told_apart = guarded(labelled)
+        told_apart = discriminate_unions(labelled)
         self._validate = _validator(labelled).validate_json
         self._own = exactness.own
         plain: Any = Exactness(has_labels=False).of(core)
-        plain = guarded(plain) or plain
+        plain = discriminate_unions(plain) or plain
         self._check = _validator(plain).validate_python
         self._dump = SchemaSerializer(plain, CONFIG, _use_prebuilt=False).to_json
         if told_apart is not None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from .keywords import Schema
-from .merging import NEVER, Losses, Merger, types_of
+from .merging import NEVER, Merger, UnsupportedKeywords, types_of
 from .problems import Problem
-from .survey import Survey
+from .schema_index import SchemaIndex
 
 _HELD: Final = ("$defs", "definitions")
 
 
-def made_object(survey: Survey) -> tuple[Survey, list[Problem]]:
+def require_object(survey: SchemaIndex) -> tuple[SchemaIndex, list[Problem]]:
     """Say at the root that it is an object; return the schemas then, and why it cannot be one."""
     root = survey.root
-    merged = Merger(survey, Losses()).flat(root)
+    merged = Merger(survey, UnsupportedKeywords()).flat(root)
     if merged is NEVER or "object" not in types_of(merged.get("type", "object")):
         said = f"is of type {root['type']!r:.80}" if "type" in root else "accepts no object"
         message = f"{said}, but a tool's arguments are an object"
@@ -26,10 +26,10 @@ def made_object(survey: Survey) -> tuple[Survey, list[Problem]]:
     if any(target is root for target in survey.targets.values()):
         _keep_for_references(survey)
     root["type"] = "object"
-    return Survey(root), []
+    return SchemaIndex(root), []
 
 
-def _keep_for_references(survey: Survey) -> None:
+def _keep_for_references(survey: SchemaIndex) -> None:
     """Give what refers to the root a copy that still accepts values of other types."""
     root = survey.root
     held: Schema = root.setdefault("$defs", {})

@@ -7,24 +7,24 @@ from typing import Final
 
 from toolgen.contract.json_value import identity
 
-from .engine import refused
 from .keywords import CONSTRAINTS, Schema
 from .merging import types_of
 from .problems import Problem
 from .scalars import kind_of
-from .survey import Survey
+from .schema_index import SchemaIndex
+from .validator import rejected_values
 
 _ARTICLES: Final = {"null": "null", "array": "an array", "object": "an object", "integer": "an integer"}
 
 
-def refused_defaults(survey: Survey) -> list[Problem]:
+def invalid_defaults(survey: SchemaIndex) -> list[Problem]:
     """Return a warning for each default that fails the schema it stands in, in the survey's order."""
     defaults = {pointer: schema for pointer, schema in survey.places.values() if "default" in schema}
     plain = {pointer: _plainly_accepted(schema) for pointer, schema in defaults.items()}
     unknown = [(pointer, defaults[pointer]["default"]) for pointer, known in plain.items() if known is None]
     failing = {pointer for pointer, known in plain.items() if known is False}
     if unknown:
-        failing.update(refused(survey.root, unknown))
+        failing.update(rejected_values(survey.root, unknown))
     return [_warning(pointer, defaults[pointer]["default"]) for pointer in defaults if pointer in failing]
 
 

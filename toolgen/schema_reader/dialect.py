@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from .keywords import CONSTRAINTS, Schema, escaped
 from .problems import Problem
-from .survey import Survey, is_anchor, local_part, tokens
+from .schema_index import SchemaIndex, is_anchor, local_part, tokens
 
 _AFTER_7: Final = frozenset(
     "prefixItems dependentRequired dependentSchemas unevaluatedItems unevaluatedProperties minContains "
@@ -65,7 +65,7 @@ def dialect_of(schema: Schema) -> Dialect | Problem:
     return dialect
 
 
-def unreadable(survey: Survey, dialect: Dialect) -> list[Problem]:
+def unreadable(survey: SchemaIndex, dialect: Dialect) -> list[Problem]:
     """Return the keywords of 2019-09 that mean something else since."""
     if dialect.unknown is not _AFTER_2019:
         return []
@@ -78,7 +78,7 @@ def unreadable(survey: Survey, dialect: Dialect) -> list[Problem]:
     ]
 
 
-def upgrade(survey: Survey, dialect: Dialect, *, base: str = "") -> None:
+def upgrade(survey: SchemaIndex, dialect: Dialect, *, base: str = "") -> None:
     """Rewrite the schemas of the survey in place to 2020-12, with the same meaning.
 
     References follow what moves. Annotations and unknown keywords stay.

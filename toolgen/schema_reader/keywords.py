@@ -33,16 +33,16 @@ IN_PLACE: Final = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "depe
 
 ANNOTATIONS: Final = ("title", "description", "default", "examples", "deprecated")
 
-STRING_WORDS: Final = (*(row.keyword for row in limits_of("string")), "pattern")
-NUMBER_WORDS: Final = tuple(row.keyword for row in limits_of("number"))
-ARRAY_WORDS: Final = (
+STRING_KEYWORDS: Final = (*(row.keyword for row in limits_of("string")), "pattern")
+NUMBER_KEYWORDS: Final = tuple(row.keyword for row in limits_of("number"))
+ARRAY_KEYWORDS: Final = (
     "items",
     "prefixItems",
     *(row.keyword for row in (*limits_of("array"), *FLAGS)),
     "contains",
     "unevaluatedItems",
 )
-OBJECT_WORDS: Final = (
+OBJECT_KEYWORDS: Final = (
     "properties",
     "required",
     "additionalProperties",
@@ -53,9 +53,9 @@ OBJECT_WORDS: Final = (
     "dependentSchemas",
     "unevaluatedProperties",
 )
-TYPED_WORDS: Final = (*STRING_WORDS, *NUMBER_WORDS, *ARRAY_WORDS, *OBJECT_WORDS)
+TYPED_KEYWORDS: Final = (*STRING_KEYWORDS, *NUMBER_KEYWORDS, *ARRAY_KEYWORDS, *OBJECT_KEYWORDS)
 """Keywords that say something of one type only; all other values pass them (Validation 6)."""
-ANY_WORDS: Final = (
+ANY_TYPE_KEYWORDS: Final = (
     "type",
     "enum",
     "const",
@@ -68,7 +68,9 @@ ANY_WORDS: Final = (
     "$dynamicRef",
     "$recursiveRef",
 )
-CONSTRAINTS: Final = frozenset((*TYPED_WORDS, *ANY_WORDS, "then", "else", "minContains", "maxContains"))
+CONSTRAINTS: Final = frozenset(
+    (*TYPED_KEYWORDS, *ANY_TYPE_KEYWORDS, "then", "else", "minContains", "maxContains")
+)
 """Every keyword that may refuse a value."""
 
 
@@ -88,17 +90,17 @@ def escaped(token: str) -> str:
     return token.replace("~", "~0").replace("/", "~1")
 
 
-def never(schema: object) -> bool:
+def rejects_all(schema: object) -> bool:
     """Return whether the schema plainly refuses every value."""
     return schema is False or (
-        isinstance(schema, dict) and "not" in schema and "$ref" not in schema and trivial(schema["not"])
+        isinstance(schema, dict) and "not" in schema and "$ref" not in schema and accepts_all(schema["not"])
     )
 
 
-def trivial(schema: object) -> bool:
+def accepts_all(schema: object) -> bool:
     """Return whether the schema plainly accepts every value."""
     if isinstance(schema, dict):
-        return all(key not in CONSTRAINTS or idle(key, schema) for key in schema)
+        return all(key not in CONSTRAINTS or has_no_effect(key, schema) for key in schema)
     return schema is True
 
 
@@ -107,7 +109,7 @@ _FLAGS: Final = frozenset(row.keyword for row in FLAGS)
 _, _MOST_ITEMS = lengths_of("array")
 
 
-def idle(word: str, schema: Schema) -> bool:
+def has_no_effect(word: str, schema: Schema) -> bool:
     """Return whether the keyword plainly refuses nothing, as it stands in its schema."""
     value = schema[word]
     match word:
@@ -116,23 +118,23 @@ def idle(word: str, schema: Schema) -> bool:
         case _ if word in _FLAGS:
             return not value or schema.get(_MOST_ITEMS, 2) <= 1
         case "pattern" | "required" | "dependentRequired" | "dependentSchemas" | "allOf":
-            return not value or (word == "allOf" and all(map(trivial, value)))
+            return not value or (word == "allOf" and all(map(accepts_all, value)))
         case (
             "items" | "additionalProperties" | "propertyNames" | "unevaluatedProperties" | "unevaluatedItems"
         ):
-            return trivial(value)
+            return accepts_all(value)
         case "properties" | "patternProperties":
-            return all(map(trivial, value.values()))
+            return all(map(accepts_all, value.values()))
         case "prefixItems":
-            return all(map(trivial, value))
+            return all(map(accepts_all, value))
         case "contains":
             return schema.get("minContains") == 0 and "maxContains" not in schema
         case "anyOf":
-            return any(map(trivial, value))
+            return any(map(accepts_all, value))
         case "not":
-            return never(value)
+            return rejects_all(value)
         case "if":
-            return trivial(schema.get("then", True)) and trivial(schema.get("else", True))
+            return accepts_all(schema.get("then", True)) and accepts_all(schema.get("else", True))
         case "then" | "else" | "minContains" | "maxContains":
             return True  # read with `if` and `contains`
         case _:

@@ -12,8 +12,8 @@ from typing import Any, Final
 from toolgen.contract.json_value import identity
 from toolgen.shapes.constraints import FLAGS, LIMITS, limits_of
 
-from .keywords import CONSTRAINTS, Schema, Subschema, idle, never, trivial
-from .survey import Survey
+from .keywords import CONSTRAINTS, Schema, Subschema, accepts_all, has_no_effect, rejects_all
+from .schema_index import SchemaIndex
 
 NEVER: Final[Schema] = {"not": {}}
 """What a schema is brought to that refuses every value."""
@@ -39,23 +39,23 @@ _MOST_JOINED: Final = 5_000
 _SEEING_THROUGH: Final = ("anyOf", "oneOf", "if", "not", "dependentSchemas", "$dynamicRef", "$recursiveRef")
 
 
-class Losses:
+class UnsupportedKeywords:
     """The keywords that the normal form does not hold in full."""
 
     def __init__(self) -> None:
         self._words: dict[str, None] = {}
 
-    def note(self, word: str) -> None:
+    def add(self, word: str) -> None:
         self._words[word] = None
 
-    def words(self) -> tuple[str, ...]:
+    def keywords(self) -> tuple[str, ...]:
         return tuple(self._words)
 
 
 class Merger:
     """Merges schemas; what it makes lives as long as it does, so identity tells schemas apart."""
 
-    def __init__(self, survey: Survey, losses: Losses) -> None:
+    def __init__(self, survey: SchemaIndex, losses: UnsupportedKeywords) -> None:
         self._survey = survey
         self._losses = losses
         self._flat: dict[int, tuple[Schema, Schema]] = {}
@@ -69,7 +69,7 @@ class Merger:
         if "allOf" in schema or "$ref" in schema or "unevaluatedProperties" in schema:
             flat = self._merged(schema)
         else:
-            flat = NEVER if never(schema) else schema
+            flat = NEVER if rejects_all(schema) else schema
         self._flat[id(schema)] = flat, schema
         return flat
 
@@ -79,16 +79,16 @@ class Merger:
 
     def both(self, one: Subschema, other: Subschema) -> Subschema:
         """Return a schema that holds where both hold; the same one for the same two."""
-        if never(one) or never(other):
+        if rejects_all(one) or rejects_all(other):
             return False
-        if isinstance(one, bool) or (trivial(one) and not trivial(other)):
+        if isinstance(one, bool) or (accepts_all(one) and not accepts_all(other)):
             return other
-        if trivial(other) or one is other or isinstance(other, bool):
+        if accepts_all(other) or one is other or isinstance(other, bool):
             return one
         key = (id(one), id(other))
         if key not in self._joined:
             if len(self._joined) >= _MOST_JOINED:
-                self._losses.note("allOf")
+                self._losses.add("allOf")
                 return one
             self._joined[key] = {"allOf": [one, other]}, one, other
         return self._joined[key][0]
@@ -96,7 +96,7 @@ class Merger:
     def follow(self, schema: Subschema) -> Subschema:
         """Return what the schema stands for, where it only refers to one other."""
         while isinstance(schema, dict):
-            words = [word for word in schema if word in CONSTRAINTS and not idle(word, schema)]
+            words = [word for word in schema if word in CONSTRAINTS and not has_no_effect(word, schema)]
             if words == ["$ref"]:
                 target = self._survey.targets.get(id(schema))
                 if target is None:
@@ -112,12 +112,12 @@ class Merger:
         self._depth += 1
         try:
             if self._depth > _DEEPEST:
-                self._losses.note("allOf")
+                self._losses.add("allOf")
                 return {}
             own = {word: value for word, value in schema.items() if word not in ("allOf", "$ref")}
             rest = own.pop("unevaluatedProperties", True)
-            merged = self._merged_parts([NEVER if never(own) else own, *self._flat_parts(schema)])
-            return merged if merged is NEVER or trivial(rest) else self._with_rest(merged, rest)
+            merged = self._merged_parts([NEVER if rejects_all(own) else own, *self._flat_parts(schema)])
+            return merged if merged is NEVER or accepts_all(rest) else self._with_rest(merged, rest)
         finally:
             self._depth -= 1
 
@@ -140,7 +140,7 @@ class Merger:
         if "$ref" in schema:
             target = self._survey.targets.get(id(schema))
             if target is None:
-                self._losses.note("$ref")
+                self._losses.add("$ref")
             else:
                 yield target
         yield from schema.get("allOf", ())
@@ -150,7 +150,7 @@ class Merger:
         if "additionalProperties" in schema:
             return schema
         if any(word in schema for word in _SEEING_THROUGH):
-            self._losses.note("unevaluatedProperties")
+            self._losses.add("unevaluatedProperties")
             return schema
         return {**schema, "additionalProperties": rest}
 
@@ -174,8 +174,8 @@ class Merger:
     def _mergeable(self, schema: Schema) -> Schema:
         lost: list[str] = [word for word in _UNMERGED if word in schema]
         for word in lost:
-            if not idle(word, schema):
-                self._losses.note(word)
+            if not has_no_effect(word, schema):
+                self._losses.add(word)
         if "items" in schema and "prefixItems" in lost:
             lost.append("items")
         return {word: value for word, value in schema.items() if word not in lost} if lost else schema
@@ -201,7 +201,7 @@ class Merger:
             return one
         if word == _STEP.keyword and isinstance(one, int) and isinstance(other, int):
             return math.lcm(one, other)
-        self._losses.note(word)
+        self._losses.add(word)
         return one
 
     def _merged_objects(self, one: Schema, other: Schema) -> Schema:
@@ -211,8 +211,8 @@ class Merger:
         for pattern, schema in other.get("patternProperties", {}).items():
             patterns[pattern] = self.both(patterns[pattern], schema) if pattern in patterns else schema
         rest = self.both(our_rest, their_rest)
-        if patterns and not (trivial(our_rest) and trivial(their_rest)):
-            self._losses.note("patternProperties")
+        if patterns and not (accepts_all(our_rest) and accepts_all(their_rest)):
+            self._losses.add("patternProperties")
             our_rest = their_rest = rest = True
         properties = {
             key: self.both(ours.get(key, our_rest), theirs.get(key, their_rest)) for key in [*ours, *theirs]

@@ -7,7 +7,7 @@ from typing import Final
 from toolgen.shapes import naming
 
 from .keywords import NAMED, Schema
-from .survey import tokens
+from .schema_index import tokens
 
 _LONGEST: Final = 200
 """Characters of a class name, before its number: titles have any length, and names are made of names."""

@@ -8,8 +8,8 @@ from toolgen.shapes import naming
 from toolgen.shapes.constraints import lengths_of
 
 from . import scalars
-from .keywords import ANNOTATIONS, Schema, Subschema, idle, trivial
-from .merging import Losses, Merger, types_of
+from .keywords import ANNOTATIONS, Schema, Subschema, accepts_all, has_no_effect
+from .merging import Merger, UnsupportedKeywords, types_of
 from .scalars import Node
 
 _ONLY_LOST = ("dependentRequired", "dependentSchemas")
@@ -18,7 +18,7 @@ _ONLY_LOST = ("dependentRequired", "dependentSchemas")
 class Normalizer(Protocol):
     """Brings the schemas inside an object into the normal form."""
 
-    losses: Losses
+    unsupported: UnsupportedKeywords
     merger: Merger
 
     def node(self, schema: Subschema, name: str) -> Node:
@@ -51,28 +51,28 @@ def _listed_keys(flat: Schema) -> list[str]:
 
 def as_map(normalizer: Normalizer, flat: Schema, name: str) -> Node:
     """Return the node of an object with free keys; `name` is what an object as a value would be called."""
-    losses = normalizer.losses
+    losses = normalizer.unsupported
     for word in _ONLY_LOST:
-        if word in flat and not idle(word, flat):
-            losses.note(word)
+        if word in flat and not has_no_effect(word, flat):
+            losses.add(word)
     node: Node = {"type": "object", "additionalProperties": {}}
     names = _names_node(normalizer, flat)
     patterns: dict[str, Subschema] = flat.get("patternProperties", {})
     rest = flat.get("additionalProperties", True)
     if not patterns:
         if normalizer.merger.is_never(rest):
-            losses.note("additionalProperties")
+            losses.add("additionalProperties")
         else:
             node["additionalProperties"] = normalizer.node(rest, name)
     elif normalizer.merger.is_never(rest) and len(patterns) == 1:
         [(pattern, schema)] = patterns.items()
         node["additionalProperties"] = normalizer.node(schema, name)
         if pattern and (names or not scalars.expressible(pattern)):
-            losses.note("patternProperties")
+            losses.add("patternProperties")
         elif pattern:
             names = {"type": "string", "pattern": pattern}
-    elif not (idle("patternProperties", flat) and trivial(rest)):
-        losses.note("patternProperties")
+    elif not (has_no_effect("patternProperties", flat) and accepts_all(rest)):
+        losses.add("patternProperties")
     if names:
         node["propertyNames"] = names
     return {**node, **scalars.sizes(flat, "map", losses)}
@@ -81,7 +81,7 @@ def as_map(normalizer: Normalizer, flat: Schema, name: str) -> Node:
 def _names_node(normalizer: Normalizer, flat: Schema) -> Node:
     """Return the string node of `propertyNames`, empty when it says nothing; keys are strings anyway."""
     names = flat.get("propertyNames", True)
-    if trivial(names):
+    if accepts_all(names):
         return {}
     schema = normalizer.merger.follow(names)
     merged: Schema = normalizer.merger.flat(schema) if isinstance(schema, dict) else {"not": {}}
@@ -89,13 +89,13 @@ def _names_node(normalizer: Normalizer, flat: Schema) -> Node:
         word for word in merged if word in ("enum", "const", "anyOf", "oneOf", "not", "if", "$dynamicRef")
     ]
     if others or "string" not in types_of(merged.get("type", "string")):
-        normalizer.losses.note("propertyNames")
+        normalizer.unsupported.add("propertyNames")
         return {}
-    node = scalars.string(merged, normalizer.losses)
+    node = scalars.string(merged, normalizer.unsupported)
     return node if set(node) - {"type", "format"} else {}
 
 
-class Body:
+class ClassBuilder:
     """One class under construction, from a merged schema."""
 
     def __init__(self, normalizer: Normalizer, name: str, flat: Schema) -> None:
@@ -114,31 +114,33 @@ class Body:
         if self._keys_are_listed:
             self._properties = dict.fromkeys(_listed_keys(self._flat), self._rest)
             self._rest = False
-        patterns = not idle("patternProperties", self._flat) if "patternProperties" in self._flat else False
-        if self._flat.get("patternProperties") and (patterns or not trivial(self._rest)):
-            self._lose("patternProperties")
+        patterns = (
+            not has_no_effect("patternProperties", self._flat) if "patternProperties" in self._flat else False
+        )
+        if self._flat.get("patternProperties") and (patterns or not accepts_all(self._rest)):
+            self._note_unsupported("patternProperties")
             self._rest = True
         self._widen()
         self._add_required()
         if isinstance(self._rest, dict):
-            if not trivial(self._rest):
-                self._lose("additionalProperties")
+            if not accepts_all(self._rest):
+                self._note_unsupported("additionalProperties")
             self._rest = True
         node: Node = {"type": "object", "properties": self._property_nodes()}
         node["required"] = self._required
         node["additionalProperties"] = self._rest
-        self._lose_the_rest(node)
+        self._note_rest_unsupported(node)
         description = self._flat.get("description")
         return {**node, "description": description} if isinstance(description, str) and description else node
 
-    def _lose(self, word: str) -> None:
-        self._normalizer.losses.note(word)
+    def _note_unsupported(self, word: str) -> None:
+        self._normalizer.unsupported.add(word)
 
     def _add_required(self) -> None:
         for key in self._required:
             if key not in self._properties:
                 if self._rest is False:
-                    self._lose("required")
+                    self._note_unsupported("required")
                 self._properties[key] = self._rest if isinstance(self._rest, dict) else True
 
     def _property_nodes(self) -> dict[str, Any]:
@@ -152,25 +154,25 @@ class Body:
             nodes[key] = self._normalizer.property(schema, name, required=required)
         return nodes
 
-    def _lose_the_rest(self, node: Node) -> None:
+    def _note_rest_unsupported(self, node: Node) -> None:
         flat, properties = self._flat, node["properties"]
         for word in _ONLY_LOST:
-            if word in flat and not idle(word, flat):
-                self._lose(word)
+            if word in flat and not has_no_effect(word, flat):
+                self._note_unsupported(word)
         least, most = lengths_of("map")
         if flat.get(least, 0) > len(self._required):
-            self._lose(least)
+            self._note_unsupported(least)
         fits = self._rest is False and len(properties) <= flat.get(most, 0)
         if most in flat and not fits:
-            self._lose(most)
+            self._note_unsupported(most)
         if "propertyNames" in flat and not self._keys_are_listed and _names_matter(self._normalizer, flat):
-            self._lose("propertyNames")
+            self._note_unsupported("propertyNames")
 
     def _widen(self) -> None:
         """Take in the properties that the branches of `anyOf` and `oneOf` name."""
         for word in ("anyOf", "oneOf"):
-            if word in self._flat and not idle(word, self._flat):
-                self._lose(word)
+            if word in self._flat and not has_no_effect(word, self._flat):
+                self._note_unsupported(word)
                 self._widen_by(self._flat[word])
 
     def _widen_by(self, branches: list[Subschema]) -> None:
@@ -198,7 +200,7 @@ def _names_matter(normalizer: Normalizer, flat: Schema) -> bool:
     """Return whether `propertyNames` says more than that a key is a string."""
     names = flat["propertyNames"]
     plain = isinstance(names, dict) and all(word in ("type", *ANNOTATIONS) for word in names)
-    return not trivial(names) and (not plain or bool(_names_node(normalizer, flat)))
+    return not accepts_all(names) and (not plain or bool(_names_node(normalizer, flat)))
 
 
 def _in_any(named: list[Subschema], *, is_known: bool) -> Schema:

@@ -27,5 +27,5 @@ class Reading:
     foreign: Foreign | None
     """None exactly when there is an error among the problems."""
     problems: tuple[Problem, ...]
-    relaxed: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()
     """Keywords that the normal form does not hold in full, in order of discovery."""

@@ -7,16 +7,16 @@ from typing import Any, Final
 from toolgen.shapes.fields import Foreign
 from toolgen.shapes.patterns import PatternError, to_rust
 
-from . import engine
-from .arguments import made_object
-from .defaults import refused_defaults
+from . import validator
+from .arguments import require_object
+from .defaults import invalid_defaults
 from .dialect import UNDECLARED, dialect_of, unreadable, upgrade
 from .document import copied
 from .keywords import Schema, children, escaped
-from .normal import Normal
+from .normalizer import SchemaNormalizer
+from .pattern_size import expanded_size
 from .problems import Problem, Reading
-from .repeats import parts
-from .survey import Survey
+from .schema_index import SchemaIndex
 
 _MOST_PARTS: Final = 100_000
 """Characters of all patterns of a schema, repetitions written out; the public corpora have 130."""
@@ -39,9 +39,9 @@ def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
     survey, problems = _upgraded(document)
     problems = problems or survey.cycles() + _bad_patterns(survey) or survey.multiplied()
     if arguments and not problems:
-        survey, problems = made_object(survey)
+        survey, problems = require_object(survey)
     if not problems:
-        unbuildable = engine.unbuildable(survey.root)
+        unbuildable = validator.contract_problem(survey.root)
         problems = [unbuildable] if unbuildable else []
     return _failed(problems) if problems else _normal(survey, name, arguments=arguments)
 
@@ -50,21 +50,21 @@ def _failed(problems: list[Problem]) -> Reading:
     return Reading(foreign=None, problems=tuple(sorted(problems, key=lambda problem: problem.pointer)))
 
 
-def _upgraded(document: Schema) -> tuple[Survey, list[Problem]]:
+def _upgraded(document: Schema) -> tuple[SchemaIndex, list[Problem]]:
     """Bring the document to 2020-12, in place; return its schemas and what is wrong with them."""
     identifier = document.get("$id")
     base = identifier.partition("#")[0] if isinstance(identifier, str) else ""
-    survey = Survey(document, base=base)
+    survey = SchemaIndex(document, base=base)
     dialect = dialect_of(document)
     if isinstance(dialect, Problem):
         return survey, [dialect]
     if dialect is UNDECLARED:
         upgrade(survey, dialect, base=base)
-    problems = engine.faults(document, dialect.metaschema)
+    problems = validator.metaschema_problems(document, dialect.metaschema)
     unnamed = set(survey.unnamed)
     for pointer, schema in survey.places.values():
         if pointer in unnamed:
-            problems += engine.faults(schema, dialect.metaschema, within=pointer)
+            problems += validator.metaschema_problems(schema, dialect.metaschema, within=pointer)
     known = {problem.pointer for problem in problems}
     problems += [problem for problem in survey.problems if problem.pointer not in known]
     problems += unreadable(survey, dialect)
@@ -72,11 +72,11 @@ def _upgraded(document: Schema) -> tuple[Survey, list[Problem]]:
         return survey, problems
     if dialect is not UNDECLARED:
         upgrade(survey, dialect, base=base)
-    again = Survey(document)
+    again = SchemaIndex(document)
     return again, again.problems
 
 
-def _bad_patterns(survey: Survey) -> list[Problem]:
+def _bad_patterns(survey: SchemaIndex) -> list[Problem]:
     problems: list[Problem] = []
     size = 0
     for pointer, schema in survey.places.values():
@@ -88,7 +88,7 @@ def _bad_patterns(survey: Survey) -> list[Problem]:
             if pattern in named
         ]
         for at, pattern in found:
-            size += parts(pattern)
+            size += expanded_size(pattern)
             if size > _MOST_PARTS:
                 message = f"brings all patterns to more than {_MOST_PARTS} parts, repetitions written out"
                 return [
@@ -107,14 +107,14 @@ def _compiles(pattern: str) -> bool:
     try:
         to_rust(pattern)
     except PatternError:
-        return engine.compiles(pattern)
+        return validator.compiles(pattern)
     return True
 
 
-def _normal(survey: Survey, name: str, *, arguments: bool) -> Reading:
-    warnings = refused_defaults(survey)
-    normal = Normal(survey, name, refused_defaults={warning.pointer for warning in warnings})
+def _normal(survey: SchemaIndex, name: str, *, arguments: bool) -> Reading:
+    warnings = invalid_defaults(survey)
+    normal = SchemaNormalizer(survey, name, refused_defaults={warning.pointer for warning in warnings})
     normal.run(survey.root, arguments=arguments)
-    relaxed = normal.losses.words()
+    relaxed = normal.unsupported.keywords()
     foreign = Foreign(schema=survey.root, root=normal.root, classes=normal.classes, is_exact=not relaxed)
-    return Reading(foreign=foreign, problems=tuple(warnings), relaxed=relaxed)
+    return Reading(foreign=foreign, problems=tuple(warnings), unsupported=relaxed)

@@ -9,9 +9,9 @@ from toolgen.contract.json_value import identity
 from toolgen.shapes.constraints import Holder, lengths_of, limits_of
 from toolgen.shapes.patterns import PatternError, to_rust
 
-from .engine import accepts_scalar
-from .keywords import NUMBER_WORDS, STRING_WORDS, Schema
-from .merging import Losses, types_of
+from .keywords import NUMBER_KEYWORDS, STRING_KEYWORDS, Schema
+from .merging import UnsupportedKeywords, types_of
+from .validator import accepts_scalar
 
 Node: TypeAlias = dict[str, Any]
 """A node of the normal form."""
@@ -25,13 +25,13 @@ _WORD: Final = 2**63
 _TYPE_NAMES: Final = ("boolean", "string", "integer", "number", "array", "object")
 
 
-def sizes(schema: Schema, holder: Holder, losses: Losses) -> Node:
+def sizes(schema: Schema, holder: Holder, losses: UnsupportedKeywords) -> Node:
     """Return the two bounds of the size of a kind of type that say something, as ints."""
     node: Node = {}
     low, high = lengths_of(holder)
     minimum, maximum = schema.get(low, 0), schema.get(high, _LONGEST)
     if minimum >= _LONGEST:
-        losses.note(low)
+        losses.add(low)
     elif minimum:
         node[low] = int(minimum)
     if maximum < _LONGEST:
@@ -39,14 +39,14 @@ def sizes(schema: Schema, holder: Holder, losses: Losses) -> Node:
     return node
 
 
-def string(schema: Schema, losses: Losses) -> Node:
+def string(schema: Schema, losses: UnsupportedKeywords) -> Node:
     node: Node = {"type": "string", **sizes(schema, "string", losses)}
     pattern = schema.get("pattern")
     if pattern:
         if expressible(pattern):
             node["pattern"] = pattern
         else:
-            losses.note("pattern")
+            losses.add("pattern")
     if isinstance(schema.get("format"), str):
         node["format"] = schema["format"]
     return node
@@ -61,23 +61,23 @@ def expressible(pattern: str) -> bool:
     return True
 
 
-def number(schema: Schema, losses: Losses) -> Node:
+def number(schema: Schema, losses: UnsupportedKeywords) -> Node:
     node: Node = {"type": "number"}
-    for word in NUMBER_WORDS:
+    for word in NUMBER_KEYWORDS:
         if word in schema:
             if abs(schema[word]) < _WHOLE:
                 node[word] = schema[word]
             else:
-                losses.note(word)
+                losses.add(word)
     return node
 
 
 _BOUNDS: Final = {row.keyword: row for row in limits_of("integer", "bound")}
 
 
-def integer(schema: Schema, losses: Losses) -> Node:
+def integer(schema: Schema, losses: UnsupportedKeywords) -> Node:
     node: Node = {"type": "integer"}
-    for word in NUMBER_WORDS:
+    for word in NUMBER_KEYWORDS:
         if word not in schema:
             continue
         value = schema[word]
@@ -87,11 +87,11 @@ def integer(schema: Schema, losses: Losses) -> Node:
             if value != 1:
                 node[word] = int(value)
         elif Fraction(value).numerator != 1:
-            losses.note(word)
+            losses.add(word)
     return node
 
 
-def enumerated(schema: Schema, losses: Losses) -> list[Node]:
+def enumerated(schema: Schema, losses: UnsupportedKeywords) -> list[Node]:
     """Return nodes that hold the values of `enum` and `const` which the rest of the schema accepts."""
     kinds = types_of(schema["type"]) if "type" in schema else None
     by_kind: dict[str, list[Any]] = {}
@@ -130,11 +130,11 @@ def kind_of(value: object) -> str:
 
 
 def _is_constrained(schema: Schema, kind: str) -> bool:
-    words = {"string": STRING_WORDS, "integer": NUMBER_WORDS, "number": NUMBER_WORDS}.get(kind, ())
+    words = {"string": STRING_KEYWORDS, "integer": NUMBER_KEYWORDS, "number": NUMBER_KEYWORDS}.get(kind, ())
     return any(word in schema for word in words)
 
 
-def _of_kind(kind: str, values: list[Any], losses: Losses) -> Node:
+def _of_kind(kind: str, values: list[Any], losses: UnsupportedKeywords) -> Node:
     match kind:
         case "null":
             return {"type": "null"}
@@ -150,5 +150,5 @@ def _of_kind(kind: str, values: list[Any], losses: Losses) -> Node:
             node = {"type": "array", "items": {}}
         case _:
             node = {"type": "object", "additionalProperties": {}}
-    losses.note("enum")
+    losses.add("enum")
     return node

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from .foreign.validator import UNKNOWN_KEY
-from .union_shapes import ANY, Shape, either, scalars
+from .union_shapes import ANY, Shape, scalars, union_shape
 
 
 class CoreShapes:
@@ -47,13 +47,13 @@ class CoreShapes:
         return scalars(schema["expected"])
 
     def _nullable(self, schema: Any, has_members: bool) -> Shape:
-        return either((self.of(schema["schema"], has_members=False), _NULL))
+        return union_shape((self.of(schema["schema"], has_members=False), _NULL))
 
     def _union(self, schema: Any, has_members: bool) -> Shape:
         choices = choices_of(schema)
         if len(choices) == 1:
             return self.of(choices[0], has_members=has_members)
-        return either(self.of(choice, has_members=False) for choice in choices)
+        return union_shape(self.of(choice, has_members=False) for choice in choices)
 
     def _tagged(self, schema: Any, has_members: bool) -> Shape:
         return _OBJECT

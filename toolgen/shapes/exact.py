@@ -124,7 +124,7 @@ _WIDE_INT: Final = cs.union_schema(
 )
 
 
-_AS_IT_IS: Final = cs.plain_serializer_function_ser_schema(operator.pos, when_used="json")
+_JSON_KEEPS: Final = cs.plain_serializer_function_ser_schema(operator.pos, when_used="json")
 """Writes a number, in C. By its two schemas, a union around it would at times write an integer as a float."""
 
 
@@ -136,7 +136,7 @@ def _int(node: AnySchema) -> AnySchema:
 
 
 def _float(node: AnySchema) -> AnySchema:
-    return {"serialization": _AS_IT_IS, **number(node)}
+    return {"serialization": _JSON_KEEPS, **number(node)}
 
 
 def _literal(node: AnySchema) -> AnySchema:
@@ -145,7 +145,7 @@ def _literal(node: AnySchema) -> AnySchema:
     return dict(cs.chain_schema([_WIDE_INT, node]))
 
 
-def _in_form(pattern: str, python: AnySchema, text: Callable[[Any], str] | None = None) -> AnySchema:
+def _lexical_schema(pattern: str, python: AnySchema, text: Callable[[Any], str] | None = None) -> AnySchema:
     """Return the schema that wants the lexical form in JSON and the type itself in Python.
 
     Bounds are compared in Python: pydantic-core puts `-PT0S` below zero, and shows a duration in words.
@@ -168,7 +168,7 @@ def _is_naive(bound: object) -> bool:
 
 
 def _datetime(node: AnySchema) -> AnySchema:
-    return _in_form(forms.DATETIME, {**node, "tz_constraint": "aware"})
+    return _lexical_schema(forms.DATETIME, {**node, "tz_constraint": "aware"})
 
 
 def _bytes(node: AnySchema) -> AnySchema:
@@ -184,10 +184,10 @@ _SCALARS: Final[dict[str, Callable[[AnySchema], AnySchema]]] = {
     "literal": _literal,
     "bytes": _bytes,
     "datetime": _datetime,
-    "date": lambda node: _in_form(forms.DATE, node),
-    "timedelta": lambda node: _in_form(forms.DURATION, node, duration_text),
-    "uuid": lambda node: _in_form(forms.UUID, node),
-    "decimal": lambda node: _in_form(forms.DECIMAL, node, decimal_text),
+    "date": lambda node: _lexical_schema(forms.DATE, node),
+    "timedelta": lambda node: _lexical_schema(forms.DURATION, node, duration_text),
+    "uuid": lambda node: _lexical_schema(forms.UUID, node),
+    "decimal": lambda node: _lexical_schema(forms.DECIMAL, node, decimal_text),
 }
 
 

@@ -146,7 +146,7 @@ class Field:
 class Foreign:
     """A schema that somebody else wrote, and what Python types hold of it.
 
-    `root` and `classes` are in the normal form of `toolgen.schema_reader.normal`.
+    `root` and `classes` are in the normal form of `toolgen.schema_reader.normalizer`.
     """
 
     schema: dict[str, Json]

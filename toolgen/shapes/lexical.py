@@ -66,7 +66,7 @@ STRING_FORMATS: Final = {
 }
 """Formats that a String may name (JSON Schema Validation 7.3), each with the form that it has here."""
 
-FORM_NAMES: Final = {
+FORMAT_NAMES: Final = {
     DATE: ("date", "2026-01-31"),
     DATETIME: ("date-time", "2026-01-31T10:00:00Z"),
     DURATION: ("duration", "P1DT2H30M"),

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from toolgen.contract.limits import keys_of
+from toolgen.contract.limits import count_keys
 
 from .core_shapes import CoreShapes, choices_of
 from .foreign.validator import BRANCH, PASSED
@@ -39,7 +39,7 @@ class AmbiguousError(Exception):
 
 
 @dataclass(slots=True)
-class _Work:
+class _WorkBudget:
     left: int
     explained: int = _MOST_EXPLAINED
 
@@ -56,10 +56,10 @@ class _Work:
         return True
 
 
-_WORK: Final[ContextVar[_Work | None]] = ContextVar("work", default=None)
+_WORK: Final[ContextVar[_WorkBudget | None]] = ContextVar("work", default=None)
 
 
-def guarded(schema: AnySchema) -> AnySchema | None:
+def discriminate_unions(schema: AnySchema) -> AnySchema | None:
     """Return the schema with its unions told apart; None where trying all branches is cheap."""
     nodes = list(_nodes(schema))
     definitions = {node["ref"]: node for node in nodes if "ref" in node}
@@ -97,10 +97,10 @@ def within_budget(call: Callable[..., T]) -> Callable[..., T]:
 
     def bounded(document: Any, **options: Any) -> T:
         if isinstance(document, bytes | str):
-            values = keys_of(document, _MOST_WORK)
+            values = count_keys(document, _MOST_WORK)
         else:
             values = _size(document, _MOST_MEASURED)
-        token = _WORK.set(_Work(left=_MOST_WORK + _MOST_TIMES * values))
+        token = _WORK.set(_WorkBudget(left=_MOST_WORK + _MOST_TIMES * values))
         try:
             return call(document, **options)
         finally:

@@ -94,7 +94,7 @@ def types_of(value: bool | float | str | None) -> tuple[str, ...]:
             return ("number", "integer")
 
 
-def either(shapes: Iterable[Shape]) -> Shape:
+def union_shape(shapes: Iterable[Shape]) -> Shape:
     """Return the shape of a union, by type and value alone."""
     types: frozenset[str] = frozenset()
     values: frozenset[Scalar] = frozenset()

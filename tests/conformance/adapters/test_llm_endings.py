@@ -13,12 +13,12 @@ from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.instrumented import InstrumentedModel
 from pydantic_ai.models.wrapper import WrapperModel
 
-from tests.adapters.given import answer, called, given
+from tests.adapters.plan_inputs import answer, called, given
 from tests.conformance.adapters.provider import ANTHROPIC, RESPONSES, Answer, Cut, LeftOpen, Provider, Raw
 from tests.conformance.adapters.wire import Called, Place, Said, sse, stream_until
 from toolgen.adapters.llm import LLMPlanner
-from toolgen.adapters.llm.endings import ending
 from toolgen.adapters.llm.failures import ProviderError
+from toolgen.adapters.llm.finish_reasons import finish_reason_of
 from toolgen.agents import (
     AgentRegistration,
     Agents,
@@ -358,18 +358,19 @@ async def test_a_server_that_never_says_why_it_ends_is_believed_on_request(
     ],
 )
 def test_an_answer_ends_as_its_model_says(response: ModelResponse, ended: str) -> None:
-    assert ending(response) == ended
+    assert finish_reason_of(response) == ended
 
 
 def test_a_reason_that_may_be_made_up_has_to_be_the_providers_own() -> None:
     """Of xAI, pydantic-ai has the reason and not the word; of chat completions it may have made it up."""
     response = ModelResponse(parts=[], provider_url="https://x", finish_reason="stop")
-    assert ending(response) == "complete"
-    assert ending(response, needs_word=True) == "broken"
+    assert finish_reason_of(response) == "complete"
+    assert finish_reason_of(response, needs_word=True) == "broken"
     assert (
-        ending(replace(response, provider_details={"finish_reason": "stop"}), needs_word=True) == "complete"
+        finish_reason_of(replace(response, provider_details={"finish_reason": "stop"}), needs_word=True)
+        == "complete"
     )
-    assert ending(response, needs_word=True, needs_reason=False) == "complete"
+    assert finish_reason_of(response, needs_word=True, needs_reason=False) == "complete"
 
 
 async def test_a_router_is_as_careful_as_its_models(openai_model: Model, provider: Provider) -> None:

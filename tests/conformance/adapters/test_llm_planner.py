@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic_ai.models import Model
 
-from tests.adapters.given import Reports, answer, called, given
+from tests.adapters.plan_inputs import Reports, answer, called, given
 from tests.conformance.adapters.provider import KEY, Dropped, Provider, Refused
 from tests.conformance.adapters.wire import Called, Said
 from toolgen.adapters.llm import LLMPlanner
@@ -189,13 +189,13 @@ async def test_a_final_result_beside_calls_waits_for_them(model: Model, provider
 async def test_a_final_result_is_answered_when_the_conversation_goes_on(
     model: Model, provider: Provider
 ) -> None:
-    from toolgen.agents.planner.planner import said
+    from toolgen.agents.planner.planner import assistant_message_of
 
     provider.answers(Said(calls=(Called("final_result", '{"count": 3}', "call_f"),)), Said(text="Yes."))
     planner = LLMPlanner(model)
     result = await planner.plan_start(given(result_schema=SCHEMA))
     more = UserMessage(text="Sure?")
-    await planner.plan_start(given(UserMessage(text="How many?"), said(result), more, step=0))
+    await planner.plan_start(given(UserMessage(text="How many?"), assistant_message_of(result), more, step=0))
     text = json.dumps(provider.sent[1]["messages"])
     assert text.index("call_f") < text.index("Taken.") < text.index("Sure?")
 

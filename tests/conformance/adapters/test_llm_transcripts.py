@@ -27,7 +27,7 @@ from pydantic_ai.usage import RequestUsage
 from tests.conformance.adapters.provider import Provider
 from tests.conformance.adapters.wire import Called, Said
 from toolgen.adapters.llm import LLMPlanner
-from toolgen.adapters.llm.blocks import shown
+from toolgen.adapters.llm.blocks import blocks_content
 from toolgen.agents import (
     AgentRegistration,
     Agents,
@@ -275,7 +275,7 @@ def test_content_that_nobody_reads_is_a_note() -> None:
     deep: Json = "x"
     for _ in range(1_500):
         deep = {"of": deep}
-    [note] = shown([{"type": "new", "of": deep}], frozenset())
+    [note] = blocks_content([{"type": "new", "of": deep}], frozenset())
     assert note == "[content that cannot be written as JSON]"
 
 

@@ -19,7 +19,7 @@ _READABLE: Final[Mapping[str, frozenset[str]]] = {
 """By kind, the media types that providers know; with another one the whole request would be refused."""
 
 
-def readable(model: Model) -> frozenset[str]:
+def accepted_media_types(model: Model) -> frozenset[str]:
     """Return the media types that a model can be sent."""
     try:
         profile = model.profile
@@ -33,12 +33,12 @@ def readable(model: Model) -> frozenset[str]:
     return frozenset().union(*(_READABLE[kind] for kind in kinds))
 
 
-def shown(blocks: Iterable[Any], media_types: Set[str]) -> list[UserContent]:
+def blocks_content(blocks: Iterable[Any], media_types: Set[str]) -> list[UserContent]:
     """Return what the blocks hold; a note in the place of what the model cannot be sent."""
-    return [_shown(block, media_types) for block in blocks]
+    return [_block_content(block, media_types) for block in blocks]
 
 
-def _shown(block: Any, media_types: Set[str]) -> UserContent:
+def _block_content(block: Any, media_types: Set[str]) -> UserContent:
     try:
         block = portable_json(block)
         return _read(block if isinstance(block, Mapping) else {}, media_types) or to_json(block).decode()

@@ -51,19 +51,19 @@ class ProviderError(PlannerUnavailableError):
     """The provider gives no answer now; another attempt may get one. The message holds no secret."""
 
 
-def broke_off(model: str, why: str) -> ProviderError:
+def interrupted_error(model: str, why: str) -> ProviderError:
     """Return what a planner raises for an answer that began and did not end."""
     return ProviderError(f"{model}: the answer broke off: {why}", most_attempts=_MOST_BROKEN)
 
 
-def failure(error: Exception, model: str, *, has_begun: bool = False) -> Exception:
+def planner_error(error: Exception, model: str, *, has_begun: bool = False) -> Exception:
     """Return what a planner raises for an error of pydantic-ai; what is none of its errors as it is.
 
     `has_begun`: something of the answer was there.
     """
     match error:
         case FallbackExceptionGroup():
-            found = [failure(one, model) for one in error.exceptions if isinstance(one, Exception)]
+            found = [planner_error(one, model) for one in error.exceptions if isinstance(one, Exception)]
             passing = [one for one in found if not isinstance(one, PlannerError)]
             return (passing or found or [error])[0]
         case ModelAuthenticationError():
@@ -75,32 +75,34 @@ def failure(error: Exception, model: str, *, has_begun: bool = False) -> Excepti
         case ModelNotFoundError():
             return PlannerError(f"{model}: the provider has no such model{_status(error)}")
         case ModelRequestRejectedError():
-            return PlannerError(f"{model}: the provider refused the request{_status(error)}: {_said(error)}")
+            return PlannerError(
+                f"{model}: the provider refused the request{_status(error)}: {_provider_message(error)}"
+            )
         case ModelConnectionError() if has_begun:
-            return broke_off(model, _said(error))
+            return interrupted_error(model, _provider_message(error))
         case ModelAPIError():
-            return _other(error, model)
+            return _api_error(error, model)
         case ContentFilterError():
             return PlannerError(f"{model}: the provider's content filter stopped the answer")
         case UnexpectedModelBehavior():
-            return broke_off(model, clean(error.message))
+            return interrupted_error(model, redact(error.message))
         case UserError():
-            return PlannerError(f"{model}: {clean(str(error))}")
+            return PlannerError(f"{model}: {redact(str(error))}")
         case _:
             return error
 
 
-def clean(text: str) -> str:
+def redact(text: str) -> str:
     """Return a provider's text without what looks like a key, and not longer than a message should be."""
     text = _SECRET.sub("[removed]", text)
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
 
 
-def _other(error: ModelAPIError, model: str) -> Exception:
+def _api_error(error: ModelAPIError, model: str) -> Exception:
     code = error.status_code if isinstance(error, ModelHTTPError) else None
     if code is None and not isinstance(error, _PASSING_ERRORS):  # such as a body that is no JSON
-        return broke_off(model, _said(error))
-    message = f"{model}: the provider did not answer{_status(error)}: {_said(error)}"
+        return interrupted_error(model, _provider_message(error))
+    message = f"{model}: the provider did not answer{_status(error)}: {_provider_message(error)}"
     if code is not None and 400 <= code < 500 and code not in _PASSING:
         return PlannerError(message)
     return ProviderError(message, retry_after=error.retry_after)
@@ -110,7 +112,7 @@ def _status(error: ModelAPIError) -> str:
     return f" (HTTP {error.status_code})" if isinstance(error, ModelHTTPError) else ""
 
 
-def _said(error: ModelAPIError) -> str:
+def _provider_message(error: ModelAPIError) -> str:
     """Return the provider's own words; its code where there are none."""
     body: Any = error.body
     inner = body.get("error", body) if isinstance(body, dict) else None
@@ -119,4 +121,4 @@ def _said(error: ModelAPIError) -> str:
         words = error.provider_error_code or error.provider_error_type or type(error).__name__
         if not isinstance(error, ModelHTTPError):
             words = error.message or words
-    return clean(words)
+    return redact(words)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.settings import ModelSettings
 
-    from .asking import Asking
+    from .model_client import ModelClient
 
 
 class LLMPlanner:
@@ -42,7 +42,7 @@ class LLMPlanner:
         Raises:
             ToolgenError: pydantic-ai or the SDK of the provider is missing, or the name names no model.
         """
-        self._asking = _asking(model, settings, stream, require_finish_reason)
+        self._asking = _model_client(model, settings, stream, require_finish_reason)
         self._instructions = instructions
 
     async def plan_start(self, given: PlanInput) -> PlanResult:
@@ -60,9 +60,9 @@ class LLMPlanner:
 
     async def summarize(self, messages: tuple[Message, ...], given: PlanInput, history: History) -> str:
         """Return in few words what was said, by one request to the model; raises as `plan_start`."""
-        from .summaries import summary
+        from .summaries import summarize
 
-        return await summary(self._asking, messages, given)
+        return await summarize(self._asking, messages, given)
 
     def check_native(self, native: Sequence[NativeTool], tools: Sequence[ToolSpec[Any, Any]]) -> None:
         """Refuse tools of the model's provider that it cannot be asked for beside these other tools.
@@ -70,28 +70,30 @@ class LLMPlanner:
         Raises:
             RegistrationError: as said.
         """
-        from .natives import check
+        from .native_tools import check
 
         check(native, tools, self._asking.model)
 
     async def _plan(self, given: PlanInput) -> PlanResult:
-        from .planning import planned
+        from .planning import request_plan
 
-        return await planned(self._asking, self._instructions or given.description, given)
+        return await request_plan(self._asking, self._instructions or given.description, given)
 
 
-def _asking(
+def _model_client(
     model: Model | str, settings: ModelSettings | None, stream: bool, require_finish_reason: bool
-) -> Asking:
+) -> ModelClient:
     """Return what asks the model.
 
     Raises:
         ToolgenError: as `LLMPlanner`.
     """
     try:
-        from .asking import Asking, found
+        from .model_client import ModelClient, find_model
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "pydantic_ai":
             raise
         raise ToolgenError("LLMPlanner needs pydantic-ai", hint="pip install 'toolgen[llm]'") from error
-    return Asking(found(model), settings, stream=stream, require_finish_reason=require_finish_reason)
+    return ModelClient(
+        find_model(model), settings, stream=stream, require_finish_reason=require_finish_reason
+    )

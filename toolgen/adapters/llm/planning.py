@@ -22,17 +22,17 @@ from toolgen.agents import (
 )
 from toolgen.contract.json_value import Json
 
-from .asking import Answer, Asking
-from .endings import Ending
-from .failures import ProviderError, clean
-from .menu import Menu, menu
-from .sendable import arguments_text
-from .telling import CallIds, Telling
-from .transcript import native, reminder, transcript
+from .failures import ProviderError, redact
+from .finish_reasons import FinishReason
+from .model_client import ModelClient, ModelReply
+from .request_options import RequestOptions, request_options
+from .sanitizing import arguments_text
+from .streaming import CallIds, StreamReporter
+from .transcript import native_json, reminder, transcript
 
 _MOST_USELESS: Final = 3
 """Attempts at one planning that may end with an answer that says nothing."""
-_REMINDERS: Final[Mapping[Ending, str]] = {
+_REMINDERS: Final[Mapping[FinishReason, str]] = {
     "complete": "Your last answer was empty. Answer now, or call a tool.",
     "length": (
         "Your last answer came to the limit of its tokens before it was complete. It was not taken, and no "
@@ -43,40 +43,40 @@ _REMINDERS: Final[Mapping[Ending, str]] = {
 """What a model is told when it is asked again, by how its answer ended; of a filter it is told nothing."""
 
 
-async def planned(asking: Asking, instructions: str, given: PlanInput) -> PlanResult:
+async def request_plan(asking: ModelClient, instructions: str, given: PlanInput) -> PlanResult:
     """Return what the model wants; an answer that cannot be taken is asked for once more.
 
     Raises:
         PlannerError: the provider will not answer this, however often it is asked.
         ProviderError: it does not answer now, or says nothing.
     """
-    offered = menu(given, instructions, asking.model)
+    offered = request_options(given, instructions, asking.model)
     messages = transcript(given.messages, asking.model)
-    told = "\n".join(_told(given, offered))
-    answer = await _asked(asking, messages, told, offered, given)
-    if (result := _taken(answer, offered, given)) is not None:
+    told = "\n".join(_reminders(given, offered))
+    answer = await _request_reply(asking, messages, told, offered, given)
+    if (result := _interpret_reply(answer, offered, given)) is not None:
         return result
-    given.reports.restarted(_why(answer))
-    words = f"{told}\n{_REMINDERS.get(answer.ending, '')}".strip()
-    answer = await _asked(asking, messages, words, offered, given)
-    if (result := _taken(answer, offered, given)) is not None:
+    given.reports.restarted(_rejection_reason(answer))
+    words = f"{told}\n{_REMINDERS.get(answer.finish_reason, '')}".strip()
+    answer = await _request_reply(asking, messages, words, offered, given)
+    if (result := _interpret_reply(answer, offered, given)) is not None:
         return result
-    message = f"{asking.model.model_name}: {_why(answer)}"
-    if answer.ending in ("length", "filtered"):
+    message = f"{asking.model.model_name}: {_rejection_reason(answer)}"
+    if answer.finish_reason in ("length", "filtered"):
         raise PlannerError(message)
     raise ProviderError(message, most_attempts=_MOST_USELESS)
 
 
-async def _asked(
-    asking: Asking, messages: list[ModelMessage], words: str, offered: Menu, given: PlanInput
-) -> Answer:
+async def _request_reply(
+    asking: ModelClient, messages: list[ModelMessage], words: str, offered: RequestOptions, given: PlanInput
+) -> ModelReply:
     """Return the model's answer, its calls under ids that are new in the conversation."""
-    ids = CallIds(_ids(messages), given.step)
-    telling = Telling(given.reports, ids, offered.own)
-    asked = _with(messages, words)
-    answer = await asking.answer(asked, offered.parameters, offered.settings, given.reports, telling)
+    ids = CallIds(_call_ids(messages), given.step)
+    telling = StreamReporter(given.reports, ids, offered.own)
+    asked = _with_reminder(messages, words)
+    answer = await asking.request(asked, offered.parameters, offered.settings, given.reports, telling)
     parts = [
-        replace(part, tool_call_id=ids.of(index, part.tool_call_id))
+        replace(part, tool_call_id=ids.assign_id(index, part.tool_call_id))
         if isinstance(part, ToolCallPart)
         else part
         for index, part in enumerate(answer.response.parts)
@@ -84,23 +84,23 @@ async def _asked(
     return replace(answer, response=replace(answer.response, parts=parts))
 
 
-def _why(answer: Answer) -> str:
+def _rejection_reason(answer: ModelReply) -> str:
     """Return why an answer is not taken."""
     details = answer.response.provider_details or {}
-    match answer.ending:
+    match answer.finish_reason:
         case "complete":
             return "the model said nothing"
         case "length":
             what = "it said anything" if not answer.response.parts else "it was complete"
             return f"the answer came to the limit of its tokens before {what}"
         case "filtered":
-            refusal = clean(str(details.get("refusal") or ""))
+            refusal = redact(str(details.get("refusal") or ""))
             return "the provider's content filter stopped the answer" + (f": {refusal}" if refusal else "")
         case "malformed" | "broken":
-            return f"the provider ended the answer for the reason {clean(str(details.get('finish_reason')))}"
+            return f"the provider ended the answer for the reason {redact(str(details.get('finish_reason')))}"
 
 
-def _with(messages: list[ModelMessage], words: str) -> list[ModelMessage]:
+def _with_reminder(messages: list[ModelMessage], words: str) -> list[ModelMessage]:
     """Return the messages with words of the runtime at their end."""
     if not words:
         return messages
@@ -110,7 +110,7 @@ def _with(messages: list[ModelMessage], words: str) -> list[ModelMessage]:
     return [*messages, ModelRequest(parts=[part])]
 
 
-def _told(given: PlanInput, offered: Menu) -> Iterator[str]:
+def _reminders(given: PlanInput, offered: RequestOptions) -> Iterator[str]:
     """Yield what the model has to know of its next answer; what the results say already is left out."""
     names = {spec.id: spec.name for spec in given.tools}
     newest = given.messages[-1] if given.messages else None
@@ -134,56 +134,61 @@ def _told(given: PlanInput, offered: Menu) -> Iterator[str]:
         yield f"The only tool that you should call next is {given.restrict_to_tool}."
 
 
-def _ids(messages: Iterable[ModelMessage]) -> Iterator[str]:
+def _call_ids(messages: Iterable[ModelMessage]) -> Iterator[str]:
     """Yield the ids of the calls, those of tools that the run does not have too."""
     for message in messages:
         if isinstance(message, ModelResponse):
             yield from (part.tool_call_id for part in message.parts if isinstance(part, ToolCallPart))
 
 
-def _taken(answer: Answer, offered: Menu, given: PlanInput) -> PlanResult | None:
+def _interpret_reply(answer: ModelReply, offered: RequestOptions, given: PlanInput) -> PlanResult | None:
     """Return what an answer means; None where it says nothing, or was stopped before it said it.
 
     Of an answer that came to its limit nothing but its words are taken: they may be half a sentence, while
     half a call would do something else.
     """
-    if answer.ending == "complete":
-        return _result(answer.response, offered, given)
+    if answer.finish_reason == "complete":
+        return _plan_of_response(answer.response, offered, given)
     text = answer.response.text or ""
     has_calls = any(isinstance(part, ToolCallPart) for part in answer.response.parts)
-    if answer.ending != "length" or offered.final or not text.strip() or (has_calls and not given.closing):
+    if (
+        answer.finish_reason != "length"
+        or offered.final
+        or not text.strip()
+        or (has_calls and not given.closing)
+    ):
         return None
-    document = None if has_calls else native(answer.response, [])
+    document = None if has_calls else native_json(answer.response, [])
     return FinalResponse(text=text, native=document, is_truncated=True)
 
 
-def _result(answer: ModelResponse, offered: Menu, given: PlanInput) -> PlanResult | None:
+def _plan_of_response(answer: ModelResponse, offered: RequestOptions, given: PlanInput) -> PlanResult | None:
     """Return what a complete answer means; None when it says nothing.
 
     Calls of tools come first: a final result or a transfer beside them was decided without their results.
     """
     calls = [part for part in answer.parts if isinstance(part, ToolCallPart)]
     own = [call for call in calls if call.tool_name in offered.own]
-    asked = [_planned(call) for call in calls if call.tool_name not in offered.own]
+    asked = [_planned_call(call) for call in calls if call.tool_name not in offered.own]
     text = answer.text or ""
     if asked and not (given.closing and (own or text)):
-        document = native(answer, [call.id for call in asked])
+        document = native_json(answer, [call.id for call in asked])
         return CallTools(calls=tuple(asked), text=text, native=document)
     if own:
-        return _ended(own[0], text, native(answer, []), offered)
+        return _final_or_hand_over(own[0], text, native_json(answer, []), offered)
     if not text.strip():
         return None
     if asked:  # the run ends, and nobody will answer them
         return FinalResponse(text=text)
-    return _spoken(text, native(answer, []), offered)
+    return _final_of_text(text, native_json(answer, []), offered)
 
 
-def _planned(call: ToolCallPart) -> PlannedCall:
+def _planned_call(call: ToolCallPart) -> PlannedCall:
     return PlannedCall(name=call.tool_name, arguments=arguments_text(call.args), id=call.tool_call_id)
 
 
-def _ended(call: ToolCallPart, text: str, document: Json, offered: Menu) -> PlanResult:
-    arguments = _read(arguments_text(call.args))
+def _final_or_hand_over(call: ToolCallPart, text: str, document: Json, offered: RequestOptions) -> PlanResult:
+    arguments = _parse_json(arguments_text(call.args))
     if call.tool_name == offered.final:
         found = arguments
         if offered.key and isinstance(arguments, dict) and offered.key in arguments:
@@ -194,14 +199,14 @@ def _ended(call: ToolCallPart, text: str, document: Json, offered: Menu) -> Plan
     return HandOver(agent=agent, message=message if isinstance(message, str) else "", native=document)
 
 
-def _spoken(text: str, document: Json, offered: Menu) -> PlanResult:
+def _final_of_text(text: str, document: Json, offered: RequestOptions) -> PlanResult:
     """Return the end of a run in words; a model that nothing holds to a tool may write its result as JSON."""
-    if offered.final and isinstance(found := _read(text), dict | list):
+    if offered.final and isinstance(found := _parse_json(text), dict | list):
         return FinalResult(result=found, native=document)
     return FinalResponse(text=text, native=document)
 
 
-def _read(text: str) -> Json:
+def _parse_json(text: str) -> Json:
     """Return what JSON says; the text itself when it is none, for the runtime to refuse."""
     try:
         found: Json = from_json(text.encode(), allow_inf_nan=False)

@@ -10,8 +10,8 @@ from pydantic_ai.models import ModelRequestParameters
 
 from toolgen.agents import AssistantMessage, Message, PlanInput, ToolMessage, UserMessage
 
-from .asking import Asking
 from .failures import ProviderError
+from .model_client import ModelClient
 
 _INSTRUCTIONS: Final = (
     "You summarize conversations between people and an assistant that calls tools. Write what the assistant "
@@ -22,7 +22,7 @@ _MOST_CHARACTERS: Final = 2_000
 """Of one result."""
 
 
-async def summary(asking: Asking, messages: tuple[Message, ...], given: PlanInput) -> str:
+async def summarize(asking: ModelClient, messages: tuple[Message, ...], given: PlanInput) -> str:
     """Return in few words what was said.
 
     Raises:
@@ -32,9 +32,9 @@ async def summary(asking: Asking, messages: tuple[Message, ...], given: PlanInpu
     text = "\n\n".join(_lines(messages))
     request = ModelRequest(parts=[UserPromptPart(content=f"<conversation>\n{text}\n</conversation>")])
     parameters = ModelRequestParameters(instruction_parts=[InstructionPart(content=_INSTRUCTIONS)])
-    answer = await asking.answer([request], parameters, {}, given.reports)
+    answer = await asking.request([request], parameters, {}, given.reports)
     words = (answer.response.text or "").strip()
-    if answer.ending != "complete" or not words:  # half a summary would replace the whole conversation
+    if answer.finish_reason != "complete" or not words:  # half a summary would replace the whole conversation
         raise ProviderError(f"{asking.model.model_name}: the model gave no summary")
     return words
 

@@ -26,8 +26,8 @@ from toolgen.agents import AssistantMessage, Message, ToolMessage, UserMessage
 from toolgen.agents.planner.portable import portable_text
 from toolgen.contract.json_value import Json
 
-from .blocks import readable, shown
-from .sendable import sendable, sendable_name
+from .blocks import accepted_media_types, blocks_content
+from .sanitizing import sanitize_response, sanitize_tool_name
 
 _WRITER: Final = "pydantic-ai"
 _MARKS_ERRORS: Final = frozenset({"anthropic"})
@@ -45,23 +45,23 @@ def reminder(text: str) -> str:
     return f"<system-reminder>\n{text}\n</system-reminder>"
 
 
-def native(answer: ModelResponse, calls: Sequence[str]) -> Json:
+def native_json(answer: ModelResponse, calls: Sequence[str]) -> Json:
     """Return an answer as JSON, with the ids of the calls that the run makes of it."""
-    document: list[Json] = ModelMessagesTypeAdapter.dump_python([sendable(answer)], mode="json")
+    document: list[Json] = ModelMessagesTypeAdapter.dump_python([sanitize_response(answer)], mode="json")
     return {"writer": _WRITER, "answer": document[0], "calls": list(calls)}
 
 
 def transcript(messages: Iterable[Message], model: Model) -> list[ModelMessage]:
     """Return the messages as a model is sent them; the same messages give the same text."""
-    found = _Transcript(model.system, readable(model))
+    found = _Transcript(model.system, accepted_media_types(model))
     for message in messages:
         match message:
             case UserMessage():
-                found.said(message)
+                found.add_user_message(message)
             case AssistantMessage():
-                found.answered(message)
+                found.add_assistant_message(message)
             case ToolMessage():
-                found.returned(message)
+                found.add_tool_results(message)
     return found.end()
 
 
@@ -78,15 +78,17 @@ class _Transcript:
         self._open: dict[str, tuple[str, str]] = {}
         """By id, the name of a call without a result, and what stands in the place of one."""
 
-    def said(self, message: UserMessage) -> None:
+    def add_user_message(self, message: UserMessage) -> None:
         if message.text.strip():
             text = portable_text(message.text)
             text = reminder(text) if message.source == "runtime" else text
             self._words.append(UserPromptPart(content=text))
 
-    def answered(self, message: AssistantMessage) -> None:
-        answer = sendable(_native(message) or _rebuilt(message))
-        answer = replace(answer, parts=[self._named(part) for part in answer.parts if self._is_said(part)])
+    def add_assistant_message(self, message: AssistantMessage) -> None:
+        answer = sanitize_response(_native(message) or _rebuilt(message))
+        answer = replace(
+            answer, parts=[self._named(part) for part in answer.parts if self._has_content(part)]
+        )
         if not answer.parts:
             return
         self._end_request()
@@ -98,20 +100,20 @@ class _Transcript:
             if isinstance(part, ToolCallPart)
         }
 
-    def returned(self, message: ToolMessage) -> None:
+    def add_tool_results(self, message: ToolMessage) -> None:
         for answer in message.answers:
             self._open.pop(answer.id, None)
             failed = answer.status == "error" and self._marks_errors
             self._results.append(
                 ToolReturnPart(
-                    tool_name=sendable_name(answer.name, self._system),
+                    tool_name=sanitize_tool_name(answer.name, self._system),
                     content=portable_text(answer.text),
                     tool_call_id=answer.id,
                     outcome="failed" if failed else "success",
                 )
             )
             if answer.content:
-                content = shown(answer.content, self._media_types)
+                content = blocks_content(answer.content, self._media_types)
                 frame = portable_text(f'<tool-content tool="{answer.name}" call="{answer.id}">')
                 self._words.append(UserPromptPart(content=[frame, *content, "</tool-content>"]))
         for answer in message.answers:
@@ -123,7 +125,7 @@ class _Transcript:
         self._end_request()
         return self._messages
 
-    def _is_said(self, part: ModelResponsePart) -> bool:
+    def _has_content(self, part: ModelResponsePart) -> bool:
         """Return whether a part says anything; a blank text may carry what its own provider wants back."""
         if not isinstance(part, TextPart | ThinkingPart) or part.content.strip():
             return True
@@ -133,7 +135,7 @@ class _Transcript:
     def _named(self, part: ModelResponsePart) -> ModelResponsePart:
         if not isinstance(part, ToolCallPart):
             return part
-        name = sendable_name(part.tool_name, self._system)
+        name = sanitize_tool_name(part.tool_name, self._system)
         if name == part.tool_name:
             return part
         return replace(part, tool_name=name)  # type: ignore[arg-type]  # those with one name only have a good one

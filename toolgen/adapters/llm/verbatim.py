@@ -40,7 +40,7 @@ class VerbatimTool(AbstractNativeTool):
         return to_json(self.document).decode()
 
 
-class Carrier(Model):
+class VerbatimModel(Model):
     """A model that takes verbatim tools; the class of the author's model is its other base."""
 
     def document(self, kind: str, config: Mapping[str, Json]) -> dict[str, Json]:
@@ -55,11 +55,11 @@ class Carrier(Model):
         self, model_settings: ModelSettings | None, model_request_parameters: ModelRequestParameters
     ) -> tuple[ModelSettings | None, ModelRequestParameters]:
         """Return what pydantic-ai makes of the rest, and these tools untouched."""
-        tools, rest = _apart(model_request_parameters)
+        tools, rest = _split_tools(model_request_parameters)
         settings, parameters = super().prepare_request(model_settings, rest)
-        return self._carried(tools, settings, parameters) if tools else (settings, parameters)
+        return self._add_verbatim_tools(tools, settings, parameters) if tools else (settings, parameters)
 
-    def _carried(
+    def _add_verbatim_tools(
         self,
         tools: list[VerbatimTool],
         settings: ModelSettings | None,
@@ -68,13 +68,13 @@ class Carrier(Model):
         return settings, replace(parameters, native_tools=[*parameters.native_tools, *tools])
 
 
-class _Responses(Carrier):
+class _Responses(VerbatimModel):
     """OpenAI's Responses: `openai_native_tools` takes them, beside those that the author set there."""
 
     def document(self, kind: str, config: Mapping[str, Json]) -> dict[str, Json]:
         return {"type": kind, **config}
 
-    def _carried(
+    def _add_verbatim_tools(
         self,
         tools: list[VerbatimTool],
         settings: ModelSettings | None,
@@ -85,7 +85,7 @@ class _Responses(Carrier):
         return made, parameters
 
 
-class _Anthropic(Carrier):
+class _Anthropic(VerbatimModel):
     """Anthropic's messages.
 
     A tool that the client runs, such as `bash_20250124`, stands in the place of the function tool of its
@@ -99,7 +99,7 @@ class _Anthropic(Carrier):
     def _add_native_tools(
         self, tools: list[Any], parameters: ModelRequestParameters, *args: Any, **more: Any
     ) -> tuple[list[Any], Any, Any]:
-        own, rest = _apart(parameters)
+        own, rest = _split_tools(parameters)
         documents = [dict(one.document) for one in own]
         names = [document["name"] for document in documents]
         kept = [tool for tool in tools if tool.get("name") not in names]
@@ -108,7 +108,7 @@ class _Anthropic(Carrier):
         return [*found, *documents], servers, betas
 
 
-class _Google(Carrier):
+class _Google(VerbatimModel):
     """Google's `generateContent`: one object a tool, under its kind."""
 
     def document(self, kind: str, config: Mapping[str, Json]) -> dict[str, Json]:
@@ -133,7 +133,7 @@ class _Google(Carrier):
     def _get_tool_config(
         self, parameters: ModelRequestParameters, *args: Any, **more: Any
     ) -> tuple[Any, Any, Any]:
-        own, rest = _apart(parameters)
+        own, rest = _split_tools(parameters)
         other: Any = super()  # the author's model
         tools, config, images = other._get_tool_config(rest, *args, **more)
         if own:
@@ -144,7 +144,7 @@ class _Google(Carrier):
         return tools, config, images
 
 
-_CARRIERS: Final[Mapping[str, tuple[type[Carrier], str]]] = {
+_CARRIERS: Final[Mapping[str, tuple[type[VerbatimModel], str]]] = {
     "OpenAIResponsesModel": (_Responses, "prepare_request"),
     "AnthropicModel": (_Anthropic, "_add_native_tools"),
     "GoogleModel": (_Google, "_get_tool_config"),
@@ -152,21 +152,21 @@ _CARRIERS: Final[Mapping[str, tuple[type[Carrier], str]]] = {
 """By pydantic-ai's class, which an SDK has to be installed for: how, and the method that it needs to have."""
 
 
-def carrying(model: Model) -> Model:
+def with_verbatim_tools(model: Model) -> Model:
     """Return a model that takes verbatim tools where its wire has a place for them, else the model itself.
 
     The author's own stays as it is.
     """
-    if isinstance(model, Carrier):
+    if isinstance(model, VerbatimModel):
         return model
     if isinstance(model, WrapperModel):
-        inner = carrying(model.wrapped)
+        inner = with_verbatim_tools(model.wrapped)
         if inner is model.wrapped:
             return model
         wrapper = copy.copy(model)
         wrapper.wrapped = inner
         return wrapper
-    made = _carrier(type(model))
+    made = _verbatim_class(type(model))
     if made is None:
         return model
     own = copy.copy(model)
@@ -174,15 +174,15 @@ def carrying(model: Model) -> Model:
     return own
 
 
-def carrier(model: Model) -> Carrier | None:
+def verbatim_model_of(model: Model) -> VerbatimModel | None:
     """Return the model inside that takes verbatim tools; None where it does not."""
     while isinstance(model, WrapperModel):
         model = model.wrapped
-    return model if isinstance(model, Carrier) else None
+    return model if isinstance(model, VerbatimModel) else None
 
 
 @cache
-def _carrier(kind: type[Model]) -> type[Model] | None:
+def _verbatim_class(kind: type[Model]) -> type[Model] | None:
     for base in kind.__mro__:
         if base.__name__ in _CARRIERS and base.__module__.startswith("pydantic_ai."):
             mixin, method = _CARRIERS[base.__name__]
@@ -190,7 +190,7 @@ def _carrier(kind: type[Model]) -> type[Model] | None:
     return None
 
 
-def _apart(
+def _split_tools(
     parameters: ModelRequestParameters,
 ) -> tuple[list[VerbatimTool], ModelRequestParameters]:
     """Return the verbatim tools, and the parameters without them."""

@@ -13,7 +13,7 @@ from typing import Any
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import ActivityInfo
 from toolgen.runtime.waiting.resuming import UNSEALED
-from toolgen.runtime.waiting.tokens import Ticket
+from toolgen.runtime.waiting.tokens import TokenClaims
 
 from ..host import AgentHost
 from ..loop.documents import AcceptArgument
@@ -21,10 +21,10 @@ from ..loop.documents import AcceptArgument
 
 def question_ticket(
     run_id: str, *, id: str, kind: str, question: str, answer_schema: Mapping[str, Json]
-) -> Ticket:
+) -> TokenClaims:
     """Return what the answer to a planner's question is sealed for."""
     seen = json.dumps([kind, question, dict(answer_schema)], sort_keys=True)
-    return Ticket(run_id, f"wait:{id}", "", 0.0, hashlib.sha256(seen.encode()).hexdigest())
+    return TokenClaims(run_id, f"wait:{id}", "", 0.0, hashlib.sha256(seen.encode()).hexdigest())
 
 
 def accept(host: AgentHost) -> Callable[[ActivityInfo, AcceptArgument], Awaitable[Json]]:

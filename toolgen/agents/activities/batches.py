@@ -11,24 +11,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from toolgen.runtime.call.batch import Batch
-from toolgen.runtime.call.host import Host
+from toolgen.runtime.call.services import RuntimeServices
 from toolgen.runtime.context import ToolContext
-from toolgen.runtime.events.reports import Reports
+from toolgen.runtime.events.call_reporter import CallReporter
 from toolgen.runtime.results import ToolResult
 from toolgen.runtime.values import Values
 
 
-class Siblings:
+class BatchCalls:
     """The calls of one batch."""
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
-        self.running: dict[int, Reports] = {}
+        self.running: dict[int, CallReporter] = {}
         """What is told of the calls without a result, by their place."""
         self.is_closed = False
         """The last of them has ended; whoever comes later is no sibling."""
         self._results: dict[int, ToolResult] = {}
-        self._reports: dict[int, Reports] = {}
+        self._reports: dict[int, CallReporter] = {}
         self._settled = asyncio.Event()
         self._late: asyncio.Task[None] | None = None
 
@@ -74,14 +74,14 @@ class Batches:
     """The batches that run now."""
 
     def __init__(self) -> None:
-        self._running: dict[str, Siblings] = {}
+        self._running: dict[str, BatchCalls] = {}
 
     @contextmanager
-    def enter(self, key: str, place: int, host: Host, values: Values) -> Iterator[Siblings]:
+    def enter(self, key: str, place: int, host: RuntimeServices, values: Values) -> Iterator[BatchCalls]:
         """Be the call at a place of a batch."""
         siblings = self._running.get(key)
         if siblings is None or siblings.is_closed:
-            siblings = self._running[key] = Siblings(Batch(host.capabilities, values))
+            siblings = self._running[key] = BatchCalls(Batch(host.capabilities, values))
         siblings.running[place] = host.reports
         try:
             yield siblings

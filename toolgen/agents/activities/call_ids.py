@@ -27,11 +27,11 @@ class CallIds:
         self._given: dict[str, str] = {}
         """By the planner's own id."""
 
-    def take(self, ids: Set[str]) -> None:
+    def reserve(self, ids: Set[str]) -> None:
         """Take the ids of calls that the session has, which are not copied; before the first id is given."""
         self._taken = ids
 
-    def of(self, own: str) -> str:
+    def assign_id(self, own: str) -> str:
         """Return the id of the call to which the planner gave this one, while it is still being written."""
         if own and own not in self._given:
             self._given[own] = self._new(own, len(self._given))

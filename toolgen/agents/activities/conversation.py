@@ -14,9 +14,8 @@ from toolgen.runtime.call.boundary import Contained, name_of
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.engine import NonRetryableError
 
-from ..catalogue import Agent
 from ..loop.documents import RunFacts
-from ..planner.history import visible
+from ..planner.history import visible_history
 from ..planner.messages import (
     AssistantMessage,
     Message,
@@ -26,14 +25,15 @@ from ..planner.messages import (
     without_artifacts,
 )
 from ..planner.planner import PlanInput
-from ..sessions.sessions import Said, SessionStore, Summary, Turn
-from ..unknown_calls import lost_answer
+from ..registered_agents import RegisteredAgent
+from ..sessions.sessions import RunMessages, SessionStore, Summary, Turn
+from ..unknown_calls import unknown_outcome_answer
 
 MOST_RUNS: Final = 1_000
 """Runs whose conversation is kept in the process; that of another one is read anew."""
 
 
-def place_of(step: int) -> int:
+def record_position(step: int) -> int:
     """Return where a planning stands in what is kept of a run; before it is room for a record."""
     return 2 * step + 1
 
@@ -66,7 +66,7 @@ class Conversation:
             self._step, self._tried = step, ()
         return self._step == step
 
-    def hear(self, new: Sequence[Message]) -> tuple[Message, ...]:
+    def missing_messages(self, new: Sequence[Message]) -> tuple[Message, ...]:
         """Return what of this the store lacks; an attempt at the planning that failed left no more."""
         self._tried = tuple(new[1:] if self._is_begun and self._step == 0 else new)
         return self._tried
@@ -78,7 +78,7 @@ class Conversation:
         return all(found is not None and self.answered.issuperset(a.id for a in found) for found in answers)
 
     @property
-    def heard(self) -> tuple[Message, ...]:
+    def messages(self) -> tuple[Message, ...]:
         """All that the planning sees, oldest first."""
         heard = list(self._messages)
         for message in self._tried:
@@ -125,7 +125,7 @@ class Conversations:
         self._kept.pop(run_id, None)
 
     async def of(
-        self, agent: Agent, facts: RunFacts, given: PlanInput, now: float, *, is_back: bool = False
+        self, agent: RegisteredAgent, facts: RunFacts, given: PlanInput, now: float, *, is_back: bool = False
     ) -> Conversation:
         """Return what was said before a planning.
 
@@ -145,25 +145,31 @@ class Conversations:
         return found
 
     async def _read(
-        self, agent: Agent, facts: RunFacts, given: PlanInput, now: float, *, is_back: bool
+        self, agent: RegisteredAgent, facts: RunFacts, given: PlanInput, now: float, *, is_back: bool
     ) -> Conversation:
         sessions = self._sessions
-        said: Sequence[Said] = ()
+        said: Sequence[RunMessages] = ()
         if facts["in_conversation"] and facts["session_id"]:
-            await _join(sessions, agent, facts, given, now, is_back=is_back)
+            await _join_session(sessions, agent, facts, given, now, is_back=is_back)
             before, said = await _before(sessions, agent, facts, given)
         else:
             heard = [await sessions.run_messages(run_id) for run_id in facts.get("heard", ())]
             before = [message for messages in heard for message in messages]
-        own = _first(said, facts, given)
+        own = _first_message(said, facts, given)
         if not own:
-            own = await sessions.run_messages(given.run_id, before=place_of(given.step))
+            own = await sessions.run_messages(given.run_id, before=record_position(given.step))
         ids = (call.id for run in said for call in _calls(run.messages) if run.turn.run_id != given.run_id)
         return Conversation([*before, *own], ids, given.step, is_begun=bool(own))
 
 
-async def _join(
-    sessions: SessionStore, agent: Agent, facts: RunFacts, given: PlanInput, now: float, *, is_back: bool
+async def _join_session(
+    sessions: SessionStore,
+    agent: RegisteredAgent,
+    facts: RunFacts,
+    given: PlanInput,
+    now: float,
+    *,
+    is_back: bool,
 ) -> None:
     """Let a run that takes the conversation over, or has it back, be part of it."""
     if is_back:
@@ -180,8 +186,8 @@ async def _join(
 
 
 async def _before(
-    sessions: SessionStore, agent: Agent, facts: RunFacts, given: PlanInput
-) -> tuple[Sequence[Message], Sequence[Said]]:
+    sessions: SessionStore, agent: RegisteredAgent, facts: RunFacts, given: PlanInput
+) -> tuple[Sequence[Message], Sequence[RunMessages]]:
     """Return what the history policy shows of the runs before this one, and all runs that were read.
 
     No turn is read that the policy does not show.
@@ -191,18 +197,18 @@ async def _before(
     if history is None or history.summarize_after is None:
         newest = None if history is None else history.keep_turns + 1  # one of them is that of the run itself
         said = await sessions.transcript(session_id, newest=newest)
-        return visible(_others(said, given), None, history).messages, said
+        return visible_history(_others(said, given), None, history).messages, said
     summary = await sessions.summary(session_id)
     after = "" if summary is None else summary.through
     said = await sessions.transcript(session_id, after=after)
     others = _others(said, given)
-    seen = visible(others, summary, history)
+    seen = visible_history(others, summary, history)
     summarize = getattr(agent.planner, "summarize", None)
     if not seen.to_summarize or summarize is None or given.step > 0:
         return seen.messages, said
     try:
         with Contained():
-            text = await summarize(paired(seen.to_condense), given, history)
+            text = await summarize(pair_results(seen.to_condense), given, history)
     except Exception as error:  # the turn can do without; the next one tries again
         is_told = isinstance(error, NonRetryableError) or getattr(error, "is_told", False)
         why, trace = (str(error), None) if is_told else (name_of(error), error)
@@ -210,7 +216,7 @@ async def _before(
         return seen.messages, said
     summary = Summary(text=text, through=seen.to_summarize[-1].turn.run_id)
     await sessions.summarize(session_id, summary)
-    return visible(others, summary, history).messages, said
+    return visible_history(others, summary, history).messages, said
 
 
 def _history(facts: RunFacts) -> History | None:
@@ -224,7 +230,7 @@ def hides_calls(facts: RunFacts) -> bool:
     return bool(parent and parent["tool"]) or _history(facts) is not None
 
 
-def _first(said: Sequence[Said], facts: RunFacts, given: PlanInput) -> tuple[Message, ...]:
+def _first_message(said: Sequence[RunMessages], facts: RunFacts, given: PlanInput) -> tuple[Message, ...]:
     """Return the message of a turn that begins, if that is all that its run has said; else nothing."""
     if given.step > 0 or facts["parent"] is not None:
         return ()
@@ -232,7 +238,7 @@ def _first(said: Sequence[Said], facts: RunFacts, given: PlanInput) -> tuple[Mes
     return own[0] if own and len(own[0]) == 1 else ()
 
 
-def _others(said: Sequence[Said], given: PlanInput) -> list[Said]:
+def _others(said: Sequence[RunMessages], given: PlanInput) -> list[RunMessages]:
     return [run for run in said if run.turn.run_id != given.run_id]
 
 
@@ -242,7 +248,7 @@ def _calls(messages: Iterable[Message]) -> Iterable[PlannedCall]:
             yield from message.calls
 
 
-def paired(messages: Iterable[Message]) -> tuple[Message, ...]:
+def pair_results(messages: Iterable[Message]) -> tuple[Message, ...]:
     """Return the messages for a planner: with a result for every call, and without artifacts.
 
     A run that was canceled leaves calls without a result.
@@ -260,7 +266,7 @@ def _add(found: list[Message], message: Message) -> None:
         found.pop()  # kept call by call before the whole batch was there
     _answer(found, message)
     if isinstance(message, ToolMessage) and found and isinstance(found[-1], AssistantMessage):
-        message = _whole(message, found[-1])
+        message = _complete_batch(message, found[-1])
     found.append(without_artifacts(message))
 
 
@@ -268,12 +274,14 @@ def _answer(found: list[Message], following: Message | None) -> None:
     """Add results for the calls of the last message, if what follows does not bring them."""
     last = found[-1] if found else None
     if isinstance(last, AssistantMessage) and last.calls and not isinstance(following, ToolMessage):
-        found.append(_whole(ToolMessage(answers=()), last))
+        found.append(_complete_batch(ToolMessage(answers=()), last))
 
 
-def _whole(message: ToolMessage, calls: AssistantMessage) -> ToolMessage:
+def _complete_batch(message: ToolMessage, calls: AssistantMessage) -> ToolMessage:
     """Return the results of a batch, those of calls whose end was lost too."""
     if len(message.answers) >= len(calls.calls):
         return message
     answers = {answer.id: answer for answer in message.answers}
-    return ToolMessage(answers=tuple(answers.get(call.id) or lost_answer(call) for call in calls.calls))
+    return ToolMessage(
+        answers=tuple(answers.get(call.id) or unknown_outcome_answer(call) for call in calls.calls)
+    )

@@ -8,7 +8,7 @@ from ..loop.documents import TRANSFER
 from ..sessions.sessions import Turn
 
 
-def giver(turns: Iterable[Turn]) -> str | None:
+def previous_agent(turns: Iterable[Turn]) -> str | None:
     """Return the agent that the newest one has the conversation from; None where it began with it.
 
     The turns are in the order in which their runs began. A run that took the conversation over has the id

@@ -7,14 +7,14 @@ from typing import Any, Final
 
 from toolgen.contract.logs import log_failure
 from toolgen.runtime.call.boundary import Contained
-from toolgen.runtime.call.deadlines import limited
+from toolgen.runtime.call.deadlines import run_with_timeout
 from toolgen.runtime.call.failures import log
-from toolgen.runtime.call.hooks import Hook, Stage, Step, Stop, Verdict, steps, told
+from toolgen.runtime.call.hooks import Hook, HookMethod, Stage, Stop, Verdict, overridden_methods, run_hook
 from toolgen.runtime.engine import NonRetryableError
 from toolgen.runtime.errors import ToolError
 
 from ..planner.planner import PlanInput, PlanResult
-from .plan_shape import faults, whole
+from .plan_shape import faults, without_surrogates
 
 
 class PlannerError(NonRetryableError):
@@ -26,9 +26,9 @@ class ModelHooks:
 
     def __init__(self, hooks: Sequence[Hook], stage_timeout: float | None) -> None:
         """Take the hooks; each verdict has `stage_timeout` seconds."""
-        self._before = steps(hooks, "before_model")
-        self._after = steps(hooks, "after_model")
-        self._on_error = steps(hooks, "on_model_error")
+        self._before = overridden_methods(hooks, "before_model")
+        self._after = overridden_methods(hooks, "after_model")
+        self._on_error = overridden_methods(hooks, "on_model_error")
         self._stage_timeout = stage_timeout
 
     async def before(self, given: PlanInput) -> PlanInput | Stop[PlanResult]:
@@ -37,7 +37,7 @@ class ModelHooks:
         Raises:
             PlannerError: a hook refused.
         """
-        return await _BEFORE.run(self._before, self._told, None, given)
+        return await _BEFORE.run(self._before, self._run_hook, None, given)
 
     async def after(self, given: PlanInput, result: PlanResult) -> PlanResult:
         """Return what the planner wants, or what a hook has in its place.
@@ -46,13 +46,13 @@ class ModelHooks:
             PlannerError: a hook refused.
         """
 
-        def ask(step: Step, result: PlanResult) -> Awaitable[Verdict]:
-            return self._told(step, given, result)
+        def ask(step: HookMethod, result: PlanResult) -> Awaitable[Verdict]:
+            return self._run_hook(step, given, result)
 
         left = await _AFTER.run(self._after, ask, None, result)
         return left.result if isinstance(left, Stop) else left
 
-    async def recovered(self, given: PlanInput, error: Exception) -> PlanResult:
+    async def run_on_error(self, given: PlanInput, error: Exception) -> PlanResult:
         """Return what a hook has in the place of a failure.
 
         Raises:
@@ -60,15 +60,15 @@ class ModelHooks:
             Exception: the failure, where no hook has anything.
         """
 
-        def ask(step: Step, error: Exception) -> Awaitable[Verdict]:
-            return self._told(step, given, error)
+        def ask(step: HookMethod, error: Exception) -> Awaitable[Verdict]:
+            return self._run_hook(step, given, error)
 
         left = await _ON_ERROR.run(self._on_error, ask, None, error)
         if isinstance(left, Stop):
             return left.result
         raise left
 
-    async def _told(self, step: Step, *arguments: Any) -> Verdict:
+    async def _run_hook(self, step: HookMethod, *arguments: Any) -> Verdict:
         """Return what a hook says, within its time; after a mistake of it no model is asked again.
 
         Raises:
@@ -76,7 +76,7 @@ class ModelHooks:
         """
         try:
             with Contained():
-                return await limited(self._stage_timeout, told(step, *arguments))
+                return await run_with_timeout(self._stage_timeout, run_hook(step, *arguments))
         except Exception as error:
             correlation_id = log_failure(log, error, "a hook around a model failed")
             raise PlannerError(f"a hook around it failed (reference {correlation_id})") from error
@@ -90,22 +90,22 @@ def checked_plan(result: PlanResult) -> PlanResult:
     """
     if wrong := "; ".join(faults(result)):
         raise PlannerError(f"the planner returned {type(result).__name__}; {wrong}")
-    return whole(result)
+    return without_surrogates(result)
 
 
-async def _stopped(around: None, subject: object, answer: PlanResult) -> Stop[PlanResult]:
+async def _stop_with_plan(around: None, subject: object, answer: PlanResult) -> Stop[PlanResult]:
     return Stop(result=checked_plan(answer))
 
 
-async def _other(around: None, result: PlanResult, answer: PlanResult) -> PlanResult:
+async def _replace_plan(around: None, result: PlanResult, answer: PlanResult) -> PlanResult:
     return checked_plan(answer)
 
 
-def _changed(around: None, given: PlanInput, payload: object) -> PlanInput:
+def _replace_input(around: None, given: PlanInput, payload: object) -> PlanInput:
     return payload if isinstance(payload, PlanInput) else given
 
 
-def _denied(around: None, subject: object, message: str) -> Stop[PlanResult]:
+def _raise_denial(around: None, subject: object, message: str) -> Stop[PlanResult]:
     """Refuse to plan; where a hook was asked about a failure, because of it.
 
     Raises:
@@ -114,21 +114,21 @@ def _denied(around: None, subject: object, message: str) -> Stop[PlanResult]:
     raise PlannerError(message) from (subject if isinstance(subject, Exception) else None)
 
 
-def _aborted(around: None, subject: object, error: ToolError) -> Stop[PlanResult]:
+def _raise_error(around: None, subject: object, error: ToolError) -> Stop[PlanResult]:
     """Refuse to plan, as `_denied`.
 
     Raises:
         PlannerError: always.
     """
-    return _denied(around, subject, error.message)
+    return _raise_denial(around, subject, error.message)
 
 
 _BEFORE: Final[Stage[None, PlanInput, PlanResult]] = Stage(
-    on_continue=_changed, on_answer=_stopped, on_deny=_denied, on_abort=_aborted
+    on_continue=_replace_input, on_answer=_stop_with_plan, on_deny=_raise_denial, on_abort=_raise_error
 )
 _AFTER: Final[Stage[None, PlanResult, PlanResult]] = Stage(
-    on_answer=_other, on_deny=_denied, on_abort=_aborted
+    on_answer=_replace_plan, on_deny=_raise_denial, on_abort=_raise_error
 )
 _ON_ERROR: Final[Stage[None, Exception, PlanResult]] = Stage(
-    on_answer=_stopped, on_deny=_denied, on_abort=_aborted
+    on_answer=_stop_with_plan, on_deny=_raise_denial, on_abort=_raise_error
 )

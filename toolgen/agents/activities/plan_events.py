@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from toolgen.runtime.call.truncation import text_within
+from toolgen.runtime.call.truncation import truncate_text
 from toolgen.runtime.calls import CallMeta
 from toolgen.runtime.engine import ActivityInfo
 from toolgen.runtime.events.records import (
@@ -17,7 +17,7 @@ from toolgen.runtime.events.records import (
 )
 from toolgen.runtime.toolsets.snapshot import Snapshot
 
-from ..loop.documents import Dropped, Spent
+from ..loop.documents import Dropped, ModelUsage
 from ..planner.portable import portable_text
 from .call_ids import CallIds
 
@@ -41,32 +41,34 @@ class PlanEvents:
         self._meta = meta
         self._clock = clock
         self.ids = ids
-        self.spent: list[Spent] = []
+        self.spent: list[ModelUsage] = []
         """What was told to `usage`; the loop tells it once."""
         self.without: list[Dropped] = []
         """What was told to `dropped`; the loop tells it once."""
 
     def text(self, delta: str) -> None:
-        self._tell(AssistantReply(text=self._shown(delta), is_partial=True))
+        self._tell(AssistantReply(text=self._truncate(delta), is_partial=True))
 
     def thought(self, text: str) -> None:
-        self._tell(PlannerThought(text=self._shown(text)))
+        self._tell(PlannerThought(text=self._truncate(text)))
 
     def arguments(self, call_id: str, name: str, delta: str) -> None:
-        self._tell(ToolArgsDelta(name=self._shown(name), delta=self._shown(delta)), self.ids.of(call_id))
+        self._tell(
+            ToolArgsDelta(name=self._truncate(name), delta=self._truncate(delta)), self.ids.assign_id(call_id)
+        )
 
     def usage(self, model: str, input_tokens: int, output_tokens: int) -> None:
         self.spent.append({"model": model, "input_tokens": input_tokens, "output_tokens": output_tokens})
 
     def restarted(self, reason: str) -> None:
-        self._tell(PlanRetry(attempt=self._attempt, reason=self._shown(reason)))
+        self._tell(PlanRetry(attempt=self._attempt, reason=self._truncate(reason)))
 
     def dropped(self, snapshot: Snapshot) -> None:
         """Take which toolsets the planner does without."""
         self.without = [{"toolset": name, "reason": snapshot.told[name]} for name in snapshot.dropped]
 
-    def _shown(self, text: str) -> str:
-        return text_within(portable_text(text), self._limit)
+    def _truncate(self, text: str) -> str:
+        return truncate_text(portable_text(text), self._limit)
 
     def _tell(self, event: Event, tool_call_id: str = "") -> None:
         meta = self._meta

@@ -45,7 +45,7 @@ def faults(result: object) -> Iterator[str]:
             yield "it returns CallTools, FinalResponse, FinalResult, Await or HandOver"
 
 
-def whole(result: PlanResult) -> PlanResult:
+def without_surrogates(result: PlanResult) -> PlanResult:
     """Return the result without lone surrogates, which no log and no store takes."""
     match result:
         case CallTools():

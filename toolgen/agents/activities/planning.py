@@ -12,14 +12,14 @@ from pydantic_core import from_json, to_json
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import LONGEST_CHARACTER
-from toolgen.contract.tasks import start_held
+from toolgen.contract.tasks import start_task
+from toolgen.runtime.call.abandoning import run_or_abandon
 from toolgen.runtime.call.boundary import Contained, name_of
 from toolgen.runtime.call.bounds import bounds_of
 from toolgen.runtime.call.failures import log
-from toolgen.runtime.call.hints import filled
+from toolgen.runtime.call.hint_templates import render_template
 from toolgen.runtime.call.hooks import Stop
-from toolgen.runtime.call.releasing import released
-from toolgen.runtime.call.truncation import document_within, text_within
+from toolgen.runtime.call.truncation import truncate_document, truncate_text
 from toolgen.runtime.engine import ActivityInfo, NonRetryableError
 from toolgen.runtime.errors import MalformedResultError, ToolValidationError
 from toolgen.runtime.events.records import ToolStart, as_json
@@ -29,7 +29,6 @@ from toolgen.runtime.specs import ToolSpec
 from toolgen.runtime.toolsets.snapshot import Snapshot
 from toolgen.runtime.waiting.answer_schema import checked_schema
 
-from ..catalogue import Agent
 from ..host import AgentHost
 from ..loop.admission import is_allowed
 from ..loop.documents import PlanArgument, RetryStep, RunFacts, Step, StepCall
@@ -42,11 +41,12 @@ from ..planner.planner import (
     HandOver,
     PlanInput,
     PlanResult,
-    said,
+    assistant_message_of,
 )
 from ..planner.portable import portable_arguments, portable_json, portable_text
+from ..registered_agents import RegisteredAgent
 from .call_ids import CallIds
-from .conversation import hides_calls, place_of
+from .conversation import hides_calls, record_position
 from .model_hooks import ModelHooks, PlannerError, checked_plan
 from .plan_events import PlanEvents
 
@@ -82,10 +82,10 @@ class Planning:
             if isinstance(error, NonRetryableError):
                 raise
             if name_of(error) == "SystemExit":
-                raise PlannerError(_reason(error, info, attempt)) from error
+                raise PlannerError(_log_failure(error, info, attempt)) from error
             return {
                 "kind": "retry",
-                "reason": _reason(error, info, attempt),
+                "reason": _log_failure(error, info, attempt),
                 "retry": self._host.planner_retry.after(error, attempt),
                 "usage": events.spent,
                 "dropped": events.without,
@@ -125,17 +125,17 @@ class Planning:
         talk = await host.conversations.of(
             agent, facts, given, host.clock(), is_back=argument.get("is_back", False)
         )
-        place, new = place_of(argument["step"]), talk.hear(new)
+        place, new = record_position(argument["step"]), talk.missing_messages(new)
         if not talk.is_kept:  # what is new is not lost with the planning
             await host.sessions.write(info.run_id, place, new, heard=argument.get("heard", ()))
-        events.ids.take(talk.call_ids)
-        given = replace(given, messages=talk.heard)
-        result = await released(self._asked(agent, given))
+        events.ids.reserve(talk.call_ids)
+        given = replace(given, messages=talk.messages)
+        result = await run_or_abandon(self._ask_planner(agent, given))
         step = self._step(result, given, snapshot, facts, events.ids)
         step["usage"] = events.spent
         if events.without:
             step["dropped"] = events.without
-        kept = _portable(said(_as_taken(result, step)))
+        kept = _portable(assistant_message_of(_with_run_ids(result, step)))
         await self._keep(info.run_id, place, new, kept)
         talk.say(kept)
         return step
@@ -146,10 +146,10 @@ class Planning:
         try:
             await sessions.write(run_id, place, [*new, words])
         except asyncio.CancelledError:
-            start_held(self._undoing, sessions.write(run_id, place, new), name=f"undo {run_id}")
+            start_task(self._undoing, sessions.write(run_id, place, new), name=f"undo {run_id}")
             raise
 
-    async def _asked(self, agent: Agent, given: PlanInput) -> PlanResult:
+    async def _ask_planner(self, agent: RegisteredAgent, given: PlanInput) -> PlanResult:
         """Return what the planner wants, or what a hook has in its place.
 
         Raises:
@@ -164,7 +164,7 @@ class Planning:
             with Contained():
                 result = checked_plan(await plan(left))
         except Exception as error:
-            return await hooks.recovered(left, error)
+            return await hooks.run_on_error(left, error)
         return await hooks.after(left, result)
 
     def _step(
@@ -176,7 +176,7 @@ class Planning:
             case CallTools():
                 return _calls(result, snapshot, facts, ids, self._host.tools.limits.result_bytes)
             case FinalResponse():
-                return self._spoken(result, given, facts)
+                return self._final_text_step(result, given, facts)
             case FinalResult():
                 return self._final(result.text, result, given, facts)
             case Await():
@@ -184,7 +184,7 @@ class Planning:
             case HandOver():
                 return self._hand_over(result, given, facts)
 
-    def _spoken(self, result: FinalResponse, given: PlanInput, facts: RunFacts) -> Step:
+    def _final_text_step(self, result: FinalResponse, given: PlanInput, facts: RunFacts) -> Step:
         if result.is_truncated and self._host.returned_by(facts) is not None:
             why = "the final result was cut off at the limit of the answer; make it shorter"
             return _problem(why, is_malformed=True)
@@ -197,7 +197,7 @@ class Planning:
         spec = self._host.returned_by(facts)
         if spec is None:
             if typed is None:
-                shown = text_within(text, self._host.tools.limits.result_bytes)
+                shown = truncate_text(text, self._host.tools.limits.result_bytes)
                 return {"kind": "final", "text": shown, "result": None, "usage": []}
             shown = text or to_json(typed.result).decode()
             return {"kind": "final", "text": shown, "result": typed.result, "usage": []}
@@ -233,11 +233,11 @@ class Planning:
         if result.agent not in given.transfers:
             known = ", ".join(given.transfers) or "no agent"
             return _problem(f"{result.agent} cannot take over; {known} can")
-        child = self._host.taking_over(result.agent, result.message, given.run_id, facts)
+        child = self._host.hand_over_run(result.agent, result.message, given.run_id, facts)
         return {"kind": "hand_over", "agent": result.agent, "input": child["input"], "usage": []}
 
 
-def _reason(error: Exception, info: ActivityInfo, attempt: int) -> str:
+def _log_failure(error: Exception, info: ActivityInfo, attempt: int) -> str:
     """Return what a run is told of a planner's failure, and log it."""
     if getattr(error, "is_told", False):
         told = portable_text(error.message if isinstance(error, ToolgenError) else str(error))
@@ -276,15 +276,15 @@ def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit
     """Return a call as the loop takes it; each text and value of its event has at most `limit` bytes."""
     entry = snapshot.directory.find(call.name)
     arguments = call.arguments if call.arguments.strip() else "{}"
-    shown = _shown(arguments)
-    text = filled(entry.spec.call_hint, shown) if entry and isinstance(shown, dict) else ""
+    shown = _event_arguments(arguments)
+    text = render_template(entry.spec.call_hint, shown) if entry and isinstance(shown, dict) else ""
     if shown is not None and len(arguments) > limit // LONGEST_CHARACTER:
-        shown = from_json(document_within(arguments.encode(errors="replace"), limit))
+        shown = from_json(truncate_document(arguments.encode(errors="replace"), limit))
     start = ToolStart(
-        tool=entry.spec.id if entry else text_within(call.name, limit),
-        name=text_within(call.name, limit),
+        tool=entry.spec.id if entry else truncate_text(call.name, limit),
+        name=truncate_text(call.name, limit),
         arguments=shown,
-        text=text_within(text, limit),
+        text=truncate_text(text, limit),
         parent_tool_call_id=parent_id,
     )
     return {
@@ -298,7 +298,7 @@ def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit
     }
 
 
-def _shown(arguments: str) -> Any:
+def _event_arguments(arguments: str) -> Any:
     """Return the arguments as an event shows them; None for what is no JSON, or has no such number."""
     try:
         shown = from_json(arguments, allow_inf_nan=False)
@@ -307,7 +307,7 @@ def _shown(arguments: str) -> Any:
         return None
 
 
-def _as_taken(result: PlanResult, step: Step) -> PlanResult:
+def _with_run_ids(result: PlanResult, step: Step) -> PlanResult:
     """Return the calls under the ids that the run gave them; without those that it does not take."""
     if not isinstance(result, CallTools):
         return result

@@ -11,8 +11,8 @@ from toolgen.runtime.engine import ActivityInfo
 from ..host import AgentHost
 from ..loop.documents import KeepArgument
 from ..planner.messages import ToolMessage, messages_from_json
-from .conversation import place_of
-from .hand_overs import giver
+from .conversation import record_position
+from .hand_overs import previous_agent
 
 
 def record(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
@@ -20,7 +20,7 @@ def record(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
 
     async def write(info: ActivityInfo, argument: Any) -> Json:
         messages = messages_from_json(argument["new"])
-        place, heard = place_of(argument["step"]) - 1, argument.get("heard", ())
+        place, heard = record_position(argument["step"]) - 1, argument.get("heard", ())
         await host.sessions.write(info.run_id, place, messages, heard=heard)
         return None
 
@@ -44,7 +44,7 @@ def give_back(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]
 
     async def give(info: ActivityInfo, argument: Any) -> Json:
         session_id = argument["facts"]["session_id"]
-        agent = giver(await host.sessions.turns(session_id))
+        agent = previous_agent(await host.sessions.turns(session_id))
         if agent is not None:
             await host.sessions.hand_over(session_id, agent)
         return agent

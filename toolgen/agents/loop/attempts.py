@@ -14,7 +14,7 @@ class Attempts:
         self.made = 0
         """Attempts that have begun."""
 
-    def are_over(self, retry: Retry, now: float) -> bool:
+    def record_failure(self, retry: Retry, now: float) -> bool:
         """Take that the newest attempt failed, and return whether it was the last."""
         if most := retry["most_attempts"]:
             self._counted += 1
@@ -22,7 +22,7 @@ class Attempts:
                 return True
         return now - self._began + retry["delay_s"] >= retry["total_s"]
 
-    def told(self, retry: Retry, now: float) -> str:
+    def summary(self, retry: Retry, now: float) -> str:
         """Return how far the attempts went, for whoever reads why there was no other."""
         if retry["delay_s"] >= retry["total_s"]:
             return f"the next attempt would be in {retry['delay_s']:.0f} s"

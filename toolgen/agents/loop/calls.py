@@ -18,13 +18,13 @@ from toolgen.runtime.engine import (
 from toolgen.runtime.events.records import AgentRunStarted, ToolEnd, as_json
 from toolgen.runtime.results import RetryHint
 from toolgen.runtime.waiting.loop import LOOP as WAITING_CALL
-from toolgen.runtime.waiting.loop import UNKNOWN, VERSION, WORK, answer_to, answered_by
+from toolgen.runtime.waiting.loop import UNKNOWN, VERSION, WORK, answer_to, with_answered_id
 
 from .documents import (
     LOOP,
     TELLING,
-    Child,
-    Done,
+    CallRecord,
+    ChildRun,
     Failure,
     KeepArgument,
     PendingWork,
@@ -35,7 +35,7 @@ from .documents import (
     StopReason,
 )
 from .events import RunEvents
-from .progress import Progress
+from .limits import LimitCounter
 
 _KEPT: Final = 2
 """Since this version of the loop the conversation gets the results of calls that were not made at once."""
@@ -44,7 +44,7 @@ _KEPT: Final = 2
 class Calls:
     """Makes the calls of one run."""
 
-    def __init__(self, ctx: RunContext, facts: RunFacts, progress: Progress, events: RunEvents) -> None:
+    def __init__(self, ctx: RunContext, facts: RunFacts, progress: LimitCounter, events: RunEvents) -> None:
         self._ctx = ctx
         self._facts = facts
         self._progress = progress
@@ -52,28 +52,28 @@ class Calls:
         self.time_left: float | None = None
         """Seconds of the run's budget when its newest step began; a child gets no more."""
 
-    async def result(self, call: StepCall, step: int, place: int, refusal: str | None) -> Done:
+    async def result(self, call: StepCall, step: int, place: int, refusal: str | None) -> CallRecord:
         """Return the result of a call, when nothing of it is open any more."""
         start = {**call["start"], **self._events.ids(call["id"]), "time": self._ctx.now()}
         await self._ctx.publish(f"{call['id']}:start", start)
         if refusal:
-            return await self._settled(call, await self._kept(call, refused_call(call, refusal)))
+            return await self._publish_end(call, await self._kept(call, refused_call(call, refusal)))
         argument = {"facts": self._facts, "call": call, "step": step, "place": place}
         done = await self._activity(f"tool:{call['id']}", "tool", argument, call)
         answers, waits = 0, ""
         while done["status"] == "suspended":
-            await self._tell_events(call, done, answers, waits)
+            await self._publish_events(call, done, answers, waits)
             answers += 1
             if child := done.get("child"):
                 done = await self._child(call, child)
             else:
                 frozen: Any = done.get("frozen")
                 waits = frozen["id"]
-                done = await self._answered(call, frozen, answers)
+                done = await self._wait_for_answer(call, frozen, answers)
         if done["status"] == "pending" and (frozen := done.get("frozen")):
             work = await self._detached(call, frozen)
             done["pending"] = [*done.get("pending", []), work]
-        return await self._settled(call, done, waits)
+        return await self._publish_end(call, done, waits)
 
     async def _detached(self, call: StepCall, frozen: dict[str, Any]) -> PendingWork:
         """Let work go on after the run, and return where its call waits."""
@@ -87,7 +87,7 @@ class Calls:
 
     async def _activity(
         self, op: str, activity: str, argument: Any, call: StepCall, *, is_timed: bool = True
-    ) -> Done:
+    ) -> CallRecord:
         """Return the result of a tool; a failure of the engine is the failure of the call.
 
         One that is not timed only writes down what is there, and may do so after the time of the run.
@@ -106,19 +106,19 @@ class Calls:
             return await self._kept(call, refused_call(call, f"{call['name']} was not run: {error.message}"))
         return done  # type: ignore[no-any-return]  # as the activity returns it
 
-    async def _answered(self, call: StepCall, frozen: dict[str, Any], number: int) -> Done:
+    async def _wait_for_answer(self, call: StepCall, frozen: dict[str, Any], number: int) -> CallRecord:
         """Return the result of a call that waits, after its answer."""
         began = self._ctx.now()
         await self._events.phase("waiting", frozen["id"])
         op = f"wait:{call['id']}:{number}"
         signal = await answer_to(self._ctx, op, frozen)
-        self._progress.waited(began, self._ctx.now())
+        self._progress.add_wait(began, self._ctx.now())
         if signal is None:
             return await self._expired(call, frozen)
         argument = {"facts": self._facts, "call": call, "op": op, "frozen": frozen, "given": signal.payload}
         return await self._activity(f"answer:{call['id']}:{number}", "answer", argument, call)
 
-    async def _expired(self, call: StepCall, frozen: dict[str, Any]) -> Done:
+    async def _expired(self, call: StepCall, frozen: dict[str, Any]) -> CallRecord:
         """Return the result of a call that nobody answered in time."""
         why = "nobody answered in time"
         has_begun = frozen["kind"] != "confirmation" or frozen.get("is_asked_by_tool")
@@ -126,7 +126,7 @@ class Calls:
             why = f"{call['name']} was not run: {why}"
         return await self._kept(call, refused_call(call, why, status="denied"))
 
-    async def _kept(self, call: StepCall, done: Done) -> Done:
+    async def _kept(self, call: StepCall, done: CallRecord) -> CallRecord:
         """Return the result of a call that was not made, once the conversation has it.
 
         The planning that would write it never comes where the run is canceled before the batch is over.
@@ -137,7 +137,7 @@ class Calls:
                 await self._ctx.start(f"keep:{call['id']}", "keep", _json(argument))
         return done
 
-    async def _child(self, call: StepCall, child: Child) -> Done:
+    async def _child(self, call: StepCall, child: ChildRun) -> CallRecord:
         """Return the result of a call that another agent answers, in a run of its own."""
         began = self._ctx.now()
         output = await self.run_child(f"child:{call['id']}", child["agent"], child["input"], call)
@@ -159,28 +159,30 @@ class Calls:
         await self._events.publish(f"started:{op}", event, call["id"] if call else "")
         began = self._ctx.now()
         try:
-            output: Any = await self._ctx.child(op, LOOP, _json(_within(given, self.time_left)))
+            output: Any = await self._ctx.child(op, LOOP, _json(_with_budget(given, self.time_left)))
         except ActivityFailed as error:
             why = error.message or f"the run was {error.kind}"
             failure: Failure = {"kind": error.kind, "message": why, "causes": []}
             return empty_document(agent, "failed", failure)
-        self._progress.waited(began, began + output["waited_s"])
+        self._progress.add_wait(began, began + output["waited_s"])
         return output  # type: ignore[no-any-return]  # as the loop returns it
 
-    async def _settled(self, call: StepCall, done: Done, answered: str = "") -> Done:
+    async def _publish_end(self, call: StepCall, done: CallRecord, answered: str = "") -> CallRecord:
         """Return the result when the log has it."""
-        await self._tell_events(call, done, "end", answered)
+        await self._publish_events(call, done, "end", answered)
         return done
 
-    async def _tell_events(self, call: StepCall, done: Done, part: int | str, answered: str = "") -> None:
+    async def _publish_events(
+        self, call: StepCall, done: CallRecord, part: int | str, answered: str = ""
+    ) -> None:
         """Publish the events of a call; `answered` names what it waited for before."""
         for number, event in enumerate(done["events"]):
             time = event["time"] or self._ctx.now()
-            told = {**answered_by(event, answered), **self._events.ids(call["id"]), "time": time}
+            told = {**with_answered_id(event, answered), **self._events.ids(call["id"]), "time": time}
             await self._ctx.publish(f"{call['id']}:{part}:{number}", told)
 
 
-def _within(given: RunInput, time_left: float | None) -> RunInput:
+def _with_budget(given: RunInput, time_left: float | None) -> RunInput:
     """Return the input of a child, whose budget is part of its parent's."""
     policy = given["facts"]["policy"]
     if time_left is None or (policy["time_budget"] is not None and policy["time_budget"] <= time_left):
@@ -207,7 +209,7 @@ def empty_document(agent: str, stop: StopReason, failure: Failure | None = None)
 
 def refused_call(
     call: StepCall, why: str, reason: str = "tool_unavailable", *, status: Any = "error"
-) -> Done:
+) -> CallRecord:
     """Return the result of a call that did not run, or did not end."""
     text = to_json({"error": why}).decode()
     hint = RetryHint(reason=reason, tool=call["tool"], message=why)  # type: ignore[arg-type]
@@ -227,7 +229,7 @@ def refused_call(
     }
 
 
-def unknown_call(call: StepCall, version: int) -> Done:
+def unknown_call(call: StepCall, version: int) -> CallRecord:
     """Return what is known of a call whose process ended while it ran: neither a result nor a failure."""
     status: Any = "unknown" if version >= TELLING else "pending"
     return {

@@ -84,7 +84,7 @@ class RunInput(TypedDict):
     source: Literal["person", "agent", "runtime"]
 
 
-class Spent(TypedDict):
+class ModelUsage(TypedDict):
     """What one request to a model cost."""
 
     model: str
@@ -139,7 +139,7 @@ class CallsStep(TypedDict):
     kind: Literal["calls"]
     text: str
     calls: list[StepCall]
-    usage: list[Spent]
+    usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
 
 
@@ -152,7 +152,7 @@ class FinalStep(TypedDict):
     """The typed result; None where the run ends with text."""
     is_truncated: NotRequired[bool]
     """The text is not complete; it is where this is missing."""
-    usage: list[Spent]
+    usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
 
 
@@ -163,7 +163,7 @@ class ProblemStep(TypedDict):
     problem: str
     is_malformed: bool
     """It is a result of another shape than the one asked for."""
-    usage: list[Spent]
+    usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
 
 
@@ -176,7 +176,7 @@ class AwaitStep(TypedDict):
     schema: dict[str, Json] | None
     missing_fields: list[str]
     restrict_to_tool: str
-    usage: list[Spent]
+    usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
 
 
@@ -186,7 +186,7 @@ class HandOverStep(TypedDict):
     kind: Literal["hand_over"]
     agent: str
     input: RunInput
-    usage: list[Spent]
+    usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
 
 
@@ -211,11 +211,11 @@ class RetryStep(TypedDict):
     kind: Literal["retry"]
     reason: str
     retry: Retry
-    usage: list[Spent]
+    usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
 
 
-class Child(TypedDict):
+class ChildRun(TypedDict):
     """The run that answers a call."""
 
     agent: str
@@ -231,7 +231,7 @@ class PendingWork(TypedDict):
     frozen: dict[str, Any]
 
 
-class Done(TypedDict, total=False):
+class CallRecord(TypedDict, total=False):
     """The result of a call."""
 
     status: Required[Literal["ok", "error", "denied", "pending", "suspended", "unknown"]]
@@ -247,15 +247,15 @@ class Done(TypedDict, total=False):
     display: str
     frozen: dict[str, Any] | None
     """The call, where it waits: a `FrozenCall`."""
-    child: Child | None
+    child: ChildRun | None
     problem: str
     """The tool wanted the impossible of its agent."""
-    transfer: Child | None
+    transfer: ChildRun | None
     is_escalated: bool
     is_unattended: bool
     """There is no person to ask."""
     artifacts: list[Json]
-    usage: list[Spent]
+    usage: list[ModelUsage]
     children: int
     pending: list[PendingWork]
     """Of the run of another agent that answered the call: as in its `RunDocument`."""
@@ -308,7 +308,7 @@ class RunDocument(TypedDict):
     result: Json
     stop: StopReason
     failure: Failure | None
-    usage: list[Spent]
+    usage: list[ModelUsage]
     tool_calls: int
     children: int
     """Runs that it started, and those that they started."""

@@ -35,7 +35,7 @@ class RunEvents:
         }
 
 
-def started(facts: RunFacts) -> RunStarted:
+def run_started(facts: RunFacts) -> RunStarted:
     """Return the first event of a run."""
     parent = facts["parent"]
     return RunStarted(agent=facts["agent"], parent_run_id=parent["run_id"] if parent else "")
@@ -49,7 +49,7 @@ def last_events(given: RunInput, at: float, log: Sequence[Mapping[str, Any]]) ->
         return _unanswered(log)
     facts = given["facts"]
     ids: dict[str, Json] = {"session_id": facts["session_id"], "turn_id": facts["turn_id"]}
-    return [{**as_json(started(facts)), **ids, "time": at}]
+    return [{**as_json(run_started(facts)), **ids, "time": at}]
 
 
 def _unanswered(log: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:

@@ -22,8 +22,8 @@ from .calls import Calls, empty_document
 from .documents import (
     TRANSFER,
     AwaitStep,
+    CallRecord,
     CallsStep,
-    Done,
     FinalStep,
     PendingWork,
     PlanArgument,
@@ -32,9 +32,9 @@ from .documents import (
     Step,
     StopReason,
 )
-from .events import RunEvents, started
+from .events import RunEvents, run_started
+from .limits import LimitCounter
 from .planning import Plannings
-from .progress import Progress
 from .questions import ask
 
 _MOST_STEPS: Final = 1_000
@@ -57,7 +57,7 @@ class _Run:
         self._facts = given["facts"]
         self._policy = given["facts"]["policy"]
         self._began = ctx.now()
-        self._progress = Progress(now=self._began, policy=self._policy)
+        self._progress = LimitCounter(now=self._began, policy=self._policy)
         self._events = RunEvents(ctx, self._facts)
         self._calls = Calls(ctx, self._facts, self._progress, self._events)
         self._plannings = Plannings(ctx, self._facts, self._progress, self._events)
@@ -78,11 +78,11 @@ class _Run:
         """What the newest failed call was told, and what stands behind that."""
 
     async def go(self) -> RunDocument:
-        await self._events.publish("run_started", started(self._facts))
+        await self._events.publish("run_started", run_started(self._facts))
         while self._step < self._most_steps:
             if reason := self._progress.exhausted(self._ctx.now()):
                 return await self._close(reason)
-            await self._interrupted()
+            await self._take_interrupts()
             await self._events.phase("planning", self._step)
             try:
                 step = await self._plan()
@@ -102,7 +102,7 @@ class _Run:
                 kind = "malformed_response" if step["is_malformed"] else "planner"
                 return await self._failed(kind, step["problem"])
             self._problems += 1
-            self._tell(step["problem"])
+            self._publish_step(step["problem"])
             return None
         self._problems = 0
         if step["kind"] == "final":
@@ -149,7 +149,7 @@ class _Run:
         message = f"the run ended by its {reason}, and its planner gave no final answer"
         return await self._failed("limit", message, reason)
 
-    def _tell(self, text: str) -> None:
+    def _publish_step(self, text: str) -> None:
         self._new.append({"type": "user", "text": text, "source": "runtime"})
 
     # Tools.
@@ -166,12 +166,12 @@ class _Run:
             for place, call in enumerate(calls)
         ]
         results: Any = await self._ctx.gather(*running)  # type: ignore[arg-type]  # a `Done` is JSON
-        self._take(results)
+        self._keep_results(results)
         if admission.is_over_cap:
             return await self._close("tool_cap")
-        return await self._after(results)
+        return await self._end_after_batch(results)
 
-    def _take(self, results: list[Done]) -> None:
+    def _keep_results(self, results: list[CallRecord]) -> None:
         """Keep what the results say: to the planner in the order of the calls, and to the run."""
         self._new.append({"type": "tools", "answers": [done["answer"] for done in results]})
         self._hints = [hint for done in results if (hint := done.get("hint")) is not None]
@@ -183,9 +183,9 @@ class _Run:
             self._children += done.get("children", 0)
             self._pending += done.get("pending", [])
             if problem := done.get("problem"):
-                self._tell(problem)
+                self._publish_step(problem)
 
-    async def _after(self, results: list[Done]) -> RunDocument | None:
+    async def _end_after_batch(self, results: list[CallRecord]) -> RunDocument | None:
         """Return how the run ended with this batch; None when its planner is asked again."""
         for done in results:
             if transfer := done.get("transfer"):
@@ -200,10 +200,10 @@ class _Run:
             return await self._close("missing_fields")
         asks = self._policy["on_missing_fields"] == "await_clarification"
         if missing and asks and not missing[0].get("is_unattended"):
-            await self._clarify(missing[0]["hint"])
+            await self._ask_for_missing(missing[0]["hint"])
         return None
 
-    async def _clarify(self, hint: dict[str, Any]) -> None:
+    async def _ask_for_missing(self, hint: dict[str, Any]) -> None:
         """Ask the person for what the model left out."""
         await self._await(
             {
@@ -225,7 +225,7 @@ class _Run:
         self._new.append({"type": "user", "text": text, "source": "person"})
         self._restrict = self._facts["restrict_to_tool"] or step["restrict_to_tool"]
 
-    async def _interrupted(self) -> None:
+    async def _take_interrupts(self) -> None:
         """Take what clients said into the run since the step before, and stand still while it is paused."""
         if not self._policy["interrupts_allowed"]:
             return
@@ -240,10 +240,10 @@ class _Run:
             if signal is None:
                 return
             number += 1
-            self._progress.waited(began, self._ctx.now())
+            self._progress.add_wait(began, self._ctx.now())
             payload: Any = signal.payload
             is_paused = payload["kind"] == "pause" or (is_paused and payload["kind"] == "message")
-            self._hear(signal)
+            self._publish_reply(signal)
 
     async def _hand_over(self, agent: str, given: RunInput, op: str) -> RunDocument | None:
         """Return how the agent ended that has the conversation now; None when it gives it back."""
@@ -256,7 +256,7 @@ class _Run:
         self._pending += output["pending"]
         if output["stop"] == "escalated":
             self._is_back = True
-            self._tell(f"{agent} gave the conversation back. {output['text']}".strip())
+            self._publish_step(f"{agent} gave the conversation back. {output['text']}".strip())
             return None
         if failure := output["failure"]:
             self._causes = [failure["message"], *failure["causes"]]
@@ -271,7 +271,7 @@ class _Run:
 
     # The end.
 
-    async def _escalate(self, results: list[Done]) -> RunDocument:
+    async def _escalate(self, results: list[CallRecord]) -> RunDocument:
         """Return the end of a run that gives up; a turn that began with it gives the conversation back.
 
         The run that handed it over in this turn has it back by going on.
@@ -280,7 +280,7 @@ class _Run:
             await self._ctx.start(f"give_back:{self._step}", "give_back", _json({"facts": self._facts}))
         return await self._end_with(results, "escalated")
 
-    async def _end_with(self, results: list[Done], stop: StopReason) -> RunDocument:
+    async def _end_with(self, results: list[CallRecord], stop: StopReason) -> RunDocument:
         """Return the end of a run whose planner is not asked to put the results into words."""
         await self._record()
         last = results[-1]
@@ -297,7 +297,7 @@ class _Run:
             await self._ctx.start(f"record:{self._step}", "record", _json(argument))
             self._new, self._heard = [], []
 
-    def _hear(self, signal: Signal) -> None:
+    def _publish_reply(self, signal: Signal) -> None:
         payload: Any = signal.payload
         if payload.get("text"):
             self._new.append({"type": "user", "text": payload["text"], "source": "person"})

@@ -10,9 +10,9 @@ from toolgen.runtime.engine import ActivityFailed, CallOptions, RunContext
 from toolgen.runtime.events.records import PlanRetry, ToolsetDropped, Usage
 
 from .attempts import Attempts
-from .documents import PlanArgument, RetryStep, RunFacts, Spent, Step
+from .documents import ModelUsage, PlanArgument, RetryStep, RunFacts, Step
 from .events import RunEvents
-from .progress import Progress
+from .limits import LimitCounter
 
 _CLOSING_S: Final = 60.0
 """For the last planning, where the policy gives no time for one."""
@@ -27,12 +27,12 @@ _MOST_CUT_SHORT: Final = 3
 class Plannings:
     """Makes the plannings of one run."""
 
-    def __init__(self, ctx: RunContext, facts: RunFacts, progress: Progress, events: RunEvents) -> None:
+    def __init__(self, ctx: RunContext, facts: RunFacts, progress: LimitCounter, events: RunEvents) -> None:
         self._ctx = ctx
         self._progress = progress
         self._events = events
         self._timeout: float | None = facts["policy"]["plan_timeout"]
-        self.usage: list[Spent] = []
+        self.usage: list[ModelUsage] = []
         """What all attempts cost, those that failed too."""
 
     async def step(self, argument: PlanArgument) -> Step:
@@ -54,7 +54,7 @@ class Plannings:
                 await self._events.publish(f"dropped:{op}:{number}", ToolsetDropped(**dropped))
             if step["kind"] != "retry":
                 return step
-            self._go_on(op, step, attempts, deadline)
+            self._retry_or_fail(op, step, attempts, deadline)
             delay = step["retry"]["delay_s"]
             told = PlanRetry(attempt=attempts.made, delay_s=delay, reason=step["reason"])
             await self._events.publish(f"retry:{op}", told)
@@ -84,29 +84,29 @@ class Plannings:
             is_late = deadline is not None and self._ctx.now() >= deadline
             if error.kind not in _CUT_SHORT or is_late:
                 raise
-            return _cut_short(error)
+            return _retry_at_once(error)
         return step  # type: ignore[no-any-return]  # as the activity `plan` returns it
 
-    def _go_on(self, op: str, step: RetryStep, attempts: Attempts, deadline: float | None) -> None:
+    def _retry_or_fail(self, op: str, step: RetryStep, attempts: Attempts, deadline: float | None) -> None:
         """Take that an attempt failed.
 
         Raises:
             ActivityFailed: there is to be no other.
         """
         now = self._ctx.now()
-        if attempts.are_over(step["retry"], now):
-            why = attempts.told(step["retry"], now)
+        if attempts.record_failure(step["retry"], now):
+            why = attempts.summary(step["retry"], now)
             raise ActivityFailed(op, "PlannerError", f"{step['reason']} ({why})")
         if deadline is not None and now + step["retry"]["delay_s"] >= deadline:
             raise ActivityFailed(op, "LatePlanError", f"{step['reason']} (no time for another attempt)")
 
-    async def _spend(self, op: str, usage: list[Spent]) -> None:
+    async def _spend(self, op: str, usage: list[ModelUsage]) -> None:
         self.usage += usage
         for number, spent in enumerate(usage):
             await self._events.publish(f"usage:{op}:{number}", Usage(**spent))
 
 
-def _cut_short(error: ActivityFailed) -> RetryStep:
+def _retry_at_once(error: ActivityFailed) -> RetryStep:
     """Return what follows an attempt that was ended: another one at once, as nobody asked for a pause."""
     return {
         "kind": "retry",

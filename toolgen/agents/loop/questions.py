@@ -9,14 +9,14 @@ from toolgen.runtime.events.records import AnswerAccepted, AwaitClarification
 
 from .documents import TELLING, AcceptArgument, AwaitStep, Question, RunFacts
 from .events import RunEvents
-from .progress import Progress
+from .limits import LimitCounter
 
 _CHECKED: Final = 2
 """Since this version of the loop an answer has to be one that a host has sealed."""
 
 
 async def ask(
-    ctx: RunContext, facts: RunFacts, step: AwaitStep, id_: str, progress: Progress, events: RunEvents
+    ctx: RunContext, facts: RunFacts, step: AwaitStep, id_: str, progress: LimitCounter, events: RunEvents
 ) -> str:
     """Return what a person answered to a planner's question; where no host took it, they are asked again."""
     number, reason = 1, ""
@@ -34,7 +34,7 @@ async def ask(
         await events.phase("waiting", name)
         began, op = ctx.now(), f"wait:{name}"
         signal = await ctx.wait(op, answer_name(op), about=about)  # type: ignore[arg-type]  # it is JSON
-        progress.waited(began, ctx.now())
+        progress.add_wait(began, ctx.now())
         given: Any = signal.payload if signal else {"text": ""}
         if facts["version"] < _CHECKED:
             return str(given["text"] if "text" in given else given["answer"])

@@ -18,7 +18,7 @@ from toolgen.runtime.errors import ToolValidationError
 from ..activities.plan_shape import faults
 from ..loop.attempts import Attempts
 from .messages import UserMessage
-from .planner import FinalResponse, FinalResult, PlanInput, Planner, PlanResult, said
+from .planner import FinalResponse, FinalResult, PlanInput, Planner, PlanResult, assistant_message_of
 from .retrying import PlannerRetry, PlannerUnavailableError
 
 R = TypeVar("R")
@@ -127,7 +127,7 @@ async def _completed(
     except ToolValidationError as error:
         wrong = f"the answer does not fit: {error}; answer with JSON that fits the schema"
     told = UserMessage(text=wrong, source="runtime")
-    messages = (*given.messages, said(answer), told)
+    messages = (*given.messages, assistant_message_of(answer), told)
     again = await planner.plan(replace(given, step=1, messages=messages))
     try:
         return _decoded(spec, again, limits)
@@ -176,7 +176,7 @@ class _Patient:
                     return await plan(given)
             except PlannerUnavailableError as error:
                 retry = self._retry.after(error, attempts.made)
-                if attempts.are_over(retry, loop.time()):
+                if attempts.record_failure(retry, loop.time()):
                     raise
             await asyncio.sleep(retry["delay_s"])
 

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from toolgen.contract.policy import History
 
-from ..sessions.sessions import Said, Summary
+from ..sessions.sessions import RunMessages, Summary
 from .messages import Message, UserMessage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Visible:
+class VisibleHistory:
     """What a history policy shows of a conversation."""
 
     messages: tuple[Message, ...]
     """Oldest first. What is still to be summarized is among them: without a summary nothing is lost."""
-    to_summarize: tuple[Said, ...] = ()
+    to_summarize: tuple[RunMessages, ...] = ()
     """The runs that a new summary has to take in; with that summary, `visible` leaves them out."""
     summary: UserMessage | None = None
     """The summary so far, the first of the messages; None where there is none."""
@@ -29,37 +29,41 @@ class Visible:
         return (*before, *_messages(self.to_summarize))
 
 
-def visible(said: Sequence[Said], summary: Summary | None, history: History | None) -> Visible:
+def visible_history(
+    said: Sequence[RunMessages], summary: Summary | None, history: History | None
+) -> VisibleHistory:
     """Return what a planner sees of these runs, which are in their order.
 
     A turn is the runs of one `Turn.id`. Turns that the summary covers count no more, so that a new one is
     due only when `summarize_after` further turns are over.
     """
     if history is None:
-        return Visible(messages=_messages(said))
+        return VisibleHistory(messages=_messages(said))
     if history.summarize_after is None:
         _, kept = _split(said, history.keep_turns)
-        return Visible(messages=_messages(kept))
+        return VisibleHistory(messages=_messages(kept))
     shown = None if summary is None else _shown(summary)
     before = () if shown is None else (shown,)
     fresh = said if summary is None else _after(said, summary.through)
-    older: tuple[Said, ...] = ()
+    older: tuple[RunMessages, ...] = ()
     if len(_turns(fresh)) > history.summarize_after:
         older, _ = _split(fresh, history.keep_turns)
-    return Visible(messages=(*before, *_messages(fresh)), to_summarize=older, summary=shown)
+    return VisibleHistory(messages=(*before, *_messages(fresh)), to_summarize=older, summary=shown)
 
 
 def _shown(summary: Summary) -> UserMessage:
     return UserMessage(text=f"Summary of the conversation so far: {summary.text}", source="runtime")
 
 
-def _after(said: Sequence[Said], run_id: str) -> tuple[Said, ...]:
+def _after(said: Sequence[RunMessages], run_id: str) -> tuple[RunMessages, ...]:
     """Return the runs after one; all of them when it is not there, for then it is older than they are."""
     places = [place for place, one in enumerate(said) if one.turn.run_id == run_id]
     return tuple(said[places[-1] + 1 :]) if places else tuple(said)
 
 
-def _split(said: Sequence[Said], newest: int) -> tuple[tuple[Said, ...], tuple[Said, ...]]:
+def _split(
+    said: Sequence[RunMessages], newest: int
+) -> tuple[tuple[RunMessages, ...], tuple[RunMessages, ...]]:
     """Return the runs of the older turns, and those of the newest."""
     turns = _turns(said)
     kept = set(turns[max(len(turns) - newest, 0) :])
@@ -67,10 +71,10 @@ def _split(said: Sequence[Said], newest: int) -> tuple[tuple[Said, ...], tuple[S
     return older, tuple([one for one in said if one.turn.id in kept])
 
 
-def _turns(said: Iterable[Said]) -> list[str]:
+def _turns(said: Iterable[RunMessages]) -> list[str]:
     """Return the ids of the turns, in the order of their first runs."""
     return list(dict.fromkeys(one.turn.id for one in said))
 
 
-def _messages(said: Iterable[Said]) -> tuple[Message, ...]:
+def _messages(said: Iterable[RunMessages]) -> tuple[Message, ...]:
     return tuple([message for one in said for message in one.messages])

@@ -179,7 +179,7 @@ class NativeCheck(Protocol):
         ...
 
 
-def said(result: PlanResult) -> AssistantMessage:
+def assistant_message_of(result: PlanResult) -> AssistantMessage:
     """Return what is kept of a planner's result in the conversation."""
     match result:
         case CallTools():

@@ -12,7 +12,7 @@ from ..planner.messages import Message, ToolAnswer, ToolMessage, UserMessage
 from .kept_messages import answers_of, messages_as_text, messages_from_text, with_answers
 from .sessions import (
     EngineLease,
-    Said,
+    RunMessages,
     Session,
     Summary,
     Turn,
@@ -174,12 +174,12 @@ class MemorySessionStore:
 
     async def transcript(
         self, session_id: str, *, newest: int | None = None, after: str = ""
-    ) -> tuple[Said, ...]:
+    ) -> tuple[RunMessages, ...]:
         with self._lock:
             self._session(session_id)
             shown = newest_turns(reversed(self._runs[session_id]), newest, after)
             found = [(turn, self._said(turn.run_id)) for turn in shown]
-        return tuple(Said(turn=turn, messages=said.messages()) for turn, said in found)
+        return tuple(RunMessages(turn=turn, messages=said.messages()) for turn, said in found)
 
     async def turns(self, session_id: str) -> tuple[Turn, ...]:
         with self._lock:

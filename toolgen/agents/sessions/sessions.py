@@ -60,7 +60,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class RunMessages:
     """The messages of one run, in their order."""
 
     turn: Turn
@@ -214,7 +214,7 @@ class SessionStore(Protocol):
 
     async def transcript(
         self, session_id: str, *, newest: int | None = None, after: str = ""
-    ) -> tuple[Said, ...]:
+    ) -> tuple[RunMessages, ...]:
         """Return the runs of a session with their messages, oldest first.
 
         Args:

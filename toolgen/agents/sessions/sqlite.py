@@ -18,7 +18,7 @@ from .file import SESSIONS, drop, read_unused, retire, rows
 from .kept_messages import answers_of, messages_as_text, messages_from_text, with_answers
 from .sessions import (
     EngineLease,
-    Said,
+    RunMessages,
     Session,
     SessionError,
     Summary,
@@ -212,11 +212,11 @@ class SqliteSessionStore:
 
     async def transcript(
         self, session_id: str, *, newest: int | None = None, after: str = ""
-    ) -> tuple[Said, ...]:
-        def step(database: sqlite3.Connection) -> tuple[Said, ...]:
+    ) -> tuple[RunMessages, ...]:
+        def step(database: sqlite3.Connection) -> tuple[RunMessages, ...]:
             _session(database, session_id)
             turns = _newest(database, session_id, newest, after)
-            return tuple(Said(turn=turn, messages=_messages(database, turn.run_id)) for turn in turns)
+            return tuple(RunMessages(turn=turn, messages=_messages(database, turn.run_id)) for turn in turns)
 
         return await self._file.read(step, is_brief=newest is not None and newest <= _FEW)
 

@@ -10,9 +10,9 @@ from toolgen.shapes.naming import method_name
 
 from ..layout import toolset_path
 from ..views.stub import StubMethodView, method_lines, stub_method
-from .authored import Executor
 from .scopes import ModuleNames, Spelling, dotted, has_lazy_annotations
 from .source_edit import Insertion, Source, append, class_end
+from .user_classes import UserExecutor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Insertions:
         """Import path of the toolset's package."""
         return toolset_path(self.toolset, self.package)
 
-    def add(self, executor: Executor, tools: Sequence[Tool]) -> str:
+    def add(self, executor: UserExecutor, tools: Sequence[Tool]) -> str:
         """Collect the methods of the tools, and return what brings them into the file."""
         end = class_end(self.source, executor.node)
         if end is None:
@@ -49,14 +49,14 @@ class Insertions:
         self.lacks.update(lacks)
         return "run: toolgen gen"
 
-    def signature(self, tool: Tool, executor: Executor) -> str:
+    def signature(self, tool: Tool, executor: UserExecutor) -> str:
         """Return the signature that the design gives to a tool's method."""
         return self._view(tool, executor, executor.taken, {}, never_quoted=True).signature
 
     def _view(
         self,
         tool: Tool,
-        executor: Executor,
+        executor: UserExecutor,
         taken: frozenset[str],
         lacks: dict[str, None],
         *,
@@ -73,7 +73,7 @@ class Insertions:
 
         return stub_method(tool, self.toolset, self.package, spell)
 
-    def _beside_the_base(self, path: str, executor: Executor) -> str:
+    def _beside_the_base(self, path: str, executor: UserExecutor) -> str:
         """Return the path through the module in which the author found the base; nothing if there is none."""
         module, _, name = path.rpartition(".")
         found = dotted(executor.base).rpartition(".")[0]

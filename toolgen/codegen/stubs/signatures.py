@@ -8,8 +8,8 @@ from typing import Final
 
 from toolgen.expr.tree import Tool
 
-from .authored import Function
 from .scopes import ModuleNames, dotted
+from .user_classes import Function
 
 _ANYTHING: Final = frozenset(["Any", "object", "Never", "NoReturn"])
 _ASYNC, _SYNC = "ToolContext", "SyncToolContext"

@@ -14,11 +14,11 @@ from toolgen.expr.tree import Toolset
 from toolgen.shapes.naming import method_name, module_name
 
 from .. import names
-from .authored import Executor, find_executors, functions
 from .insertions import Insertions
 from .scopes import module_names
 from .signatures import could_be_a_tool, is_changed, is_unimplemented
 from .source_edit import Insertion, Source, UnreadableSourceError, apply, read_source
+from .user_classes import UserExecutor, find_executors, functions
 
 State = Literal["implemented", "unimplemented", "missing", "changed", "orphaned"]
 
@@ -45,7 +45,7 @@ class Stub:
     """Imports that the insertions name and the file does not have."""
 
     @property
-    def followed(self) -> bytes:
+    def updated(self) -> bytes:
         """The file with the methods that it lacked."""
         return apply(self.data, self.insertions)
 
@@ -98,7 +98,7 @@ def _without_class(toolset: Toolset) -> Iterator[Status]:
         yield Status(line=1, state="missing", text=text)
 
 
-def _missing(executor: Executor, toolset: Toolset, insertions: Insertions) -> Iterator[Status]:
+def _missing(executor: UserExecutor, toolset: Toolset, insertions: Insertions) -> Iterator[Status]:
     """Yield what the class lacks; what can be inserted is."""
     plain, bound = names.executor(toolset), names.bound_executor(toolset)
     line, name = executor.node.lineno, executor.node.name
@@ -126,10 +126,10 @@ def _missing(executor: Executor, toolset: Toolset, insertions: Insertions) -> It
         yield Status(line=line, state="missing", text=text)
 
 
-def _defined(executor: Executor, toolset: Toolset, insertions: Insertions) -> Iterator[Status]:
+def _defined(executor: UserExecutor, toolset: Toolset, insertions: Insertions) -> Iterator[Status]:
     """Yield how the methods of tools stand, and which methods are no tool's."""
     tools = {method_name(tool.name): tool for tool in toolset.tools}
-    for node in dict.fromkeys((*executor.family, *executor.heirs)):
+    for node in dict.fromkeys((*executor.own_bases, *executor.subclasses)):
         for method in functions(node.body):
             name, line, tool = f"{node.name}.{method.name}", method.lineno, tools.get(method.name)
             if tool is not None:
@@ -141,7 +141,7 @@ def _defined(executor: Executor, toolset: Toolset, insertions: Insertions) -> It
                     yield Status(line=line, state="changed", text=text)
             elif (
                 executor.is_sole
-                and node not in executor.family[1:]
+                and node not in executor.own_bases[1:]
                 and could_be_a_tool(method, insertions.names)
             ):
                 text = f"{name} is the method of no tool; delete it, or start its name with '_'"

@@ -11,12 +11,12 @@ from toolgen.contract.policy import History, RunPolicy
 from toolgen.expr.tree import Agent, Toolset, UsedTool
 
 from .. import names
-from ..agent_catalog import given
+from ..agent_catalog import non_default_limits
+from ..agent_toolsets import own_confirmation, toolsets_of
 from ..imports import Imports
 from ..layout import agent_package, relative, toolset_package
 from ..spelling import RUNTIME
 from ..text import docstring, quote, strings
-from ..uses import own_confirmation, toolsets_of
 from .specs import confirmed
 
 _AGENTS: Final = "toolgen.agents"
@@ -44,7 +44,7 @@ class AgentView:
 
 def agent_view(agent: Agent) -> AgentView:
     imports = _imports()
-    wired = _wired(agent)
+    wired = _agent_toolsets(agent)
     for one in wired:
         *parents, module = toolset_package(one.toolset)
         imports.name(relative(agent_package(agent), tuple(parents)), module, one.module)
@@ -69,7 +69,7 @@ def agent_view(agent: Agent) -> AgentView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Wired:
+class _AgentToolset:
     """A toolset of the agent, as the module names it."""
 
     toolset: Toolset
@@ -91,16 +91,16 @@ class _Wired:
         return f"{maker}(name={name}, bound=(), native={native}{more})"
 
 
-def _wired(agent: Agent) -> list[_Wired]:
+def _agent_toolsets(agent: Agent) -> list[_AgentToolset]:
     """Return the toolsets, each once; a module that has a parameter's name gets another one."""
     toolsets = toolsets_of(agent)
     parameters = names.distinct(toolsets, _PARAMETERS)
-    found: list[_Wired] = []
+    found: list[_AgentToolset] = []
     for toolset, parameter in zip(toolsets, parameters, strict=True):
         is_executed = bool(toolset.tools) and not toolset.exporter
         others = {*parameters, *(one.module for one in found)}
         taken = (others if is_executed else others - {parameter}) | set(_FUNCTIONS)
-        found.append(_Wired(toolset=toolset, parameter=parameter, module=names.free(parameter, taken)))
+        found.append(_AgentToolset(toolset=toolset, parameter=parameter, module=names.free(parameter, taken)))
     return found
 
 
@@ -125,7 +125,7 @@ def _facts(agent: Agent, imports: Imports) -> Iterator[str]:
         yield f"tools=({', '.join(tools)},)"
     if agent.transfers:
         yield f"transfers={strings(agent.transfers)}"
-    if given(agent.policy):
+    if non_default_limits(agent.policy):
         yield f"policy={_limits(agent.policy, imports)}"
 
 
@@ -138,7 +138,7 @@ def _tool(used: UsedTool, imports: Imports) -> str:
 
 
 def _limits(of: RunPolicy | History, imports: Imports) -> str:
-    arguments = (f"{name}={_limit(value, imports)}" for name, value in given(of).items())
+    arguments = (f"{name}={_limit(value, imports)}" for name, value in non_default_limits(of).items())
     return f"{imports.name(_AGENTS, type(of).__name__)}({', '.join(arguments)})"
 
 

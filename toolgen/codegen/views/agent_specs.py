@@ -9,11 +9,11 @@ from typing import ClassVar
 from toolgen.expr.tree import Agent, Toolset, UsedTool
 
 from .. import names
+from ..agent_toolsets import own_confirmation, toolsets_of
 from ..imports import Imports
 from ..layout import Module, agent_package, relative, toolset_package
 from ..spelling import RUNTIME
 from ..text import docstring, quote
-from ..uses import own_confirmation, toolsets_of
 from .specs import confirmed
 
 

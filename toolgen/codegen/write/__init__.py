@@ -5,8 +5,8 @@ exception puts the old files back; what a kill leaves is repaired by the next ru
 Links and special files are neither followed nor opened.
 """
 
+from .atomic_write import Edit
 from .comparison import Comparison, compare
-from .moves import Edit
 from .output import Change, Report, preview, write
 from .staging import STAGING, sweep
 

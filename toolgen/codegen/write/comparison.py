@@ -11,9 +11,9 @@ from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 
-from ..manifest import MANIFEST, Manifest, Written, digest, read_manifest
-from .places import Place, kind
-from .refusal import refusal
+from ..manifest import MANIFEST, FileDigests, Manifest, digest, read_manifest
+from .disk_errors import disk_error
+from .safe_paths import SafePath, kind
 
 CACHES: Final = frozenset(["__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".DS_Store"])
 """What other programs leave in a folder that is ours."""
@@ -55,9 +55,9 @@ def compare(out: Path, texts: Mapping[str, str]) -> Comparison:
     manifest = Manifest()
     try:
         found = _digests(out)
-        recorded = Place(root=out, path=PurePosixPath(MANIFEST)).read() if MANIFEST in found else None
+        recorded = SafePath(root=out, path=PurePosixPath(MANIFEST)).read() if MANIFEST in found else None
     except OSError as error:
-        raise refusal("read", error, out) from error
+        raise disk_error("read", error, out) from error
     if recorded is not None:
         del found[MANIFEST]
         manifest = read_manifest(recorded.decode("utf-8", "replace"), str(out / MANIFEST))
@@ -65,7 +65,7 @@ def compare(out: Path, texts: Mapping[str, str]) -> Comparison:
     else:
         strange = list(found)
     if strange:
-        raise foreign(out, strange)
+        raise check_foreign_files(out, strange)
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for path, text in texts.items():
         group = _group(found.get(path), manifest.files.get(path), digest(text.encode()))
@@ -78,7 +78,7 @@ def compare(out: Path, texts: Mapping[str, str]) -> Comparison:
     return Comparison(manifest=manifest, found=found, **in_groups)
 
 
-def foreign(out: Path, paths: list[str]) -> ToolgenError:
+def check_foreign_files(out: Path, paths: list[str]) -> ToolgenError:
     return _refused(out, "files that toolgen did not write", [str(out / path) for path in paths])
 
 
@@ -91,7 +91,7 @@ def _refused(out: Path, what: str, names: list[str]) -> ToolgenError:
     )
 
 
-def _group(found: str | None, file: Written | None, source: str) -> str | None:
+def _group(found: str | None, file: FileDigests | None, source: str) -> str | None:
     if found is None:
         return "missing"
     if file is None:
@@ -126,7 +126,7 @@ def _digests(out: Path) -> dict[str, str]:
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(path)
                 elif entry.is_file(follow_symlinks=False):
-                    digests[str(path)] = digest(Place(root=out, path=path).read())
+                    digests[str(path)] = digest(SafePath(root=out, path=path).read())
                 else:
                     special.append(f"{out / path} ({kind(entry.stat(follow_symlinks=False).st_mode)})")
     if special:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from ..manifest import MANIFEST, Manifest, Written, digest
-from .comparison import Comparison, compare, foreign
-from .moves import Edit, Moves, remove_empty
-from .places import Place
-from .refusal import refusal
+from ..manifest import MANIFEST, FileDigests, Manifest, digest
+from .atomic_write import AtomicWrite, Edit, remove_empty
+from .comparison import Comparison, check_foreign_files, compare
+from .disk_errors import disk_error
+from .safe_paths import SafePath
 from .staging import stage, stage_edits, staging
 
 
@@ -75,7 +75,7 @@ def write(
             stage_edits(folder, edits)
             _move_all(out, folder, run, beside, edits)
     except OSError as error:
-        raise refusal("write", error, out) from error
+        raise disk_error("write", error, out) from error
     edited = tuple(path for path in before.edited if path in run.new)
     return Report(written=tuple(run.new), edited=edited, deleted=run.deleted, kept=before.kept)
 
@@ -99,7 +99,7 @@ def preview(
             run = _stage(Path(folder), out, texts, before, before.manifest.design, beside)
             return list(_changes(out, Path(folder), run, beside, edits))
     except OSError as error:
-        raise refusal("write", error, out) from error
+        raise disk_error("write", error, out) from error
 
 
 def _changes(
@@ -128,10 +128,12 @@ def _stage(
     stage(folder, {path: text for path, text in texts.items() if path in unlike}, beside)
     written = {path: digest((folder / "tree" / path).read_bytes()) for path in texts if path in unlike}
     if strange := [path for path in before.unrecorded if before.found[path] != written[path]]:
-        raise foreign(out, strange)
+        raise check_foreign_files(out, strange)
     old = before.manifest.files
     files = {
-        path: Written(source=digest(text.encode()), written=written[path]) if path in written else old[path]
+        path: FileDigests(source=digest(text.encode()), written=written[path])
+        if path in written
+        else old[path]
         for path, text in texts.items()
     }
     return _Run(
@@ -149,7 +151,7 @@ def _move_all(
 
     Edits come last: a method that a kill leaves out is inserted by the next run.
     """
-    moves = Moves(attic=folder / "attic")
+    moves = AtomicWrite(backup=folder / "attic")
     try:
         for number, target in enumerate(beside):
             moves.put_new(folder / f"beside/{number}.py", target)
@@ -161,32 +163,32 @@ def _move_all(
         raise
 
 
-def _move_tree(out: Path, folder: Path, run: _Run, moves: Moves) -> None:
+def _move_tree(out: Path, folder: Path, run: _Run, moves: AtomicWrite) -> None:
     tree = folder / "tree"
     (tree / MANIFEST).write_text(run.manifest.text(), "utf-8")
     if not out.exists():
-        moves.put(tree, Place.of(out))
+        moves.put(tree, SafePath.of(out))
         return
     if run.new or run.deleted:
-        (folder / MANIFEST).write_text(_under_way(run).text(), "utf-8")
+        (folder / MANIFEST).write_text(_transitional_manifest(run).text(), "utf-8")
         moves.put(folder / MANIFEST, _place(out, MANIFEST))
     for path in run.deleted:
-        moves.take(_place(out, path))
+        moves.remove(_place(out, path))
     for path in run.new:
         moves.put(tree / path, _place(out, path))
     remove_empty(out, run.before.stale)
     moves.put(tree / MANIFEST, _place(out, MANIFEST))
 
 
-def _place(out: Path, path: str) -> Place:
-    return Place(root=out, path=PurePosixPath(path))
+def _place(out: Path, path: str) -> SafePath:
+    return SafePath(root=out, path=PurePosixPath(path))
 
 
-def _under_way(run: _Run) -> Manifest:
+def _transitional_manifest(run: _Run) -> Manifest:
     """Return the manifest that holds while files move: each is what it was, or what it becomes."""
     before = run.before
     files = dict(before.manifest.files)
     for path, new in run.new.items():
         written = files[path].written if path in before.edited else before.found.get(path, "")
-        files[path] = Written(source="", written=written, coming=new)
+        files[path] = FileDigests(source="", written=written, coming=new)
     return Manifest(design=before.manifest.design, files=files)

@@ -16,8 +16,8 @@ from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 
-from .moves import Edit
-from .places import Place
+from .atomic_write import Edit
+from .safe_paths import SafePath
 
 STAGING: Final = ".toolgen-staging-"
 """How the names of the folders begin in which runs prepare their files."""
@@ -38,7 +38,7 @@ def staging(out: Path) -> Iterator[Path]:
     room = next(parent for parent in real.parents if parent.is_dir())
     folder = Path(tempfile.mkdtemp(prefix=STAGING, dir=room))
     try:
-        (folder / _MARKER).write_bytes(_claim(out))
+        (folder / _MARKER).write_bytes(_marker_text(out))
         yield folder
     finally:
         _remove(folder)
@@ -50,7 +50,7 @@ def sweep(out: Path, project: Path) -> None:
     for room in (*rooms, Path(os.path.realpath(out)).parent):
         for left in room.glob(f"{STAGING}*"):
             with suppress(OSError):
-                if Place(root=room, path=PurePosixPath(left.name) / _MARKER).read() == _claim(out):
+                if SafePath(root=room, path=PurePosixPath(left.name) / _MARKER).read() == _marker_text(out):
                     _remove(left)
 
 
@@ -65,7 +65,7 @@ def _remove(folder: Path) -> None:
         folder.rmdir()
 
 
-def _claim(out: Path) -> bytes:
+def _marker_text(out: Path) -> bytes:
     """Return what the marker of a staging folder for `out` says."""
     text = b"toolgen gen prepares files here, and its next run removes them. They are for:\n"
     return text + os.fsencode(os.path.realpath(out)) + b"\n"

@@ -16,12 +16,12 @@ from toolgen.shapes import naming
 
 from ..agents import Completion
 from ..behaviour import NativeTool
-from ..clauses import BindTo
+from ..clause import Clause
 from ..composites import Enum, OneOf, Type
 from ..services import Design, Service
 from ..structure import Method, Tool, Toolset
-from ..word import Word
-from .agents.agents import Agents, Known
+from ..tool_clauses import BindTo
+from .agents.agents import Agents, KnownToolset
 from .agents.completions import completions_of
 from .agents.ownership import owned_toolsets
 from .bindings.binding import bind
@@ -36,11 +36,11 @@ from .checks.names import (
     check_snake,
     described,
 )
-from .clauses import every, single
+from .clause_lookup import clauses_of_kind, single_clause
 from .report import Report, suggestion
 from .tools.behaviour import instructions_of
 from .tools.native import native_tools
-from .tools.tools import Draft, Surroundings, Tools, meta_of, tags_of
+from .tools.tools import ToolDraft, Tools, ToolsetContext, meta_of, tags_of
 from .types.depth import check_depth
 from .types.modules import UNKNOWN, Module
 from .types.recursion import check_finite
@@ -92,11 +92,11 @@ class _ToolsetDraft:
     word: Toolset
     toolset: CheckedToolset
     module: Module
-    tools: tuple[Draft, ...]
+    tools: tuple[ToolDraft, ...]
     service: str
 
     @property
-    def by_name(self) -> dict[str, Draft]:
+    def by_name(self) -> dict[str, ToolDraft]:
         return {draft.tool.name: draft for draft in self.tools}
 
 
@@ -143,7 +143,7 @@ class _Builder:
         unique = Unique(report, "the design")
         packages = Identifiers(report, "the generated package")
         drafts = []
-        for word in every(self._design.children, Service):
+        for word in clauses_of_kind(self._design.children, Service):
             check_service(report, word.name, word.source)
             if unique.add("service", word.name, word.source):
                 packages.claim(naming.module_name(word.name), f"service {word.name!r}", word.source)
@@ -154,7 +154,7 @@ class _Builder:
         report = self._report
         where = f"service {word.name!r}"
         module = Module(report, where, self._types.shared)
-        methods = every(word.children, Method)
+        methods = clauses_of_kind(word.children, Method)
         if methods:
             module.names.claim(naming.class_name(word.name), where, word.source)
         unique = Unique(report, where)
@@ -170,7 +170,7 @@ class _Builder:
             known.setdefault(drafted.name, drafted)
         completions_module = Module(report, f"the completions of {where}", self._types.shared)
         completions = completions_of(
-            every(word.children, Completion), word.name, completions_module, self._types, report
+            clauses_of_kind(word.children, Completion), word.name, completions_module, self._types, report
         )
         return _ServiceDraft(
             word=word,
@@ -214,7 +214,9 @@ class _Builder:
         return drafts
 
     def _agents(self, services: list[_ServiceDraft], toolsets: list[_ToolsetDraft]) -> Agents:
-        known = [Known(word=draft.word, toolset=draft.toolset, drafts=draft.by_name) for draft in toolsets]
+        known = [
+            KnownToolset(word=draft.word, toolset=draft.toolset, drafts=draft.by_name) for draft in toolsets
+        ]
         return Agents([draft.word for draft in services], known, self._report)
 
     def _toolset(self, word: Toolset, service: str, exporter: str) -> _ToolsetDraft:
@@ -227,7 +229,7 @@ class _Builder:
             check_snake(report, "a prefix", word.prefix, word.source)
         module = Module(report, what, self._types.shared)
         _claim_surface(word, module.names)
-        around = Surroundings(
+        around = ToolsetContext(
             service=service,
             toolset=word.name,
             module=module,
@@ -250,10 +252,10 @@ class _Builder:
         )
         return _ToolsetDraft(word=word, toolset=toolset, module=module, tools=tools, service=service)
 
-    def _drafts(self, word: Toolset, around: Surroundings, unique: Unique) -> tuple[Draft, ...]:
+    def _drafts(self, word: Toolset, around: ToolsetContext, unique: Unique) -> tuple[ToolDraft, ...]:
         report = self._report
         drafts = []
-        for tool in every(word.children, Tool):
+        for tool in clauses_of_kind(word.children, Tool):
             home = around
             if not unique.add("tool", tool.name, tool.source):
                 home = replace(around, module=Module(Report(), "", self._types.shared))
@@ -267,7 +269,7 @@ class _Builder:
                     tool.source,
                     "the prefix or the name",
                 )
-            bind_to = single(tool, tool.children, BindTo, report)
+            bind_to = single_clause(tool, tool.children, BindTo, report)
             target = self._operation(bind_to, tool, around.service) if bind_to else None
             draft = self._tools.draft(tool, home, bind_to, target)
             drafts.append(draft)
@@ -325,13 +327,13 @@ def _claim_surface(word: Toolset, names: Identifiers) -> None:
         "SPECS": f"the list of the tools of {what}",
         "ToolId": f"the type of the ids of {what}",
     }
-    if every(word.children, NativeTool):
+    if clauses_of_kind(word.children, NativeTool):
         taken["NATIVE_TOOLS"] = f"the list of the native tools of {what}"
     for identifier, text in taken.items():
         names.claim(identifier, text, word.source, apart=True)
 
 
-def _claim_codecs(toolset: str, drafts: Iterable[Draft], report: Report) -> None:
+def _claim_codecs(toolset: str, drafts: Iterable[ToolDraft], report: Report) -> None:
     """Take the constants of the codecs: one a class, however many artifacts are of it."""
     codecs = Identifiers(report, f"the codecs of toolset {toolset!r}")
     classes = set()
@@ -357,7 +359,7 @@ def _named_types(design: Design) -> list[Named]:
     return list(found.values())
 
 
-def _walk(word: Word, seen: set[int]) -> Iterator[Word]:
+def _walk(word: Clause, seen: set[int]) -> Iterator[Clause]:
     """Yield the word and every word in it once, outer before inner."""
     if id(word) in seen:
         return
@@ -368,5 +370,5 @@ def _walk(word: Word, seen: set[int]) -> Iterator[Word]:
         value = facts.get(name)
         held = value if isinstance(value, tuple) else value.values() if isinstance(value, dict) else (value,)
         for inner in held:
-            if isinstance(inner, Word):
+            if isinstance(inner, Clause):
                 yield from _walk(inner, seen)

@@ -58,7 +58,7 @@ class Report:
         """Return whether the rule was broken somewhere."""
         return any(code == rule.code for code, _, _ in self._found)
 
-    def used(self, source: Source, owner: str, place: Source) -> None:
+    def record_use(self, source: Source, owner: str, place: Source) -> None:
         """Remember who uses a word and where, to be told where the word itself stands elsewhere."""
         self._users.setdefault(id(source), {})[owner] = place
 
@@ -79,7 +79,7 @@ class Report:
         return replace(found, related=found.related or tuple(related))
 
 
-def shown(value: object) -> str:
+def source_text(value: object) -> str:
     """Return the value as the author may have written it, shortened."""
     try:
         text = repr(value)
@@ -112,4 +112,4 @@ def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
 
 
 def listed(values: Iterable[object]) -> str:
-    return ", ".join(shown(value) for value in values)
+    return ", ".join(source_text(value) for value in values)

@@ -11,10 +11,10 @@ from ..engine import ForgottenRun, OnForget
 from ..errors import ToolError, UnknownArtifactError
 from ..results import Artifact, ArtifactRef, ToolResult
 from .boundary import Contained
-from .deadlines import limited
+from .deadlines import run_with_timeout
 from .failures import log
 from .frame import Frame
-from .host import Host
+from .services import RuntimeServices
 
 if TYPE_CHECKING:
     from ..capabilities import ArtifactsCapability, StoredArtifact
@@ -24,7 +24,7 @@ NO_STORE: Final = "the runtime has no store of artifacts"
 _FAILED: Final = "the store of artifacts failed"
 
 
-async def with_references(frame: Frame, result: ToolResult) -> ToolResult:
+async def store_artifacts(frame: Frame, result: ToolResult) -> ToolResult:
     """Return the result, each artifact with its reference, kept where the host has an `ArtifactsCapability`.
 
     The result stands where the store fails; the reference says so, and the log has the failure.
@@ -33,7 +33,7 @@ async def with_references(frame: Frame, result: ToolResult) -> ToolResult:
     return replace(result, artifacts=tuple(found))
 
 
-async def stored(host: Host, uri: str, session_id: str | None) -> StoredArtifact:
+async def load_artifact(host: RuntimeServices, uri: str, session_id: str | None) -> StoredArtifact:
     """Return what a URI names; as `Runtime.artifact`.
 
     Raises:
@@ -48,7 +48,7 @@ async def stored(host: Host, uri: str, session_id: str | None) -> StoredArtifact
     return found
 
 
-def keeper_of(host: Host) -> ArtifactsCapability | None:
+def keeper_of(host: RuntimeServices) -> ArtifactsCapability | None:
     """Return what keeps artifacts for a host; None where nothing does."""
     found = host.capabilities.get("artifacts")
     if found is None:
@@ -58,7 +58,7 @@ def keeper_of(host: Host) -> ArtifactsCapability | None:
     return found if isinstance(found, ArtifactsCapability) else None
 
 
-def dropping(host: Host) -> OnForget | None:
+def dropping(host: RuntimeServices) -> OnForget | None:
     """Return what drops the artifacts of runs that are forgotten; None where nothing keeps any."""
     keeper = keeper_of(host)
     if keeper is None:
@@ -75,7 +75,7 @@ async def _reference(frame: Frame, artifact: Artifact) -> ArtifactRef:
     limits, size = frame.host.limits, len(artifact.json)
     digest = sha256(artifact.json).hexdigest()
     is_small = size <= min(limits.inline_artifact_bytes, limits.result_bytes)
-    uri, why = await _kept(frame, artifact, digest)
+    uri, why = await _store(frame, artifact, digest)
     return ArtifactRef(
         kind=artifact.kind,
         uri=uri,
@@ -87,7 +87,7 @@ async def _reference(frame: Frame, artifact: Artifact) -> ArtifactRef:
     )
 
 
-async def _kept(frame: Frame, artifact: Artifact, digest: str) -> tuple[str, str]:
+async def _store(frame: Frame, artifact: Artifact, digest: str) -> tuple[str, str]:
     """Return the URI of an artifact, or why no store has it."""
     keeper = keeper_of(frame.host)
     if keeper is None:
@@ -96,7 +96,7 @@ async def _kept(frame: Frame, artifact: Artifact, digest: str) -> tuple[str, str
         with Contained():
             run_id = frame.host.run_id or frame.meta.run_id
             work = keeper.keep(frame.meta.session_id, run_id, artifact, digest)
-            return await limited(frame.host.stage_timeout, work), ""
+            return await run_with_timeout(frame.host.stage_timeout, work), ""
     except ToolError as error:  # the host allows no more
         log.warning("artifact %s of %s was not kept: %s", artifact.kind, frame.spec.id, error)
         return "", str(error)

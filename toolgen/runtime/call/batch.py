@@ -14,7 +14,7 @@ from .failures import log
 
 if TYPE_CHECKING:
     from ..capabilities import Capability
-    from ..events.reports import Reports
+    from ..events.call_reporter import CallReporter
     from .bridge import Wait
 
 
@@ -61,7 +61,7 @@ class Batch:
         capability = self._capabilities[name]
         return capability.for_thread(opened, wait) if isinstance(capability, ThreadCapability) else opened
 
-    async def settle(self, results: Sequence[ToolResult], reports: Reports) -> tuple[ToolResult, ...]:
+    async def settle(self, results: Sequence[ToolResult], reports: CallReporter) -> tuple[ToolResult, ...]:
         """Return the results with what their tools asked for; each capability keeps what it holds.
 
         A failure of a capability is logged, and the results are returned as they came.
@@ -74,7 +74,7 @@ class Batch:
             log.exception("a capability did not keep what %d calls did", len(results))
             return tuple(results)
 
-    async def _settled(self, results: Sequence[ToolResult], reports: Reports) -> tuple[ToolResult, ...]:
+    async def _settled(self, results: Sequence[ToolResult], reports: CallReporter) -> tuple[ToolResult, ...]:
         self.touched.sort(key=lambda context: context.place)
         settled = list(results)
         for context in self.touched:
@@ -89,6 +89,6 @@ class Batch:
             if opened:
                 with Contained():
                     conflicts = await capability.close(opened)
-                reports.conflicts(conflicts, self.touched[0].meta)
+                reports.emit_state_conflicts(conflicts, self.touched[0].meta)
         self.touched = []
         return tuple(settled)

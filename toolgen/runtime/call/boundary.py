@@ -49,10 +49,10 @@ def value_of(outcome: Outcome[T]) -> T:
     """
     if isinstance(outcome, Returned):
         return outcome.value
-    raise contained(outcome.error)
+    raise as_exception(outcome.error)
 
 
-def contained(error: BaseException) -> Exception:
+def as_exception(error: BaseException) -> Exception:
     """Return what author code raised in a task or thread of its own as something that everything hands on.
 
     Raises:
@@ -72,7 +72,7 @@ def name_of(error: BaseException) -> str:
     return type(error.__cause__ if is_stray else error).__name__
 
 
-def contain(error: BaseException) -> Exception:
+def as_task_exception(error: BaseException) -> Exception:
     """Return what author code raised in the running task as `contained` does.
 
     Called in the frame that awaited it.
@@ -87,7 +87,7 @@ def contain(error: BaseException) -> Exception:
         raise error
     if is_cancelled(error):
         raise error if isinstance(error, asyncio.CancelledError) else asyncio.CancelledError from error
-    return contained(error)
+    return as_exception(error)
 
 
 def is_cancelled(error: BaseException) -> bool:
@@ -114,7 +114,7 @@ class Contained:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        if error is not None and (exception := contain(error)) is not error:
+        if error is not None and (exception := as_task_exception(error)) is not error:
             raise exception
 
 
@@ -126,7 +126,7 @@ def outcome_of(function: Callable[[], T]) -> Outcome[T]:
         return Raised(error=error)
 
 
-async def tell(work: Awaitable[T], ended: asyncio.Future[Outcome[T]]) -> None:
+async def set_outcome(work: Awaitable[T], ended: asyncio.Future[Outcome[T]]) -> None:
     """Tell a future how author code ended; the outermost coroutine of a task of its own.
 
     Only the outermost gets an exception that asyncio throws into the task.

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from toolgen.contract.logs import logger
 from toolgen.contract.tasks import GRACE_S
 
-from .boundary import Outcome, tell, value_of
+from .boundary import Outcome, set_outcome, value_of
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ class TimeLimitError(TimeoutError):
     """Author code had no result when its time was over."""
 
 
-async def limited(seconds: float | None, work: Awaitable[T]) -> T:
+async def run_with_timeout(seconds: float | None, work: Awaitable[T]) -> T:
     """Return what the work gives, executed in the task of the caller.
 
     The first step, up to where the work suspends, stands outside the limit: nothing could interrupt it.
@@ -48,7 +48,7 @@ async def limited(seconds: float | None, work: Awaitable[T]) -> T:
         return await _rest(work, awaited)
 
 
-async def in_own_task(
+async def run_in_task(
     work: Coroutine[Any, Any, T], *, name: str, seconds: float | None = None, grace_s: float = GRACE_S
 ) -> T:
     """Return what author code gives, executed in a task of its own.
@@ -64,18 +64,18 @@ async def in_own_task(
     """
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[Outcome[T]] = loop.create_future()
-    timed = work if seconds is None else _armed(work, loop.time() + seconds, ended)
-    task = loop.create_task(tell(timed, ended))
+    timed = work if seconds is None else _run_with_timer(work, loop.time() + seconds, ended)
+    task = loop.create_task(set_outcome(timed, ended))
     try:
         return value_of(await ended)
     except (asyncio.CancelledError, TimeLimitError):
         if not task.done():
             task.cancel()
-            await _ending(task, name, grace_s)
+            await _wait_for_cancelled(task, name, grace_s)
         raise
 
 
-async def _ending(task: asyncio.Task[None], name: str, grace_s: float) -> None:
+async def _wait_for_cancelled(task: asyncio.Task[None], name: str, grace_s: float) -> None:
     """Wait for a task that was cancelled; as long when the caller is cancelled again meanwhile.
 
     Raises:
@@ -110,7 +110,7 @@ async def value_within(seconds: float | None, ended: asyncio.Future[Outcome[T]])
         timer.cancel()
 
 
-async def _armed(work: Coroutine[Any, Any, T], deadline: float, ended: asyncio.Future[Any]) -> T:
+async def _run_with_timer(work: Coroutine[Any, Any, T], deadline: float, ended: asyncio.Future[Any]) -> T:
     """Return what the work gives; from its first suspension on the future expires at the deadline."""
     try:
         awaited = work.send(None)
@@ -129,7 +129,7 @@ def _expire(ended: asyncio.Future[Any]) -> None:
         ended.set_exception(TimeLimitError())
 
 
-def _resumed(work: Coroutine[Any, Any, T], awaited: Any) -> Generator[Any, Any, T]:
+def _continue(work: Coroutine[Any, Any, T], awaited: Any) -> Generator[Any, Any, T]:
     """Return what a coroutine gives that awaits something already."""
     try:
         yield awaited
@@ -142,8 +142,8 @@ def _resumed(work: Coroutine[Any, Any, T], awaited: Any) -> Generator[Any, Any, 
         except StopIteration as end:
             result: T = end.value
             return result
-        return (yield from _resumed(work, awaited))
+        return (yield from _continue(work, awaited))
     return (yield from work.__await__())
 
 
-_rest = types.coroutine(_resumed)
+_rest = types.coroutine(_continue)

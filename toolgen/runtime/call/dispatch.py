@@ -17,19 +17,19 @@ from ..context import ToolContext
 from ..errors import MalformedResultError, ToolError, ToolValidationError
 from ..results import Delegated, Pending, Telemetry, ToolOutcome, ToolResult, Unfinished, WithoutResult
 from ..waiting.suspending import suspend
-from .artifact_refs import with_references
-from .boundary import contain
+from .artifact_refs import store_artifacts
+from .authorization import authorize
+from .boundary import as_task_exception
 from .bounds import remember, seen_bounds
-from .deadlines import limited
-from .ending import tell_cancelled, told
-from .entry import Entry
-from .failures import NO_ARGUMENTS, as_document, failure_of, is_blank
-from .finishing import finish, within_limit
+from .deadlines import run_with_timeout
+from .ending import emit_cancelled, emit_end
+from .failures import NO_ARGUMENTS, arguments_json, is_blank, tool_error_of
 from .frame import Frame
-from .guard import guard
-from .hook_stages import after_hooks, before_hooks, error_hooks
+from .hook_stages import run_after_hooks, run_before_hooks, run_error_hooks
 from .hooks import Stop
-from .host import Host
+from .registered_tool import RegisteredTool
+from .result_encoding import encode_result, truncate_result
+from .services import RuntimeServices
 
 
 def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
@@ -43,28 +43,28 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
     if trace is not None:
         trace.mark("lookup", frame.spec.id)
     if host.reports.is_idle and host.spans is None and not frame.entry.after:
-        return _attempt(frame, False)
-    return _watched(frame)
+        return _run_steps(frame, False)
+    return _dispatch_observed(frame)
 
 
-async def _watched(frame: Frame) -> ToolResult:
+async def _dispatch_observed(frame: Frame) -> ToolResult:
     """Return the result of a call that somebody watches, or that has hooks after it."""
     started = time.perf_counter()
     spec, meta, host = frame.spec, frame.meta, frame.host
-    frame.context.report = host.reports.of(spec, meta)
+    frame.context.report = host.reports.progress_callback(spec, meta)
     spans = nullcontext() if host.spans is None else host.spans.of(spec, meta, frame.arguments)
     try:
         with spans as span:
-            result = await after_hooks(frame, await _attempt(frame, True))
+            result = await run_after_hooks(frame, await _run_steps(frame, True))
             if span is not None:
                 span.end(result)
     except asyncio.CancelledError:
-        tell_cancelled(frame)
+        emit_cancelled(frame)
         raise
-    return told(frame, replace(result, telemetry=Telemetry(duration_s=time.perf_counter() - started)))
+    return emit_end(frame, replace(result, telemetry=Telemetry(duration_s=time.perf_counter() - started)))
 
 
-async def _attempt(frame: Frame, is_watched: bool) -> ToolResult:
+async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
     """Return the result of a call, which no hook after it has seen."""
     entry, spec, meta = frame.entry, frame.spec, frame.meta
     context, host, trace = frame.context, frame.host, frame.trace
@@ -73,79 +73,87 @@ async def _attempt(frame: Frame, is_watched: bool) -> ToolResult:
         try:
             payload = spec.payload.decode(frame.arguments, UNLIMITED if frame.resumption else host.limits)
         except ToolValidationError as error:
-            payload = _without_arguments(frame, error)
+            payload = _decode_empty_arguments(frame, error)
             if isinstance(payload, ToolResult):
                 return payload
         if trace is not None:
             trace.mark("decode", payload)
         if entry.needs_call:
-            call = _call(frame, payload)
+            call = _tool_call(frame, payload)
         if is_watched:
-            host.reports.started(spec, payload, meta)
-        if entry.stands_guarded and call is not None:
-            stopped, call = await _before(frame, call)
+            host.reports.emit_tool_start(spec, payload, meta)
+        if entry.has_checks_before and call is not None:
+            stopped, call = await _run_checks_before(frame, call)
             if stopped is not None:
                 return stopped
             payload = call.payload
-        if entry.call_fields:
-            entry.fill(payload, meta)
-        if entry.filled and call is not None:
+        if entry.meta_fields:
+            entry.inject_meta(payload, meta)
+        if entry.intercepted_fields and call is not None:
             await _intercept(entry, call, payload, host)
         if trace is not None:
             trace.mark("inject", spec.injected)
-        if frame.begun is not None:
-            await frame.begun()
+        if frame.write_begun_record is not None:
+            await frame.write_begun_record()
         if entry.is_plain:
             try:
                 returned = await entry.execute(payload, context)
             except ToolError as error:
-                returned = await host.execution.again(entry, error, payload, context)
+                returned = await host.execution.retry(entry, error, payload, context)
         else:
             returned = await _execute(entry, call, payload, context, host)
         if trace is not None:
             trace.mark("execute", returned)
         if isinstance(returned, WithoutResult):
-            return await _without_result(frame, call, returned)
-        result = finish(spec, returned, meta, trace)
+            return await _delegate_or_suspend(frame, call, returned)
+        result = encode_result(spec, returned, meta, trace)
         if host.policy is not None:
             remember(result, context.values)
-        return await _kept(frame, result) if result.artifacts or host.exceeds(spec, result) else result
+        return (
+            await _store_and_truncate(frame, result)
+            if result.artifacts or host.exceeds(spec, result)
+            else result
+        )
     except BaseException as error:
-        failure = failure_of(spec, contain(error))
-    return await error_hooks(frame, call, failure) if entry.on_error and call else frame.failed(failure)
+        failure = tool_error_of(spec, as_task_exception(error))
+    return (
+        await run_error_hooks(frame, call, failure)
+        if entry.on_error and call
+        else frame.error_result(failure)
+    )
 
 
-def _without_arguments(frame: Frame, error: ToolValidationError) -> Any:
+def _decode_empty_arguments(frame: Frame, error: ToolValidationError) -> Any:
     """Return the payload where the model sent no arguments at all, else the result of what does not fit."""
     if not is_blank(frame.arguments):
-        return frame.refused(error)
+        return frame.invalid_arguments_result(error)
     try:
         return frame.spec.payload.decode(NO_ARGUMENTS)
     except ToolValidationError as missing:
-        return frame.refused(missing)
+        return frame.invalid_arguments_result(missing)
 
 
-def _call(frame: Frame, payload: ToolModel) -> ToolCall:
-    document = as_document(frame.arguments)
+def _tool_call(frame: Frame, payload: ToolModel) -> ToolCall:
+    document = arguments_json(frame.arguments)
     return ToolCall(tool=frame.spec.id, payload_json=document, meta=frame.meta, payload=payload)
 
 
-async def _before(frame: Frame, call: ToolCall) -> tuple[ToolResult | None, ToolCall]:
+async def _run_checks_before(frame: Frame, call: ToolCall) -> tuple[ToolResult | None, ToolCall]:
     """Return the result of a call that does not run, and the call with its frozen arguments."""
     spec, resumption = frame.spec, frame.resumption
     if resumption is None:
-        left = await before_hooks(frame, call)
+        left = await run_before_hooks(frame, call)
         if isinstance(left, Stop):
             return left.result, call
         call = left
     seen = () if frame.host.policy is None else seen_bounds(frame.context.values)
     frozen = replace(call, payload_json=spec.payload.encode(call.payload), seen_bounds=seen)
-    if not frame.entry.may_be_asked:
+    if not frame.entry.may_need_approval:
         return None, frozen
-    return await guard(frame, frozen), frozen
+    return await authorize(frame, frozen), frozen
 
 
-async def _without_result(frame: Frame, call: ToolCall | None, returned: WithoutResult) -> ToolResult:
+async def _delegate_or_suspend(frame: Frame, call: ToolCall | None, returned: WithoutResult) -> ToolResult:
     """Return the result of a call that an agent, a person or work elsewhere answers."""
     spec = frame.spec
     if isinstance(returned, Delegated):
@@ -153,37 +161,43 @@ async def _without_result(frame: Frame, call: ToolCall | None, returned: Without
             tool=spec.id, status="suspended", tool_call_id=frame.meta.tool_call_id, delegated=returned
         )
     assert isinstance(returned, Unfinished | Pending)  # there is no other
-    if call is not None and frame.entry.stands_guarded:
+    if call is not None and frame.entry.has_checks_before:
         return await suspend(frame, returned, call.payload_json)
     # As they came: an executor may have changed its payload.
-    payload = spec.payload.decode(as_document(frame.arguments), UNLIMITED)
+    payload = spec.payload.decode(arguments_json(frame.arguments), UNLIMITED)
     return await suspend(frame, returned, spec.payload.encode(payload))
 
 
-async def _kept(frame: Frame, result: ToolResult) -> ToolResult:
+async def _store_and_truncate(frame: Frame, result: ToolResult) -> ToolResult:
     """Return a result that has artifacts, or more than goes out: the host's store keeps them."""
-    return await within_limit(frame, await with_references(frame, result))
+    return await truncate_result(frame, await store_artifacts(frame, result))
 
 
-async def _intercept(entry: Entry, call: ToolCall, payload: ToolModel, host: Host) -> None:
+async def _intercept(
+    entry: RegisteredTool, call: ToolCall, payload: ToolModel, host: RuntimeServices
+) -> None:
     """Let the interceptors set their fields; the values stand in no log, hash or result."""
     for interceptor in entry.interceptors:
-        await limited(host.stage_timeout, interceptor.intercept(call, payload))
-    for name in entry.filled:
+        await run_with_timeout(host.stage_timeout, interceptor.intercept(call, payload))
+    for name in entry.intercepted_fields:
         getattr(payload, name)  # raises NotInjectedError, which names the field
 
 
 async def _execute(
-    entry: Entry, call: ToolCall | None, payload: ToolModel, context: ToolContext, host: Host
+    entry: RegisteredTool,
+    call: ToolCall | None,
+    payload: ToolModel,
+    context: ToolContext,
+    host: RuntimeServices,
 ) -> Any:
     timeout = host.execution.timeout_of(entry)
     if timeout is not None:
         context.deadline = asyncio.get_running_loop().time() + timeout
     returned = await host.execution.run(entry, call if entry.raw else payload, context)
-    return _outcome(returned) if entry.raw else returned
+    return _outcome_of_raw(returned) if entry.raw else returned
 
 
-def _outcome(answer: object) -> ToolOutcome[Any]:
+def _outcome_of_raw(answer: object) -> ToolOutcome[Any]:
     """Return what a raw executor's answer holds.
 
     Raises:

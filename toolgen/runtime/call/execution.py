@@ -13,8 +13,8 @@ from ..errors import ToolError
 from ..results import RetryHint, RetryReason
 from ..sync_context import SyncToolContext
 from .bridge import Bridge
-from .deadlines import TimeLimitError, in_own_task
-from .entry import Entry
+from .deadlines import TimeLimitError, run_in_task
+from .registered_tool import RegisteredTool
 from .thread_pool import NoThreadError, ThreadPool
 
 _FIRST_PAUSE_S: Final = 0.1
@@ -41,10 +41,10 @@ class Execution:
         self._max_retries = max_retries
         self._threads = ThreadPool(max_threads, max_stuck=max_stuck_threads)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._alone = asyncio.Lock()
-        self._places = asyncio.Semaphore(max_parallel)
+        self._sequential_lock = asyncio.Lock()
+        self._slots = asyncio.Semaphore(max_parallel)
 
-    def timeout_of(self, entry: Entry) -> float | None:
+    def timeout_of(self, entry: RegisteredTool) -> float | None:
         return self.timeout if entry.spec.timeout is None else entry.spec.timeout
 
     @property
@@ -52,24 +52,24 @@ class Execution:
         """Threads whose calls are over and whose functions run on, by tool."""
         return self._threads.stuck
 
-    async def run(self, entry: Entry, *arguments: Any) -> Any:
+    async def run(self, entry: RegisteredTool, *arguments: Any) -> Any:
         """Return what the executor returns.
 
         Raises:
             ToolError: its time is over, or there is no thread for it.
             BaseException: what the executor raises.
         """
-        self._bind()
+        self._make_locks()
         if not entry.spec.is_sequential:
             return await self._with_retries(entry, arguments)
-        async with self._alone:
+        async with self._sequential_lock:
             return await self._with_retries(entry, arguments)
 
-    async def in_place(self, call: Awaitable[Any]) -> Any:
+    async def run_in_slot(self, call: Awaitable[Any]) -> Any:
         """Return what the call gives, when one of the places of parallel calls is free."""
-        self._bind()
+        self._make_locks()
         try:
-            async with self._places:
+            async with self._slots:
                 return await call
         finally:
             if inspect.iscoroutine(call):
@@ -79,15 +79,15 @@ class Execution:
         """End the threads; work that is in one goes on to its end, or to that of the process."""
         self._threads.close()
 
-    def _bind(self) -> None:
+    def _make_locks(self) -> None:
         """Make the locks anew in another event loop; they belong to one."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
             self._loop = loop
-            self._alone = asyncio.Lock()
-            self._places = asyncio.Semaphore(self._max_parallel)
+            self._sequential_lock = asyncio.Lock()
+            self._slots = asyncio.Semaphore(self._max_parallel)
 
-    async def again(self, entry: Entry, error: ToolError, *arguments: Any) -> Any:
+    async def retry(self, entry: RegisteredTool, error: ToolError, *arguments: Any) -> Any:
         """Return what the executor returns after a first attempt that failed.
 
         Raises:
@@ -101,25 +101,25 @@ class Execution:
             await asyncio.sleep(pause if hint is None or hint.retry_after is None else hint.retry_after)
             pause *= 2
             try:
-                return await self._once(entry, arguments)
+                return await self._run_attempt(entry, arguments)
             except ToolError as another:
                 error = another
         raise error
 
-    async def _with_retries(self, entry: Entry, arguments: tuple[Any, ...]) -> Any:
+    async def _with_retries(self, entry: RegisteredTool, arguments: tuple[Any, ...]) -> Any:
         try:
-            return await self._once(entry, arguments)
+            return await self._run_attempt(entry, arguments)
         except ToolError as error:
-            return await self.again(entry, error, *arguments)
+            return await self.retry(entry, error, *arguments)
 
-    async def _once(self, entry: Entry, arguments: tuple[Any, ...]) -> Any:
+    async def _run_attempt(self, entry: RegisteredTool, arguments: tuple[Any, ...]) -> Any:
         timeout = self.timeout_of(entry)
         try:
             if not entry.is_async:
                 return await self._in_thread(entry, timeout, *arguments)
             if timeout is None:
                 return await entry.execute(*arguments)
-            return await in_own_task(entry.execute(*arguments), name=entry.spec.id, seconds=timeout)
+            return await run_in_task(entry.execute(*arguments), name=entry.spec.id, seconds=timeout)
         except TimeLimitError:
             raise _unfinished(entry, "timeout", f"gave no answer within {timeout:g} seconds") from None
         except NoThreadError as error:
@@ -127,7 +127,9 @@ class Execution:
             text = "cannot run now: earlier calls have not ended, and hold all its threads"
             raise _unfinished(entry, "tool_unavailable", text) from None
 
-    async def _in_thread(self, entry: Entry, seconds: float | None, payload: Any, context: Any) -> Any:
+    async def _in_thread(
+        self, entry: RegisteredTool, seconds: float | None, payload: Any, context: Any
+    ) -> Any:
         """Return what a synchronous executor returns; where that is to be awaited, what it gives in turn."""
         clock = asyncio.get_running_loop().time
         began = clock()
@@ -140,13 +142,13 @@ class Execution:
             if seconds is None:
                 return await returned
             left = began + seconds - clock()
-            return await in_own_task(_awaited(returned), name=entry.spec.id, seconds=left)
+            return await run_in_task(_awaited(returned), name=entry.spec.id, seconds=left)
 
 
 async def _awaited(returned: Awaitable[Any]) -> Any:
     return await returned
 
 
-def _unfinished(entry: Entry, reason: RetryReason, text: str) -> ToolError:
+def _unfinished(entry: RegisteredTool, reason: RetryReason, text: str) -> ToolError:
     message = f"{entry.spec.name} {text}"
     return ToolError(message, retry_hint=RetryHint(reason=reason, tool=entry.spec.id, message=message))

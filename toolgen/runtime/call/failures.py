@@ -9,11 +9,11 @@ from toolgen.contract.logs import log_failure, logger
 from toolgen.shapes.issues import FieldIssue
 
 from ..calls import CallMeta
-from ..codec import document
+from ..codec import json_document
 from ..errors import MalformedResultError, ToolError, ToolValidationError
 from ..results import RetryHint, RetryReason, ToolResult
 from ..specs import ToolSpec
-from .truncation import decoded_within, error_within, hint_within, refusal_within, text_within
+from .truncation import decode_truncated, error_document, issues_document, truncate_hint, truncate_text
 from .unimplemented import find_unimplemented, unavailable
 
 Arguments = bytes | str | Mapping[str, object]
@@ -32,7 +32,7 @@ _HINTED: Final[dict[str, Any]] = {
 log = logger("toolgen.runtime")
 
 
-def refused(
+def invalid_arguments_result(
     spec: ToolSpec[Any, Any], error: ToolValidationError, data: Arguments, meta: CallMeta, limit: int
 ) -> ToolResult:
     """Return the result of arguments that do not fit: the issues, the example, and how to repair.
@@ -50,26 +50,26 @@ def refused(
         issues=issues,
         more_issues=error.more,
         example_input=spec.example,
-        prior_input=_text(data, limit),
-        clarifying_question=text_within(_question(spec, missing), limit) if missing else None,
+        prior_input=_arguments_text(data, limit),
+        clarifying_question=truncate_text(_clarifying_question(spec, missing), limit) if missing else None,
         message=message,
     )
     return ToolResult(
         tool=spec.id,
         status="error",
-        json=refusal_within(message, limit, error, spec.example),
+        json=issues_document(message, limit, error, spec.example),
         tool_call_id=meta.tool_call_id,
         error=ToolError(message, retry_hint=hint),
         retry_hint=hint,
     )
 
 
-def failed(tool: str, error: ToolError, meta: CallMeta, limit: int) -> ToolResult:
+def error_result(tool: str, error: ToolError, meta: CallMeta, limit: int) -> ToolResult:
     """Return the result of a failure that is already in words for the model, in at most `limit` bytes."""
     return ToolResult(
         tool=tool,
         status="error",
-        json=error_within(str(error.message), limit),
+        json=error_document(str(error.message), limit),
         tool_call_id=meta.tool_call_id,
         error=error,
         retry_hint=_hint(tool, error.retry_hint, limit),
@@ -78,13 +78,13 @@ def failed(tool: str, error: ToolError, meta: CallMeta, limit: int) -> ToolResul
 
 def _hint(tool: str, hint: object, limit: int) -> RetryHint | None:
     """Return the hint of an error, its texts within the limit; None in the place of what is no hint."""
-    if hint is None or (isinstance(hint, RetryHint) and _is_whole(hint)):
-        return hint and hint_within(hint, limit)
+    if hint is None or (isinstance(hint, RetryHint) and _is_well_typed(hint)):
+        return hint and truncate_hint(hint, limit)
     log.warning("the retry hint of an error of %s is not what it says, and is left out", tool)
     return None
 
 
-def _is_whole(hint: RetryHint) -> bool:
+def _is_well_typed(hint: RetryHint) -> bool:
     """Return whether each value of a hint is of its type; an executor may have put anything there."""
     values = {name: getattr(hint, name) for name in _HINTED}
     return (
@@ -97,7 +97,7 @@ def _is_whole(hint: RetryHint) -> bool:
     )
 
 
-def denied(
+def denied_result(
     spec: ToolSpec[Any, Any], message: str, meta: CallMeta, limit: int, *, code: str = "denied"
 ) -> ToolResult:
     """Return the result of a call that a person or a policy did not allow; the model sees why.
@@ -108,13 +108,15 @@ def denied(
     return ToolResult(
         tool=spec.id,
         status="denied",
-        json=error_within(message, limit, code=code),
+        json=error_document(message, limit, code=code),
         tool_call_id=meta.tool_call_id,
         error=ToolError(message),
     )
 
 
-def hidden(spec: ToolSpec[Any, Any], error: BaseException, reason: RetryReason | None = None) -> ToolError:
+def internal_error(
+    spec: ToolSpec[Any, Any], error: BaseException, reason: RetryReason | None = None
+) -> ToolError:
     """Log what went wrong and return what the model may know of it."""
     correlation_id = log_failure(log, error, "tool %s failed", spec.id)
     message = f"{spec.name} failed; it is not the arguments (reference {correlation_id})"
@@ -122,21 +124,23 @@ def hidden(spec: ToolSpec[Any, Any], error: BaseException, reason: RetryReason |
     return ToolError(message, retry_hint=hint, correlation_id=correlation_id)
 
 
-def failure_of(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
+def tool_error_of(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
     """Return what the model may know of an exception; one that was not meant for it goes to the log."""
     if isinstance(error, ToolError):
         return error
     if found := find_unimplemented(spec, error):
         return unavailable(spec, found)
-    return hidden(spec, error, "malformed_response" if isinstance(error, MalformedResultError) else None)
+    return internal_error(
+        spec, error, "malformed_response" if isinstance(error, MalformedResultError) else None
+    )
 
 
-def _question(spec: ToolSpec[Any, Any], missing: tuple[str, ...]) -> str:
+def _clarifying_question(spec: ToolSpec[Any, Any], missing: tuple[str, ...]) -> str:
     names = ", ".join(path.removeprefix("$.") for path in missing)
     return f"To call {spec.name} I need {names}."
 
 
-def as_document(data: Arguments) -> bytes:
+def arguments_json(data: Arguments) -> bytes:
     """Return the arguments as they came; no words at all are those of a tool without arguments.
 
     Raises:
@@ -148,7 +152,7 @@ def as_document(data: Arguments) -> bytes:
         case str():
             return data.encode(errors="replace") if data and not data.isspace() else NO_ARGUMENTS
         case _:
-            return document(data)
+            return json_document(data)
 
 
 def is_blank(data: Arguments) -> bool:
@@ -156,9 +160,9 @@ def is_blank(data: Arguments) -> bool:
     return isinstance(data, (bytes, str)) and (not data or data.isspace())
 
 
-def _text(data: Arguments, limit: int) -> str | None:
+def _arguments_text(data: Arguments, limit: int) -> str | None:
     """Return the refused arguments as they came, or their beginning; None for a mapping that is not JSON."""
     try:
-        return decoded_within(as_document(data), limit)
+        return decode_truncated(arguments_json(data), limit)
     except ToolValidationError:
         return None

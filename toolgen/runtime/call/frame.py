@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from toolgen.contract.json_value import Json
 
 from ..calls import CallMeta
-from ..context import ToolContext, resume
+from ..context import ToolContext, set_resumption
 from ..errors import ToolError, ToolValidationError
 from ..results import ToolResult
 from .batch import Batch
-from .entry import Entry
-from .failures import Arguments, denied, failed, refused
-from .host import Host
+from .failures import Arguments, denied_result, error_result, invalid_arguments_result
+from .registered_tool import RegisteredTool
+from .services import RuntimeServices
 from .trace import Trace
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ class Frame:
     __slots__ = (
         "arguments",
         "batch",
-        "begun",
         "context",
         "entry",
         "host",
@@ -35,15 +34,16 @@ class Frame:
         "resumption",
         "spec",
         "trace",
+        "write_begun_record",
     )
 
     def __init__(
         self,
-        entry: Entry,
+        entry: RegisteredTool,
         arguments: Arguments,
         meta: CallMeta,
         batch: Batch,
-        host: Host,
+        host: RuntimeServices,
         trace: Trace | None = None,
         resumption: Resumption | None = None,
     ) -> None:
@@ -60,15 +60,15 @@ class Frame:
         """Gets the steps of the call, the one that fails excepted."""
         self.resumption = resumption
         """Of a call that was suspended, and goes on."""
-        self.begun: Callable[[], Awaitable[None]] | None = None
+        self.write_begun_record: Callable[[], Awaitable[None]] | None = None
         """Awaited immediately before the executor runs, where an engine keeps that it did."""
         if resumption is not None:
-            resume(self.context, resumption)
+            set_resumption(self.context, resumption)
 
-    def keep_beginning(self, begun: Callable[[], Awaitable[None]]) -> None:
+    def set_begun_writer(self, begun: Callable[[], Awaitable[None]]) -> None:
         """Let an engine keep that the executor begins, unless the tool may run twice."""
         if self.entry.runs_once:
-            self.begun = begun
+            self.write_begun_record = begun
 
     @property
     def limit(self) -> int:
@@ -80,14 +80,14 @@ class Frame:
         """Return what was answered to this call before."""
         return () if self.resumption is None else self.resumption.answers
 
-    def failed(self, error: ToolError) -> ToolResult:
+    def error_result(self, error: ToolError) -> ToolResult:
         """Return the result of a failure that is already in words for the model."""
-        return failed(self.spec.id, error, self.meta, self.limit)
+        return error_result(self.spec.id, error, self.meta, self.limit)
 
-    def denied(self, message: str, *, code: str = "denied") -> ToolResult:
+    def denied_result(self, message: str, *, code: str = "denied") -> ToolResult:
         """Return the result of a call that a person or a policy did not allow."""
-        return denied(self.spec, message, self.meta, self.limit, code=code)
+        return denied_result(self.spec, message, self.meta, self.limit, code=code)
 
-    def refused(self, error: ToolValidationError) -> ToolResult:
+    def invalid_arguments_result(self, error: ToolValidationError) -> ToolResult:
         """Return the result of arguments that do not fit."""
-        return refused(self.spec, error, self.arguments, self.meta, self.limit)
+        return invalid_arguments_result(self.spec, error, self.arguments, self.meta, self.limit)

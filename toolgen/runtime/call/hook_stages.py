@@ -10,15 +10,15 @@ from typing import Any, Final
 from ..calls import ToolCall
 from ..errors import ToolError, ToolValidationError
 from ..results import ToolResult
-from .boundary import contain
-from .deadlines import limited
-from .failures import Arguments, as_document, failure_of, hidden
-from .finishing import finished
+from .boundary import as_task_exception
+from .deadlines import run_with_timeout
+from .failures import Arguments, arguments_json, internal_error, tool_error_of
 from .frame import Frame
-from .hooks import Stage, Step, Stop, Verdict, told
+from .hooks import HookMethod, Stage, Stop, Verdict, run_hook
+from .result_encoding import encode_hook_result
 
 
-async def before_hooks(frame: Frame, call: ToolCall) -> ToolCall | Stop[ToolResult]:
+async def run_before_hooks(frame: Frame, call: ToolCall) -> ToolCall | Stop[ToolResult]:
     """Return the call as the hooks before it leave it, or the result that one of them has in its place.
 
     Raises:
@@ -27,26 +27,26 @@ async def before_hooks(frame: Frame, call: ToolCall) -> ToolCall | Stop[ToolResu
 
     context, seconds = frame.context, frame.host.stage_timeout
 
-    def ask(step: Step, call: ToolCall) -> Awaitable[Verdict]:
-        return limited(seconds, told(step, call, call.payload, context))
+    def ask(step: HookMethod, call: ToolCall) -> Awaitable[Verdict]:
+        return run_with_timeout(seconds, run_hook(step, call, call.payload, context))
 
     return await _BEFORE.run(frame.entry.before, ask, frame, call)
 
 
-async def error_hooks(frame: Frame, call: ToolCall, failure: ToolError) -> ToolResult:
+async def run_error_hooks(frame: Frame, call: ToolCall, failure: ToolError) -> ToolResult:
     """Return the result of a failure, or what a hook has in its place."""
 
-    def ask(step: Step, failure: ToolError) -> Awaitable[Verdict]:
-        return _asked(frame, step, call, failure, frame.context)
+    def ask(step: HookMethod, failure: ToolError) -> Awaitable[Verdict]:
+        return _run_hook_in_time(frame, step, call, failure, frame.context)
 
     try:
         left = await _ON_ERROR.run(frame.entry.on_error, ask, frame, failure)
     except BaseException as error:
-        left = hidden(frame.spec, contain(error))
-    return left.result if isinstance(left, Stop) else frame.failed(left)
+        left = internal_error(frame.spec, as_task_exception(error))
+    return left.result if isinstance(left, Stop) else frame.error_result(left)
 
 
-async def after_hooks(frame: Frame, result: ToolResult) -> ToolResult:
+async def run_after_hooks(frame: Frame, result: ToolResult) -> ToolResult:
     """Return the result, or the one that a hook has in its place; each hook sees what the one before left.
 
     A denial stands, whatever a hook says, does or raises; `Deny` puts it in other words. A call that is
@@ -54,30 +54,30 @@ async def after_hooks(frame: Frame, result: ToolResult) -> ToolResult:
     """
     if not frame.entry.after or result.status == "suspended":
         return result
-    call = ToolCall(tool=frame.spec.id, payload_json=_as_it_came(frame.arguments), meta=frame.meta)
+    call = ToolCall(tool=frame.spec.id, payload_json=_raw_arguments(frame.arguments), meta=frame.meta)
 
-    def ask(step: Step, result: ToolResult) -> Awaitable[Verdict]:
-        return _asked(frame, step, call, result, frame.context)
+    def ask(step: HookMethod, result: ToolResult) -> Awaitable[Verdict]:
+        return _run_hook_in_time(frame, step, call, result, frame.context)
 
     for step in frame.entry.after:  # one at a time: the failure of one is the result that the next one sees
         try:
             left = await _AFTER.run((step,), ask, frame, result)
             result = left.result if isinstance(left, Stop) else left
         except BaseException as error:
-            exception = contain(error)
+            exception = as_task_exception(error)
             if result.status == "denied":
-                hidden(frame.spec, exception)
+                internal_error(frame.spec, exception)
             else:
-                result = frame.failed(failure_of(frame.spec, exception))
+                result = frame.error_result(tool_error_of(frame.spec, exception))
     return result
 
 
-def _asked(frame: Frame, step: Step, *arguments: Any) -> Awaitable[Verdict]:
+def _run_hook_in_time(frame: Frame, step: HookMethod, *arguments: Any) -> Awaitable[Verdict]:
     """Return what gives the verdict of a hook, within its time."""
-    return limited(frame.host.stage_timeout, told(step, *arguments))
+    return run_with_timeout(frame.host.stage_timeout, run_hook(step, *arguments))
 
 
-def _replaced(frame: Frame, call: ToolCall, payload: Any) -> ToolCall:
+def _replace_payload(frame: Frame, call: ToolCall, payload: Any) -> ToolCall:
     """Return the call with a hook's payload, which has to be one that a model could have sent.
 
     Raises:
@@ -91,15 +91,15 @@ def _replaced(frame: Frame, call: ToolCall, payload: Any) -> ToolCall:
     return replace(call, payload_json=document, payload=codec.decode(document, frame.host.limits))
 
 
-async def _answered(frame: Frame, subject: object, answer: object) -> Stop[ToolResult]:
-    return Stop(result=await finished(frame, answer))
+async def _stop_with_answer(frame: Frame, subject: object, answer: object) -> Stop[ToolResult]:
+    return Stop(result=await encode_hook_result(frame, answer))
 
 
-def _denied(frame: Frame, subject: object, message: str) -> Stop[ToolResult]:
-    return Stop(result=frame.denied(message))
+def _stop_with_denial(frame: Frame, subject: object, message: str) -> Stop[ToolResult]:
+    return Stop(result=frame.denied_result(message))
 
 
-def _raised(frame: Frame, call: ToolCall, error: ToolError) -> ToolCall:
+def _raise_error(frame: Frame, call: ToolCall, error: ToolError) -> ToolCall:
     """Fail the call.
 
     Raises:
@@ -108,24 +108,24 @@ def _raised(frame: Frame, call: ToolCall, error: ToolError) -> ToolCall:
     raise error
 
 
-def _instead(frame: Frame, failure: ToolError, error: ToolError) -> ToolError:
+def _replace_error(frame: Frame, failure: ToolError, error: ToolError) -> ToolError:
     return error
 
 
-async def _other(frame: Frame, result: ToolResult, answer: object) -> ToolResult:
+async def _replace_result(frame: Frame, result: ToolResult, answer: object) -> ToolResult:
     _refuse_denied(result, "Answer")
-    return await finished(frame, answer)
+    return await encode_hook_result(frame, answer)
 
 
-def _reworded(frame: Frame, result: ToolResult, message: str) -> ToolResult:
+def _deny_result(frame: Frame, result: ToolResult, message: str) -> ToolResult:
     """Return a denial; one that was one already keeps its code."""
     code = json.loads(result.json).get("code", "denied") if result.status == "denied" else "denied"
-    return frame.denied(message, code=code)
+    return frame.denied_result(message, code=code)
 
 
-def _aborted(frame: Frame, result: ToolResult, error: ToolError) -> ToolResult:
+def _fail_result(frame: Frame, result: ToolResult, error: ToolError) -> ToolResult:
     _refuse_denied(result, "Abort")
-    return frame.failed(error)
+    return frame.error_result(error)
 
 
 def _refuse_denied(result: ToolResult, verdict: str) -> None:
@@ -138,20 +138,23 @@ def _refuse_denied(result: ToolResult, verdict: str) -> None:
         raise TypeError(f"a hook said {verdict} to a denied call, which stays denied")
 
 
-def _as_it_came(data: Arguments) -> bytes:
+def _raw_arguments(data: Arguments) -> bytes:
     """Return the arguments for hooks after the call; nothing of a mapping that is not JSON."""
     try:
-        return as_document(data)
+        return arguments_json(data)
     except ToolValidationError:
         return b""
 
 
 _BEFORE: Final[Stage[Frame, ToolCall, ToolResult]] = Stage(
-    on_continue=_replaced, on_answer=_answered, on_deny=_denied, on_abort=_raised
+    on_continue=_replace_payload,
+    on_answer=_stop_with_answer,
+    on_deny=_stop_with_denial,
+    on_abort=_raise_error,
 )
 _ON_ERROR: Final[Stage[Frame, ToolError, ToolResult]] = Stage(
-    on_answer=_answered, on_deny=_denied, on_abort=_instead
+    on_answer=_stop_with_answer, on_deny=_stop_with_denial, on_abort=_replace_error
 )
 _AFTER: Final[Stage[Frame, ToolResult, ToolResult]] = Stage(
-    on_answer=_other, on_deny=_reworded, on_abort=_aborted
+    on_answer=_replace_result, on_deny=_deny_result, on_abort=_fail_result
 )

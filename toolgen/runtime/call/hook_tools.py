@@ -36,7 +36,7 @@ class HookTools:
         """Take that a dynamic toolset may list any tool of its own."""
         self._silent.add(toolset)
 
-    def settle(self) -> None:
+    def require_all_known(self) -> None:
         """Raise while a hook names what no tool can be.
 
         Raises:

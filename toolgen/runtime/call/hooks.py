@@ -94,7 +94,7 @@ class Hook:
         return Continue()
 
 
-Step: TypeAlias = Callable[..., Awaitable[Verdict]]
+HookMethod: TypeAlias = Callable[..., Awaitable[Verdict]]
 
 _METHODS: Final = (
     "before_tool",
@@ -106,7 +106,7 @@ _METHODS: Final = (
 )
 
 
-def steps(hooks: Iterable[Hook], method: str, tool: str | None = None) -> tuple[Step, ...]:
+def overridden_methods(hooks: Iterable[Hook], method: str, tool: str | None = None) -> tuple[HookMethod, ...]:
     """Return the methods of the hooks that were overridden, of those that are for the tool."""
     return tuple(
         getattr(hook, method)
@@ -148,7 +148,7 @@ class Stop(Generic[R]):
     result: R
 
 
-def _unchanged(around: object, subject: T, payload: object) -> T:
+def _keep_subject(around: object, subject: T, payload: object) -> T:
     return subject
 
 
@@ -160,13 +160,17 @@ class Stage(Generic[C, S, R]):
     verdict holds. It returns what the next hook is asked about, or `Stop`.
     """
 
-    on_continue: Callable[[C, S, Any], S] = _unchanged
+    on_continue: Callable[[C, S, Any], S] = _keep_subject
     on_answer: Callable[[C, S, Any], Awaitable[S | Stop[R]]]
     on_deny: Callable[[C, S, str], S | Stop[R]]
     on_abort: Callable[[C, S, ToolError], S | Stop[R]]
 
     async def run(
-        self, hooks: Iterable[Step], ask: Callable[[Step, S], Awaitable[Verdict]], around: C, subject: S
+        self,
+        hooks: Iterable[HookMethod],
+        ask: Callable[[HookMethod, S], Awaitable[Verdict]],
+        around: C,
+        subject: S,
     ) -> S | Stop[R]:
         """Return what the last hook leaves of the subject, or what one of them stops with.
 
@@ -190,7 +194,7 @@ class Stage(Generic[C, S, R]):
         return subject
 
 
-async def told(step: Callable[..., Awaitable[object]], *arguments: Any) -> Verdict:
+async def run_hook(step: Callable[..., Awaitable[object]], *arguments: Any) -> Verdict:
     """Return what a hook says.
 
     Raises:

@@ -81,7 +81,7 @@ class ThreadPool:
         try:
             return await value_within(seconds, job.ended)
         except (asyncio.CancelledError, TimeLimitError):
-            self._give_up(job)
+            self._abandon(job)
             raise
 
     @property
@@ -120,7 +120,7 @@ class ThreadPool:
         is_full = len(self._stuck) >= self._max_stuck
         return is_full and any(job.name == name for job in self._stuck)
 
-    def _give_up(self, job: _Job) -> None:
+    def _abandon(self, job: _Job) -> None:
         """Take that nobody waits for a job any more."""
         with self._lock:
             if job in self._waiting:

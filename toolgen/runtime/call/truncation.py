@@ -21,7 +21,7 @@ _ELLIPSIS: Final = "…"
 _BY: Final = b"toolgen's size limit"
 
 
-def text_within(text: str, limit: int) -> str:
+def truncate_text(text: str, limit: int) -> str:
     """Return a text of at most `limit` bytes in UTF-8; one that was truncated ends with an ellipsis."""
     if len(text) * LONGEST_CHARACTER <= limit:
         return portable_text(text)
@@ -31,14 +31,14 @@ def text_within(text: str, limit: int) -> str:
     )
 
 
-def decoded_within(data: bytes, limit: int) -> str:
+def decode_truncated(data: bytes, limit: int) -> str:
     """Return the text of a document that came in, as `text_within`."""
     if len(data) * LONGEST_CHARACTER <= limit:  # what is no UTF-8 becomes three bytes
         return data.decode(errors="replace")
-    return text_within(data[: limit + 1].decode(errors="replace"), limit)
+    return truncate_text(data[: limit + 1].decode(errors="replace"), limit)
 
 
-def document_within(document: bytes, limit: int, kept: str = "") -> bytes:
+def truncate_document(document: bytes, limit: int, kept: str = "") -> bytes:
     """Return a JSON document, or a marker in its place: how long it is, how it begins, where it is kept."""
     if len(document) <= limit:
         return document
@@ -52,14 +52,14 @@ def document_within(document: bytes, limit: int, kept: str = "") -> bytes:
     return b'%b,"shown":%d%b,"beginning":%b}' % (head, shown, where, beginning)
 
 
-def error_within(message: str, limit: int, *, code: str = "") -> bytes:
+def error_document(message: str, limit: int, *, code: str = "") -> bytes:
     """Return the document of an error: its message, and the code of a denial."""
     tail = b',"code":%b' % to_json(code) if code else b""
     room = limit - len(b'{"error":%b}' % tail)
     return b'{"error":%b%b}' % (_literal(message.encode(errors="replace"), room, _ELLIPSIS), tail)
 
 
-def refusal_within(message: str, limit: int, error: ToolValidationError, example: str | None) -> bytes:
+def issues_document(message: str, limit: int, error: ToolValidationError, example: str | None) -> bytes:
     """Return the document of an error with issues: as many as fit, how many more, the example if it fits."""
     texts = [issue.as_bytes() for issue in error.issues]
     shown = b'"example":%b' % example.encode() if example is not None else b""
@@ -80,11 +80,11 @@ def refusal_within(message: str, limit: int, error: ToolValidationError, example
     return _refusal(literal, fitting, error, shown)
 
 
-def hint_within(hint: RetryHint, limit: int) -> RetryHint:
+def truncate_hint(hint: RetryHint, limit: int) -> RetryHint:
     """Return a hint with each of its texts within the limit, and such that UTF-8 can encode it."""
 
     def within(text: str | None) -> str | None:
-        return text and text_within(text, limit)
+        return text and truncate_text(text, limit)
 
     texts = (hint.example_input, hint.prior_input, hint.clarifying_question, hint.message)
     whole = "".join([text for text in (*texts, hint.tool, *hint.missing_fields) if text])

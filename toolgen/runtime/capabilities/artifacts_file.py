@@ -32,7 +32,7 @@ class FileArtifactStore:
         self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json], most: int
     ) -> int:
         def step() -> int:
-            shelf = self._folder.shelf(owner)
+            shelf = self._folder.bucket(owner)
             size = (shelf.document(_OWNER) or {"bytes": 0})["bytes"] + len(data)
             if size > most:
                 raise too_many_bytes(most)
@@ -50,34 +50,34 @@ class FileArtifactStore:
             shelf.put(name, {"versions": [*kept, version]})
             return len(kept) + 1
 
-        return await self._folder.alone(step)
+        return await self._folder.run_exclusive(step)
 
     async def load(self, owner: str, name: str, version: int | None) -> StoredArtifact | None:
         def step() -> StoredArtifact | None:
-            shelf = self._folder.shelf(owner)
+            shelf = self._folder.bucket(owner)
             kept = (shelf.document(name) or {"versions": []})["versions"]
             found = [one for one in kept if version is None or one["version"] == version]
             if not found:
                 return None
             return StoredArtifact(info=_info(found[-1]), data=shelf.blob(found[-1]["digest"]))
 
-        return await self._folder.shared(step)
+        return await self._folder.run_shared(step)
 
     async def listed(self, owner: str, name: str | None = None) -> tuple[ArtifactInfo, ...]:
         def step() -> tuple[ArtifactInfo, ...]:
-            shelf = self._folder.shelf(owner)
+            shelf = self._folder.bucket(owner)
             if name is not None:
                 return tuple(map(_info, (shelf.document(name) or {"versions": []})["versions"]))
             newest = [document["versions"][-1] for document in shelf.documents() if "versions" in document]
             return tuple(sorted(map(_info, newest), key=lambda info: info.name))
 
-        return await self._folder.shared(step)
+        return await self._folder.run_shared(step)
 
     async def forget(self, owner: str, before: float | None = None) -> int:
         def step() -> int:
             count = 0
             is_begin = owner.endswith("/")
-            for shelf in self._folder.shelves() if is_begin else (self._folder.shelf(owner),):
+            for shelf in self._folder.buckets() if is_begin else (self._folder.bucket(owner),):
                 about = shelf.document(_OWNER)
                 if about is None or not is_of(about["owner"], owner):
                     continue
@@ -86,7 +86,7 @@ class FileArtifactStore:
                     self._folder.remove(shelf)
             return count
 
-        return await self._folder.alone(step)
+        return await self._folder.run_exclusive(step)
 
 
 def _info(version: Any) -> ArtifactInfo:

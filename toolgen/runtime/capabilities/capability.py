@@ -10,7 +10,7 @@ from toolgen.contract.json_value import Json
 
 from ..call.bridge import Wait
 from ..calls import CallMeta
-from ..events.reports import Report
+from ..events.call_reporter import ProgressCallback
 from ..specs import ToolSpec
 
 
@@ -22,7 +22,7 @@ class CallScope:
     tool: str
     """Id of the tool."""
     spec: ToolSpec[Any, Any]
-    report: Report | None = field(default=None, repr=False)
+    report: ProgressCallback | None = field(default=None, repr=False)
     """Takes what the call tells those who watch; None where nobody does."""
 
 

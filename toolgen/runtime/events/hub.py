@@ -16,7 +16,7 @@ from typing import Final, get_args
 
 from toolgen.contract.logs import logger
 
-from ..call.boundary import contain
+from ..call.boundary import as_task_exception
 from ..calls import NO_META, CallMeta
 from .records import Event, EventsDropped
 
@@ -67,7 +67,7 @@ class Events:
         except Exception:
             log.exception("an event was lost")
 
-    def has_log(self, run: str) -> None:
+    def mark_logged(self, run: str) -> None:
         """Take that a run has a log, whose events `forward` brings."""
         with self._lock:
             self._logged[run] = None
@@ -302,7 +302,7 @@ class Listener:
             if said is not None:
                 await said
         except BaseException as error:
-            exception = contain(error)
+            exception = as_task_exception(error)
             self.failed += 1
             if self.failed == 1:
                 log.warning(

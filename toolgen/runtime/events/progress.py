@@ -13,7 +13,7 @@ from ..errors import MalformedResultError, ToolValidationError
 from ..specs import ToolSpec
 
 
-def check_told(fraction: object, text: object) -> None:
+def check_progress(fraction: object, text: object) -> None:
     """Refuse what an event cannot hold: a log with it could not be read again.
 
     Raises:
@@ -27,7 +27,7 @@ def check_told(fraction: object, text: object) -> None:
         raise MalformedResultError(f"it tells a {type(text).__name__} of its progress, and no text")
 
 
-def progress_of(spec: ToolSpec[Any, Any], value: Any) -> Json:
+def progress_json(spec: ToolSpec[Any, Any], value: Any) -> Json:
     """Return progress as JSON: a value of the declared class, or its JSON; any JSON where none is declared.
 
     Raises:

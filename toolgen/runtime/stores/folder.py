@@ -44,7 +44,7 @@ _GONE: Final = "gone-"
 """What the name of a shelf begins with that is being removed."""
 
 
-class Shelf:
+class Bucket:
     """One folder within: JSON documents by name, and blobs by their digest. It may not be there yet."""
 
     def __init__(self, path: Path) -> None:
@@ -124,7 +124,7 @@ class Folder:
                 )
             self.path.mkdir(mode=_MODE, exist_ok=True)
 
-    async def alone(self, step: Callable[[], T]) -> T:
+    async def run_exclusive(self, step: Callable[[], T]) -> T:
         """Return what the step returns, which nobody else reads or writes meanwhile.
 
         Raises:
@@ -132,23 +132,23 @@ class Folder:
         """
         return await self._in_thread(partial(self._run, step, is_shared=False))
 
-    async def shared(self, step: Callable[[], T]) -> T:
+    async def run_shared(self, step: Callable[[], T]) -> T:
         """Return what the step returns, while nobody writes; raises as `alone`."""
         return await self._in_thread(partial(self._run, step, is_shared=True))
 
-    def shelf(self, key: str) -> Shelf:
+    def bucket(self, key: str) -> Bucket:
         """Return the shelf of a key, which is created by what is put there."""
-        return Shelf(self.path / _hash(key))
+        return Bucket(self.path / _hash(key))
 
-    def shelves(self) -> Iterator[Shelf]:
+    def buckets(self) -> Iterator[Bucket]:
         """Yield the shelves that are there; what a killed process had begun to remove is removed."""
         for path in sorted(self.path.iterdir()):
             if path.name.startswith(_GONE):
                 shutil.rmtree(path)
             elif path.is_dir():
-                yield Shelf(path)
+                yield Bucket(path)
 
-    def remove(self, shelf: Shelf) -> None:
+    def remove(self, shelf: Bucket) -> None:
         """Remove a shelf with all on it, whole or not at all."""
         gone = shelf.path.with_name(f"{_GONE}{shelf.path.name}")
         os.rename(shelf.path, gone)

@@ -21,7 +21,7 @@ from .errors import StoreClosedError, StoreError, StoreLockedError
 from .sqlite_connection import Synchronous, create_file
 from .sqlite_file import BUSY_S
 from .sqlite_format import SqliteFormat
-from .sqlite_lane import Lane, LaneSettings, closed_error
+from .sqlite_thread import LaneSettings, SqliteThread, closed_error
 
 T = TypeVar("T")
 
@@ -108,27 +108,27 @@ class SqliteBatches:
         """Write a row with the next batch. INSERT statements are executed before all others of a batch."""
         self._batch.rows.append((sql, row, None))
         if not self._is_due and self._timer is None:
-            self._later(_LAZY_S)
+            self._schedule_lazy_flush(_LAZY_S)
 
     def mark(self, name: str) -> None:
         """Have `on_commit` hear of a name once what was put before is written."""
         self._batch.marks.add(name)
 
-    def decide(self, sql: str, *row: Any, about: int, then: Callable[[bool], None]) -> None:
+    def put_unless_contested(self, sql: str, *row: Any, about: int, then: Callable[[bool], None]) -> None:
         """Write a row with this batch unless `about` is contested, and say whether it was written."""
         self._batch.rows.append((sql, row, about))
         self._batch.callbacks.append((then, about))
-        self._soon()
+        self._schedule_flush()
 
-    def when_kept(self, callback: Callable[[], None]) -> None:
+    def when_written(self, callback: Callable[[], None]) -> None:
         """Call back when all that was put before is written."""
         self._batch.callbacks.append((callback, None))
-        self._soon()
+        self._schedule_flush()
 
-    async def kept(self) -> None:
+    async def wait_written(self) -> None:
         """Return when all that was put before is written."""
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.when_kept(lambda: None if done.done() else done.set_result(None))
+        self.when_written(lambda: None if done.done() else done.set_result(None))
         await done
 
     async def run(self, step: Callable[[sqlite3.Connection], T]) -> T:
@@ -142,7 +142,7 @@ class SqliteBatches:
         self._writes.require_process()
         request: _Request[T] = _Request(step, asyncio.get_running_loop().create_future())
         self._batch.requests.append(request)
-        self._soon()
+        self._schedule_flush()
         return await request.done
 
     def read(self, step: Callable[[sqlite3.Connection], T]) -> T:
@@ -171,20 +171,20 @@ class SqliteBatches:
         """
         self._writes.require_process()
         while (self._batch or self._flight is not None) and not self._is_failing:
-            await self._attempted()
+            await self._wait_for_attempt()
         self._stop_timer()
         self._writes.close()
         self._reads.close()
         self._is_closed = True
 
-    async def _attempted(self) -> None:
+    async def _wait_for_attempt(self) -> None:
         """Return after the next attempt to write."""
         with suppress(StoreError):
             await self.run(lambda _: None)
 
     def _open(self) -> None:
-        self._writes = Lane(self._settings, "BEGIN IMMEDIATE")
-        self._reads = Lane(self._settings, "BEGIN")
+        self._writes = SqliteThread(self._settings, "BEGIN IMMEDIATE")
+        self._reads = SqliteThread(self._settings, "BEGIN")
         self._is_closed = False
 
     def reopen(self) -> None:
@@ -205,14 +205,14 @@ class SqliteBatches:
             self._finish(batch, future.exception())
         return loop
 
-    def _soon(self) -> None:
+    def _schedule_flush(self) -> None:
         """Write at the end of this turn of the event loop."""
         loop = self._attach()
         if not self._is_due and self._flight is None:
             self._is_due = True
             loop.call_soon(loop.call_soon, self._flush)
 
-    def _later(self, delay_s: float) -> None:
+    def _schedule_lazy_flush(self, delay_s: float) -> None:
         loop = self._attach()
         if self._timer is None:
             self._timer = loop.call_later(delay_s, self._flush)
@@ -242,9 +242,9 @@ class SqliteBatches:
             else:
                 self._finish(batch, None)
                 return
-        self._hand_over(batch)
+        self._submit(batch)
 
-    def _hand_over(self, batch: _Batch) -> None:
+    def _submit(self, batch: _Batch) -> None:
         """Write a batch in the thread of the file."""
         loop = self._loop
         assert loop is not None, "a batch is written from its event loop"
@@ -253,13 +253,13 @@ class SqliteBatches:
 
         def landed(future: Future[None]) -> None:
             try:
-                loop.call_soon_threadsafe(self._land, batch, future)
+                loop.call_soon_threadsafe(self._on_written, batch, future)
             except RuntimeError:
                 log.debug("the event loop ended before a batch was written")
 
         future.add_done_callback(landed)
 
-    def _land(self, batch: _Batch, future: Future[None]) -> None:
+    def _on_written(self, batch: _Batch, future: Future[None]) -> None:
         if self._flight is not None and self._flight[0] is batch:
             self._finish(batch, future.exception())
 
@@ -270,14 +270,14 @@ class SqliteBatches:
             if self._is_failing:
                 log.warning("%s is written to again", self._settings.path)
             self._is_failing = False
-            self._told(batch)
+            self._call_back(batch)
             self.on_commit(batch.marks)
         else:
             self._failed(batch, error)
         if self._batch.requests or (self._batch.callbacks and error is None):
-            self._soon()
+            self._schedule_flush()
 
-    def _told(self, batch: _Batch) -> None:
+    def _call_back(self, batch: _Batch) -> None:
         for callback, about in batch.callbacks:
             try:
                 callback() if about is None else callback(about not in batch.contested)
@@ -305,7 +305,7 @@ class SqliteBatches:
         self._is_failing = True
         if not isinstance(error, StoreClosedError):
             self._is_due = False
-            self._later(_RETRY_S)
+            self._schedule_lazy_flush(_RETRY_S)
 
     def _writer(self, batch: _Batch) -> Callable[[sqlite3.Connection], None]:
         def write(database: sqlite3.Connection) -> None:

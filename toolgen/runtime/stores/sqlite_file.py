@@ -19,7 +19,7 @@ from typing import Final, TypeVar
 from .errors import StoreError
 from .sqlite_connection import Synchronous, create_file
 from .sqlite_format import SqliteFormat
-from .sqlite_lane import Lane, LaneSettings, closed_error
+from .sqlite_thread import LaneSettings, SqliteThread, closed_error
 
 T = TypeVar("T")
 
@@ -98,7 +98,7 @@ class SqliteFile:
         self._is_closed = True
         self._lanes.close()
 
-    def _current(self) -> _Lanes:
+    def _current(self) -> _Connections:
         """Return the lanes of this process.
 
         What a process inherits from the one that forked it is closed before the file is opened anew: its
@@ -118,23 +118,23 @@ class SqliteFile:
         self._lanes = self._new_lanes()
         return self._lanes
 
-    def _new_lanes(self) -> _Lanes:
-        lanes = _Lanes(
+    def _new_lanes(self) -> _Connections:
+        lanes = _Connections(
             process=os.getpid(),
-            writes=Lane(self._settings, "BEGIN IMMEDIATE"),
-            reads=Lane(self._settings, "BEGIN"),
+            writes=SqliteThread(self._settings, "BEGIN IMMEDIATE"),
+            reads=SqliteThread(self._settings, "BEGIN"),
         )
         weakref.finalize(self, lanes.close)
         return lanes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Lanes:
+class _Connections:
     """What one process has of a file."""
 
     process: int
-    writes: Lane
-    reads: Lane
+    writes: SqliteThread
+    reads: SqliteThread
 
     def close(self) -> bool:
         """Close both; return whether no step was being run."""

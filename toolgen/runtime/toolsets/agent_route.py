@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..call.hints import filled
+from ..call.hint_templates import render_template
 from ..context import ToolContext
 from ..results import Delegated
 from ..specs import ToolSpec
@@ -30,7 +30,7 @@ class AgentRoute:
         async def delegate(payload: Any, ctx: ToolContext) -> Delegated:
             document: bytes = spec.payload.encode(payload)
             text = document.decode()
-            message = text if prompt is None else filled(prompt, json.loads(document), longest=None)
+            message = text if prompt is None else render_template(prompt, json.loads(document), longest=None)
             return Delegated(agent=self.agent, message=message)
 
         delegate.starts_run = True  # type: ignore[attr-defined]  # it does nothing else; see `Entry.runs_once`

@@ -8,9 +8,9 @@ from typing import Any
 
 from toolgen.shapes.naming import LONGEST_NAME
 
-from ..call.entry import Entry
-from ..call.failures import failed
-from ..call.truncation import text_within
+from ..call.failures import error_result
+from ..call.registered_tool import RegisteredTool
+from ..call.truncation import truncate_text
 from ..calls import CallMeta
 from ..errors import RegistrationError, ToolError
 from ..results import RetryHint, ToolResult
@@ -20,18 +20,18 @@ from ..specs import ToolSpec
 class Directory:
     """Entries in the order in which they came."""
 
-    def __init__(self, entries: Iterable[Entry] = (), former: Iterable[str] = ()) -> None:
+    def __init__(self, entries: Iterable[RegisteredTool] = (), former: Iterable[str] = ()) -> None:
         """Hold the entries; `former` are names that the same asker could call before.
 
         Raises:
             RegistrationError: two entries have one id.
         """
-        self._by_id: dict[str, Entry] = {}
-        self._by_name: dict[str, list[Entry]] = {}
+        self._by_id: dict[str, RegisteredTool] = {}
+        self._by_name: dict[str, list[RegisteredTool]] = {}
         self._former = frozenset(former)
         self.add(entries)
 
-    def add(self, entries: Iterable[Entry]) -> None:
+    def add(self, entries: Iterable[RegisteredTool]) -> None:
         """Add entries; all of them or, when an id is taken, none.
 
         Raises:
@@ -51,7 +51,7 @@ class Directory:
             self._by_name.setdefault(entry.spec.name, []).append(entry)
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[RegisteredTool, ...]:
         return tuple(self._by_id.values())
 
     @property
@@ -63,17 +63,17 @@ class Directory:
         """Ids and wire names: those of now, and the former ones."""
         return self._former.union(self._by_id, self._by_name)
 
-    def by_id(self, tool: str) -> Entry | None:
+    def by_id(self, tool: str) -> RegisteredTool | None:
         return self._by_id.get(tool)
 
-    def find(self, tool: str) -> Entry | None:
+    def find(self, tool: str) -> RegisteredTool | None:
         """Return the tool of an id, or of a wire name that one tool has."""
         if entry := self._by_id.get(tool):
             return entry
         found = self._by_name.get(tool, ())
         return found[0] if len(found) == 1 else None
 
-    def no_such(self, tool: str) -> str:
+    def unknown_tool_message(self, tool: str) -> str:
         """Return why `find` finds nothing, in words for the model, with up to three close names."""
         if tool in self._by_name:
             ids = ", ".join(entry.spec.id for entry in self._by_name[tool])
@@ -84,9 +84,9 @@ class Directory:
         near = difflib.get_close_matches(asked, [*self._by_name, *self._by_id], 3)
         return f"there is no tool {asked!r}" + (f"; close names are {', '.join(near)}" if near else "")
 
-    def unknown(self, tool: str, meta: CallMeta, limit: int) -> ToolResult:
+    def unknown_tool_result(self, tool: str, meta: CallMeta, limit: int) -> ToolResult:
         """Return the result of a call of a tool that `find` does not find, in at most `limit` bytes."""
-        message = self.no_such(tool)
-        asked = text_within(tool, limit)
+        message = self.unknown_tool_message(tool)
+        asked = truncate_text(tool, limit)
         hint = RetryHint(reason="tool_unavailable", tool=asked, message=message)
-        return failed(asked, ToolError(message, retry_hint=hint), meta, limit)
+        return error_result(asked, ToolError(message, retry_hint=hint), meta, limit)

@@ -16,11 +16,11 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, get_args, runtime_c
 from toolgen.contract.json_value import Json
 from toolgen.shapes.naming import LONGEST_NAME
 
-from ..call.entry import Entry, Surroundings
+from ..call.registered_tool import RegisteredTool, RuntimeOptions
 from ..calls import NO_META, CallMeta
 from ..errors import RegistrationError
 from ..native import NativeTool
-from .registration import BoundTool, ToolsetRegistration, bound_entries, bound_tools
+from .registration import BoundTool, ToolsetRegistration, bound_tools, registered_bound_tools
 
 OnError: TypeAlias = Literal["fail", "drop", "stale"]
 """When a toolset cannot list its tools: the request fails, it goes on without them, or with the last list
@@ -83,16 +83,16 @@ class SnapshotError(RegistrationError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class ToolList:
     """What one toolset has for one request."""
 
     toolset: str
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[RegisteredTool, ...] = ()
     instructions: str = ""
     native: tuple[NativeTool, ...] = ()
     failure: str = ""
     """Why it has none, or an older list."""
-    told: str = ""
+    public_failure: str = ""
     """The same in words for those who watch: without what a foreign exception says."""
 
 
@@ -117,7 +117,7 @@ def as_toolset(toolset: DynamicToolset | ToolsetRegistration) -> DynamicToolset:
     return toolset
 
 
-def manager_of(toolset: object) -> AbstractAsyncContextManager[Any] | None:
+def resource_of(toolset: object) -> AbstractAsyncContextManager[Any] | None:
     """Return what must be opened before the toolset lists: itself, or the one that it is a view of."""
     while (inner := getattr(toolset, "inner", None)) is not None:
         toolset = inner
@@ -159,7 +159,7 @@ def on_error_of(toolset: object) -> OnError:
     return found if found in get_args(OnError) else "fail"
 
 
-async def listed(toolset: DynamicToolset, context: ReadonlyContext, around: Surroundings) -> Listed:
+async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, around: RuntimeOptions) -> ToolList:
     """Return the tools of a dynamic toolset by wire name, so that the same list is the same text.
 
     Raises:
@@ -175,9 +175,9 @@ async def listed(toolset: DynamicToolset, context: ReadonlyContext, around: Surr
     if problems:
         raise SnapshotError(f"toolset {toolset.name!r} lists {'; '.join(problems)}")
     ordered = sorted(found, key=lambda tool: tool.spec.name)
-    return Listed(
+    return ToolList(
         toolset=toolset.name,
-        entries=bound_entries(toolset.name, ordered, around),
+        entries=registered_bound_tools(toolset.name, ordered, around),
         instructions=instructions_of(toolset),
         native=native_of(toolset),
     )

@@ -105,7 +105,7 @@ def func_tool(
         raise RegistrationError(f"function {own or function!r} cannot be a tool:{lines}")
     spec: ToolSpec[Any, Any] = ToolSpec(
         id=f"{toolset}.{own}",
-        description=description or read.said.description or f"{own.replace('_', ' ').capitalize()}.",
+        description=description or read.docstring.description or f"{own.replace('_', ' ').capitalize()}.",
         payload=payload.codec,
         result=result,
         **facts,
@@ -201,7 +201,7 @@ def _result(name: str, read: Function, problems: list[str]) -> TypeCodec[Any] | 
             None if read.result is MISSING else _plain(read.result),
             class_name(name or "function", "result"),
             is_result=True,
-            description=read.said.result,
+            description=read.docstring.result,
         )
     except Exception as error:  # as above
         problems.append(f"the type of its result has no exact JSON form: {error}")

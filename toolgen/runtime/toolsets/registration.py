@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from toolgen.contract.names import CALL_META_NAMES, FORMAT
 
-from ..call.entry import Entry, Interceptor, Surroundings, problems_of
 from ..call.hook_tools import HookTools
 from ..call.hooks import Hook, checked_hook
 from ..call.methods import ToolMethod, context_problem, is_async
+from ..call.registered_tool import Interceptor, RegisteredTool, RuntimeOptions, problems_of
 from ..calls import ToolCall
 from ..context import ToolContext
 from ..errors import FormatError, RegistrationError
@@ -55,22 +55,22 @@ class BoundTool:
     """`execute` is a `RawExecutor`."""
 
 
-def surroundings(
+def runtime_options(
     interceptors: Iterable[Interceptor],
     hooks: Iterable[Hook],
     capabilities: Iterable[Capability],
     *,
     has_policy: bool,
     timeout: float | None,
-) -> Surroundings:
+) -> RuntimeOptions:
     """Return what a runtime has for every tool, of what its host gave.
 
     Raises:
         RegistrationError: something is no interceptor or no hook, or two capabilities have one name.
     """
-    by_name = _named_once(capabilities)
+    by_name = _by_unique_name(capabilities)
     checked_hooks = tuple(map(checked_hook, hooks))
-    return Surroundings(
+    return RuntimeOptions(
         interceptors=tuple(map(_checked, interceptors)),
         hooks=checked_hooks,
         hook_tools=HookTools(checked_hooks),
@@ -109,7 +109,7 @@ def _checked(interceptor: Interceptor) -> Interceptor:
     return interceptor
 
 
-def entries(registration: ToolsetRegistration, around: Surroundings) -> tuple[Entry, ...]:
+def registered_tools(registration: ToolsetRegistration, around: RuntimeOptions) -> tuple[RegisteredTool, ...]:
     """Return one entry a tool of the toolset.
 
     Raises:
@@ -121,8 +121,8 @@ def entries(registration: ToolsetRegistration, around: Surroundings) -> tuple[En
     tools = _bound(registration, problems)
     found = [problem for spec in registration.specs for problem in problems_of(spec, around)]
     problems += dict.fromkeys(found)
-    _refuse(registration.name, problems)
-    return _entries(registration.name, tools, around)
+    _raise_problems(registration.name, problems)
+    return _register_bound(registration.name, tools, around)
 
 
 def bound_tools(registration: ToolsetRegistration) -> tuple[BoundTool, ...]:
@@ -134,11 +134,13 @@ def bound_tools(registration: ToolsetRegistration) -> tuple[BoundTool, ...]:
     """
     problems: list[str] = []
     tools = _bound(registration, problems)
-    _refuse(registration.name, problems)
+    _raise_problems(registration.name, problems)
     return tools
 
 
-def bound_entries(name: str, tools: Iterable[BoundTool], around: Surroundings) -> tuple[Entry, ...]:
+def registered_bound_tools(
+    name: str, tools: Iterable[BoundTool], around: RuntimeOptions
+) -> tuple[RegisteredTool, ...]:
     """Return one entry a tool that brings its own function.
 
     Raises:
@@ -147,13 +149,17 @@ def bound_entries(name: str, tools: Iterable[BoundTool], around: Surroundings) -
     tools = tuple(tools)
     problems = [problem for tool in tools for problem in problems_of(tool.spec, around)]
     problems += [problem for tool in tools if (problem := context_problem(tool.spec.name, tool.execute))]
-    _refuse(name, problems)
-    return _entries(name, tools, around)
+    _raise_problems(name, problems)
+    return _register_bound(name, tools, around)
 
 
-def _entries(name: str, tools: tuple[BoundTool, ...], around: Surroundings) -> tuple[Entry, ...]:
+def _register_bound(
+    name: str, tools: tuple[BoundTool, ...], around: RuntimeOptions
+) -> tuple[RegisteredTool, ...]:
     return tuple(
-        Entry(tool.spec, tool.execute, raw=tool.is_raw, toolset=name, around=around, preview=tool.preview)
+        RegisteredTool(
+            tool.spec, tool.execute, raw=tool.is_raw, toolset=name, around=around, preview=tool.preview
+        )
         for tool in tools
     )
 
@@ -192,13 +198,13 @@ def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[Boun
     return tuple(found)
 
 
-def _refuse(name: str, problems: list[str]) -> None:
+def _raise_problems(name: str, problems: list[str]) -> None:
     if problems:
         lines = "".join(f"\n  {problem}" for problem in problems)
         raise RegistrationError(f"toolset {name!r} cannot be registered:{lines}")
 
 
-def _named_once(capabilities: Iterable[Capability]) -> dict[str, Capability]:
+def _by_unique_name(capabilities: Iterable[Capability]) -> dict[str, Capability]:
     """Return the capabilities by name.
 
     Raises:

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from ..call.entry import Entry, Surroundings
+from ..call.registered_tool import RegisteredTool, RuntimeOptions
 from ..errors import RegistrationError
 from .directory import Directory
-from .dynamic import Listed, StaticToolset, native_of
-from .registration import ToolsetRegistration, bound_entries, entries
-from .resolution import Toolsets
+from .dynamic import StaticToolset, ToolList, native_of
+from .registration import ToolsetRegistration, registered_bound_tools, registered_tools
+from .toolsets import Toolsets
 
 Served: TypeAlias = ToolsetRegistration | StaticToolset
-Prepared: TypeAlias = tuple[Served, Listed]
+Prepared: TypeAlias = tuple[Served, ToolList]
 """A toolset that fits, and what it lists."""
 
 
 class Registry:
     """Takes up toolsets, and knows who executes them."""
 
-    def __init__(self, around: Surroundings, toolsets: Toolsets) -> None:
+    def __init__(self, around: RuntimeOptions, toolsets: Toolsets) -> None:
         self.around = around
         self.managers = toolsets.managers
         self.directory = Directory()
@@ -31,9 +31,9 @@ class Registry:
         """Take up a toolset; as `Runtime.register`."""
         if registration.name in self._toolsets.names:
             raise RegistrationError(f"toolset {registration.name!r} is registered already")
-        self.take([self._prepared(registration)])
+        self.add_prepared([self._prepare(registration)])
 
-    def new(self, registrations: Iterable[Served], agent: str) -> list[Prepared]:
+    def prepare_new(self, registrations: Iterable[Served], agent: str) -> list[Prepared]:
         """Return those that are not taken up yet, of an agent that is to be registered.
 
         Raises:
@@ -48,7 +48,7 @@ class Registry:
             if known is None and one.name in self._toolsets.names:
                 raise RegistrationError(f"agent {agent!r} brings {one.name!r}, the name of a dynamic toolset")
             if known is None:
-                found[one.name] = self._prepared(one)
+                found[one.name] = self._prepare(one)
             elif _executor(known) != _executor(one):
                 raise RegistrationError(
                     f"agent {agent!r} has another executor for toolset {one.name!r} than was registered "
@@ -57,7 +57,7 @@ class Registry:
                 )
         return list(found.values())
 
-    def together(self, prepared: Sequence[Prepared]) -> Directory:
+    def directory_with(self, prepared: Sequence[Prepared]) -> Directory:
         """Return the tools as they are once these are taken up.
 
         Raises:
@@ -65,7 +65,7 @@ class Registry:
         """
         return Directory((*self.directory.entries, *_entries(prepared)))
 
-    def take(self, prepared: Sequence[Prepared]) -> None:
+    def add_prepared(self, prepared: Sequence[Prepared]) -> None:
         """Take up toolsets that fit.
 
         Raises:
@@ -78,13 +78,13 @@ class Registry:
             self._toolsets.add_static(listed)
             self._served[registration.name] = registration
 
-    def _prepared(self, registration: Served) -> Prepared:
+    def _prepare(self, registration: Served) -> Prepared:
         name = registration.name
         if isinstance(registration, StaticToolset):
-            found = bound_entries(name, registration.bound, self.around)
+            found = registered_bound_tools(name, registration.bound, self.around)
         else:
-            found = entries(registration, self.around)
-        listed = Listed(
+            found = registered_tools(registration, self.around)
+        listed = ToolList(
             toolset=name,
             entries=found,
             instructions=registration.instructions,
@@ -93,7 +93,7 @@ class Registry:
         return registration, listed
 
 
-def _entries(prepared: Sequence[Prepared]) -> list[Entry]:
+def _entries(prepared: Sequence[Prepared]) -> list[RegisteredTool]:
     return [entry for _, listed in prepared for entry in listed.entries]
 
 

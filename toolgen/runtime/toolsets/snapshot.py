@@ -13,7 +13,7 @@ from ..native import NativeTool
 from ..results import ToolResult
 from ..specs import ToolSpec
 from .directory import Directory
-from .dynamic import Listed, SnapshotError
+from .dynamic import SnapshotError, ToolList
 
 _LONG_RUNNING: Final = (
     "{} may answer before its work is done; do not call it again for the same work, "
@@ -21,7 +21,7 @@ _LONG_RUNNING: Final = (
 )
 
 
-class Caller(Protocol):
+class CallService(Protocol):
     """Serves the calls of a snapshot: the `Runtime`."""
 
     async def call(
@@ -36,7 +36,7 @@ class Caller(Protocol):
 class Snapshot:
     """What was advertised for one request; calls are dispatched against this list, whatever changed since."""
 
-    def __init__(self, caller: Caller, lists: Sequence[Listed], former: Iterable[str]) -> None:
+    def __init__(self, caller: CallService, lists: Sequence[ToolList], former: Iterable[str]) -> None:
         """Hold the lists.
 
         Raises:
@@ -54,7 +54,7 @@ class Snapshot:
         """By toolset, why it is left out or stale."""
         self.dropped = tuple(one.toolset for one in lists if one.failure and not one.entries)
         """Toolsets that are left out."""
-        self.told = {one.toolset: one.told for one in lists if one.toolset in self.dropped}
+        self.told = {one.toolset: one.public_failure for one in lists if one.toolset in self.dropped}
         """By toolset that is left out, why, in words that those who watch may read."""
         self.instructions = "\n\n".join(_instructions(lists))
         """What the model is told with the tools; the same list gives the same text."""
@@ -75,7 +75,7 @@ class Snapshot:
         return await self._caller.call_all(calls, within=self)
 
 
-def _refuse_clashes(lists: Sequence[Listed]) -> None:
+def _refuse_clashes(lists: Sequence[ToolList]) -> None:
     """Raise for the first id or wire name that two tools have; the message names both toolsets.
 
     Raises:
@@ -100,7 +100,7 @@ def _instructions_of(spec: ToolSpec[Any, Any]) -> str:
     return f"{spec.instructions} {_LONG_RUNNING.format(spec.name)}".lstrip()
 
 
-def _instructions(lists: Sequence[Listed]) -> Iterator[str]:
+def _instructions(lists: Sequence[ToolList]) -> Iterator[str]:
     for one in lists:
         if (one.entries or one.native) and one.instructions:
             yield one.instructions

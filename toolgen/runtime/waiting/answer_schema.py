@@ -12,7 +12,7 @@ from pydantic_core import SchemaValidator, core_schema
 from toolgen.contract.json_value import Json
 from toolgen.shapes.constraints import Constraint, IssueCode, limits_of
 from toolgen.shapes.issues import FieldIssue, Keys, bound_issue, json_type
-from toolgen.shapes.lexical import FORM_NAMES
+from toolgen.shapes.lexical import FORMAT_NAMES
 from toolgen.shapes.patterns import PatternError, to_rust
 
 from ..errors import MalformedResultError
@@ -38,7 +38,7 @@ _KEYWORDS: Final = frozenset(
         *(row.keyword for row in (*_LENGTHS, *_BOUNDS)),
     )
 )
-_FORMS: Final = {name: (form, example) for form, (name, example) in FORM_NAMES.items()}
+_FORMATS: Final = {name: (form, example) for form, (name, example) in FORMAT_NAMES.items()}
 """By the name of a format, how a text of it is written; other formats say nothing."""
 
 
@@ -126,7 +126,7 @@ def _issues(schema: Any, value: Json, root: Any, keys: Keys = (), steps: int = 0
     for keyword in ("anyOf", "oneOf"):
         if keyword in schema:
             yield from _of_branches(schema[keyword], value, root, keys, steps)
-    if (found := _fault(schema, value)) is not None:
+    if (found := _value_fault(schema, value)) is not None:
         yield FieldIssue(keys=keys, constraint=found[0], message=found[1])
     elif isinstance(value, dict):
         yield from _of_members(schema, value, root, keys)
@@ -172,7 +172,7 @@ def _of_members(schema: Any, value: dict[str, Json], root: Any, keys: Keys) -> I
             yield FieldIssue(keys=at, constraint="unknown_field", message=message, allowed=allowed)
 
 
-def _fault(schema: Any, value: Any) -> tuple[IssueCode, str] | None:
+def _value_fault(schema: Any, value: Any) -> tuple[IssueCode, str] | None:
     """Return what is wrong with a value as a whole."""
     said = schema.get("type", ())
     kinds = (said,) if isinstance(said, str) else said
@@ -216,7 +216,7 @@ def _text_fault(schema: Any, text: str) -> tuple[IssueCode, str] | None:
     """Return what is wrong with a text."""
     if (fault := _limit_fault(schema, len(text), _LENGTHS)) is not None:
         return fault
-    form, example = _FORMS.get(schema.get("format"), ("", ""))
+    form, example = _FORMATS.get(schema.get("format"), ("", ""))
     if form and not _matches(form, text):
         return "invalid_format", f"must be written as {schema['format']}, such as {example}"
     pattern = _rust(schema.get("pattern"))

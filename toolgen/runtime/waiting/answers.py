@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.limits import Limits, excess_of
+from toolgen.contract.limits import Limits, exceeded_limit
 from toolgen.shapes.issues import FieldIssue, short
 
 from ..call.bounds import bounds_of
@@ -27,7 +27,7 @@ CANCELED: Final = "toolgen.canceled"
 """The one key of the answer that takes a question back."""
 
 
-def cancellation(reason: str) -> Json:
+def cancel_answer(reason: str) -> Json:
     """Return the answer that takes a question back, of whatever kind; `Runtime.cancel` gives it."""
     return {CANCELED: reason}
 
@@ -74,13 +74,15 @@ def _given(answer: Json, optional: Collection[str]) -> Json:
     return {name: part for name, part in answer.items() if part is not None or name not in optional}
 
 
-def checked_answer(spec: ToolSpec[Any, Any] | None, frozen: FrozenCall, answer: Json, limits: Limits) -> Json:
+def validate_answer(
+    spec: ToolSpec[Any, Any] | None, frozen: FrozenCall, answer: Json, limits: Limits
+) -> Json:
     """Return the answer. Where the tool is not known, the schema that was frozen is what it has to fit.
 
     Raises:
         BadAnswerError: it exceeds the limits, or does not fit what was asked; the call still waits.
     """
-    refuse_excess(answer, limits)
+    check_answer_limits(answer, limits)
     if cancel_reason(answer) is not None:
         return answer
     match frozen.kind:
@@ -99,7 +101,7 @@ def checked_answer(spec: ToolSpec[Any, Any] | None, frozen: FrozenCall, answer: 
             return answer
         case "pending":
             if spec is not None and not _is_failure(answer):
-                _bounded(spec, _decoded(spec.result, answer, limits))
+                _check_bounds(spec, _decoded(spec.result, answer, limits))
             elif spec is None and not _is_failure(answer):
                 _refuse(value_issues(frozen.answer_schema, answer, limits.issues, frozen.answer_schema))
             return answer
@@ -108,7 +110,7 @@ def checked_answer(spec: ToolSpec[Any, Any] | None, frozen: FrozenCall, answer: 
             return answer
 
 
-def refuse_excess(answer: Json, limits: Limits) -> None:
+def check_answer_limits(answer: Json, limits: Limits) -> None:
     """Raise where an answer exceeds a limit.
 
     Raises:
@@ -116,7 +118,7 @@ def refuse_excess(answer: Json, limits: Limits) -> None:
     """
     # Whether it is JSON is found out elsewhere.
     text = json.dumps(answer, ensure_ascii=False, default=repr)
-    if (excess := excess_of(text, limits)) is not None:
+    if (excess := exceeded_limit(text, limits)) is not None:
         raise BadAnswerError(f"the answer {excess.message}")
 
 
@@ -148,7 +150,7 @@ def _decoded(codec: Codec[Any], value: Json, limits: Limits) -> Any:
         raise BadAnswerError(f"the answer does not fit: {error}", error.issues) from None
 
 
-def _bounded(spec: ToolSpec[Any, Any], result: Any) -> None:
+def _check_bounds(spec: ToolSpec[Any, Any], result: Any) -> None:
     """Refuse a delivered result whose bounds do not hold, so that a better one may be delivered."""
     try:
         bounds_of(spec, result)

@@ -89,7 +89,7 @@ async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
         except (ActivityFailed, PayloadTooLargeError) as error:
             outcome = _without_result(frozen, error, ctx.now(), version)
         for place, event in enumerate(outcome["events"]):
-            await ctx.publish(f"{number}:{place}", answered_by(event, frozen["id"]))
+            await ctx.publish(f"{number}:{place}", with_answered_id(event, frozen["id"]))
         frozen = outcome.get("frozen")
     if facts := given.get("facts"):
         await _open_turn(ctx, facts, given["frozen"], outcome)
@@ -120,7 +120,7 @@ async def answer_to(ctx: RunContext, op: str, frozen: Frozen) -> Signal | None:
     return await ctx.wait(op, answer_name(op), timeout_s=left, about={"frozen": frozen})
 
 
-def answered_by(event: dict[str, Json], id_: str) -> dict[str, Json]:
+def with_answered_id(event: dict[str, Json], id_: str) -> dict[str, Json]:
     """Return an event of a call; its end names the frozen call that was answered before."""
     return {**event, "answered_id": id_} if event["type"] == "tool_end" else event
 

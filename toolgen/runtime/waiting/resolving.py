@@ -14,8 +14,8 @@ from pydantic_core import from_json, to_json
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import Limits
 
-from ..call.failures import failed
-from ..call.finishing import finish
+from ..call.failures import error_result
+from ..call.result_encoding import encode_result
 from ..calls import CallMeta
 from ..engine import Engine, RunContext, UnknownRunError
 from ..errors import MalformedResultError, ToolError, ToolValidationError
@@ -106,14 +106,14 @@ def found_out(
     """
     if resolution.outcome != "result":
         message = resolution.message or f"{name} was not run"
-        return failed(name if spec is None else spec.id, ToolError(message), meta, limits.result_bytes)
+        return error_result(name if spec is None else spec.id, ToolError(message), meta, limits.result_bytes)
     if spec is None:
         raise ResolveError(
             f"the tool {name!r} is not here, so its result cannot be checked",
             hint="register its toolset, or resolve the call with --failed or --not-run",
         )
     try:
-        return finish(spec, spec.result.decode(to_json(resolution.result), limits), meta)
+        return encode_result(spec, spec.result.decode(to_json(resolution.result), limits), meta)
     except (ToolValidationError, MalformedResultError) as error:
         raise ResolveError(f"this is no result of {name}: {error}") from None
 

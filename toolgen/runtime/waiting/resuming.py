@@ -10,27 +10,27 @@ from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
 
+from ..call.abandoning import run_or_abandon
+from ..call.authorization import approval_schema, suspended_result
 from ..call.batch import Batch
 from ..call.bounds import remember
 from ..call.dispatch import dispatch
-from ..call.ending import ended
-from ..call.entry import Entry
-from ..call.failures import denied, failed, failure_of, hidden, log
-from ..call.finishing import finish
+from ..call.ending import end_without_executor
+from ..call.failures import denied_result, error_result, internal_error, log, tool_error_of
 from ..call.frame import Frame
-from ..call.guard import approval_schema, suspended
-from ..call.host import Host
-from ..call.releasing import released
+from ..call.registered_tool import RegisteredTool
+from ..call.result_encoding import encode_result
+from ..call.services import RuntimeServices
 from ..calls import CallMeta
 from ..errors import ToolError
 from ..results import ToolResult
 from ..specs import ToolSpec
-from .answers import cancel_reason, checked_answer
+from .answers import cancel_reason, validate_answer
 from .errors import BadAnswerError
 from .frozen import FrozenCall
 from .options import refusal
 from .resumption import Resumption, answer_document
-from .tokens import Ticket
+from .tokens import TokenClaims
 
 _CHANGED: Final = "the tool is not what it was when this was asked"
 _GONE: Final = "the tool was not there when this was answered"
@@ -38,11 +38,11 @@ UNSEALED: Final = "what stood for an answer was not given through this host"
 """Why it is asked again, of an answer that has no seal for this very question."""
 
 
-async def resumed(
-    host: Host,
-    entry: Entry | None,
+async def resume_call(
+    host: RuntimeServices,
+    entry: RegisteredTool | None,
     frozen: FrozenCall,
-    ticket: Ticket,
+    ticket: TokenClaims,
     given: Json,
     batch: Batch,
     begun: Callable[[], Awaitable[None]],
@@ -56,78 +56,82 @@ async def resumed(
         asyncio.CancelledError: the caller's own task is being cancelled; nobody gets the result then.
     """
     try:
-        result = await released(_resumed(host, entry, frozen, ticket, given, batch, begun))
+        result = await run_or_abandon(_resume(host, entry, frozen, ticket, given, batch, begun))
         return (await batch.settle((result,), host.reports))[0]
     except Exception as error:  # whoever answered waits for a result
-        failure = ToolError(str(error)) if entry is None else hidden(entry.spec, error)
+        failure = ToolError(str(error)) if entry is None else internal_error(entry.spec, error)
         limit = host.limits.result_bytes if entry is None else host.limit_of(entry.spec)
-        result = failed(frozen.tool, failure, frozen.meta, limit)
-        host.reports.ended(result, frozen.meta)
+        result = error_result(frozen.tool, failure, frozen.meta, limit)
+        host.reports.emit_tool_end(result, frozen.meta)
         return result
 
 
-async def _resumed(
-    host: Host,
-    entry: Entry | None,
+async def _resume(
+    host: RuntimeServices,
+    entry: RegisteredTool | None,
     frozen: FrozenCall,
-    ticket: Ticket,
+    ticket: TokenClaims,
     given: Json,
     batch: Batch,
     begun: Callable[[], Awaitable[None]],
 ) -> ToolResult:
     assert host.waits is not None, "nothing waits without"
     if not host.waits.sealer.is_sealed(ticket, given):
-        return _again(host, frozen, UNSEALED, entry)
+        return _ask_again(host, frozen, UNSEALED, entry)
     assert isinstance(given, dict), "only such a document has a seal"
     answer, person = given["answer"], str(given["by"])
     if (canceled := cancel_reason(answer)) is not None:
-        return await _taken_back(host, entry, frozen, canceled, person, batch)
+        return await _canceled_result(host, entry, frozen, canceled, person, batch)
     if entry is None:
-        return _again(host, frozen, _GONE, entry)
+        return _ask_again(host, frozen, _GONE, entry)
     spec = entry.spec
     if frozen.kind != "pending" and spec.approval_digest != frozen.spec_digest:
-        return _again(host, frozen, _CHANGED, entry)
+        return _ask_again(host, frozen, _CHANGED, entry)
     try:
-        answer = checked_answer(spec, frozen, answer, host.limits)
+        answer = validate_answer(spec, frozen, answer, host.limits)
     except BadAnswerError as error:
-        return _again(host, frozen, error.message, entry)
+        return _ask_again(host, frozen, error.message, entry)
     if why := await _refused_by_rule(host, ticket, frozen, answer, person):
-        return _again(host, frozen, why, entry)
+        return _ask_again(host, frozen, why, entry)
     host.reports.answered(frozen, person)
-    result, resumption = _without_running(host, spec, frozen, answer, person), None
+    result, resumption = _result_of_answer(host, spec, frozen, answer, person), None
     if result is None:
         resumption = Resumption(
             answers=(*frozen.answers, answer_document(frozen, answer)), key=frozen.idempotency_key
         )
     frame = Frame(entry, frozen.payload_json, frozen.meta, batch, host, resumption=resumption)
-    frame.keep_beginning(begun)
-    frame.context.report = host.reports.of(spec, frozen.meta)
+    frame.set_begun_writer(begun)
+    frame.context.report = host.reports.progress_callback(spec, frozen.meta)
     if result is None:
         return await dispatch(frame)
     if host.policy is not None:
         remember(result, frame.context.values)
-    return await ended(frame, result)
+    return await end_without_executor(frame, result)
 
 
-def _again(host: Host, frozen: FrozenCall, reason: str, entry: Entry | None) -> ToolResult:
+def _ask_again(
+    host: RuntimeServices, frozen: FrozenCall, reason: str, entry: RegisteredTool | None
+) -> ToolResult:
     """Return that the same is asked once more, and why."""
     assert host.waits is not None, "nothing waits without"
     schema: Mapping[str, Any] = frozen.answer_schema
     if entry is not None and frozen.kind == "confirmation":
         schema = approval_schema(entry.spec)
     renewed = host.waits.renewed(frozen, None if entry is None else entry.spec, schema, reason)
-    result = suspended(host, renewed)
-    host.reports.ended(result, frozen.meta)
+    result = suspended_result(host, renewed)
+    host.reports.emit_tool_end(result, frozen.meta)
     return result
 
 
-async def _refused_by_rule(host: Host, ticket: Ticket, frozen: FrozenCall, answer: Json, person: str) -> str:
+async def _refused_by_rule(
+    host: RuntimeServices, ticket: TokenClaims, frozen: FrozenCall, answer: Json, person: str
+) -> str:
     """Return why the rule of this process does not take the answer; "" where it does.
 
     The process that took the answer may have another rule, or none.
     """
     assert host.waits is not None, "nothing waits without"
-    asked = host.waits.shown(ticket.run_id, ticket.op, frozen)
+    asked = host.waits.suspended(ticket.run_id, ticket.op, frozen)
     try:
         why = await refusal(host.waits.options.rule, asked, answer, person)
     except Exception:
@@ -136,55 +140,64 @@ async def _refused_by_rule(host: Host, ticket: Ticket, frozen: FrozenCall, answe
     return f"the answer was not taken: {why}" if why else ""
 
 
-async def _taken_back(
-    host: Host, entry: Entry | None, frozen: FrozenCall, reason: str, person: str, batch: Batch
+async def _canceled_result(
+    host: RuntimeServices,
+    entry: RegisteredTool | None,
+    frozen: FrozenCall,
+    reason: str,
+    person: str,
+    batch: Batch,
 ) -> ToolResult:
     """Return the result of a call that nobody is to answer any more."""
     host.reports.answered(frozen, person)
     meta, reason = frozen.meta, reason or f"{frozen.tool.rpartition('.')[2]} was canceled"
     if frozen.kind == "confirmation":
-        host.reports.authorized(frozen.tool, meta, "denied", "runtime", reason, frozen.id, person)
+        host.reports.emit_authorization(frozen.tool, meta, "denied", "runtime", reason, frozen.id, person)
     if entry is None:
         error = ToolError(reason)
-        result = replace(failed(frozen.tool, error, meta, host.limits.result_bytes), status="denied")
-        host.reports.ended(result, meta)
+        result = replace(error_result(frozen.tool, error, meta, host.limits.result_bytes), status="denied")
+        host.reports.emit_tool_end(result, meta)
         return result
-    result = denied(entry.spec, reason, meta, host.limit_of(entry.spec), code="canceled")
-    return await ended(Frame(entry, frozen.payload_json, meta, batch, host), result)
+    result = denied_result(entry.spec, reason, meta, host.limit_of(entry.spec), code="canceled")
+    return await end_without_executor(Frame(entry, frozen.payload_json, meta, batch, host), result)
 
 
-def _without_running(
-    host: Host, spec: ToolSpec[Any, Any], frozen: FrozenCall, answer: Any, person: str
+def _result_of_answer(
+    host: RuntimeServices, spec: ToolSpec[Any, Any], frozen: FrozenCall, answer: Any, person: str
 ) -> ToolResult | None:
     """Return the result of a call whose executor does not run again; None where it does."""
     meta, limit = frozen.meta, host.limit_of(spec)
     match frozen.kind:
         case "confirmation":
             decision: Literal["approved", "denied"] = "approved" if answer["approved"] else "denied"
-            reason = _refusal(answer, "" if answer["approved"] else "a person did not approve the call")
-            host.reports.authorized(spec.id, meta, decision, "person", reason, frozen.id, person)
-            return None if answer["approved"] else denied(spec, reason, meta, limit)
+            reason = _denial_reason(answer, "" if answer["approved"] else "a person did not approve the call")
+            host.reports.emit_authorization(spec.id, meta, decision, "person", reason, frozen.id, person)
+            return None if answer["approved"] else denied_result(spec, reason, meta, limit)
         case "credential":
             if not answer["available"]:
-                return failed(spec.id, ToolError(_refusal(answer, "the credential is missing")), meta, limit)
+                return error_result(
+                    spec.id, ToolError(_denial_reason(answer, "the credential is missing")), meta, limit
+                )
             return None
         case "pending":
-            return _completed(host, spec, answer, meta)
+            return _result_of_pending(host, spec, answer, meta)
         case "input":
             return None
 
 
-def _completed(host: Host, spec: ToolSpec[Any, Any], answer: Any, meta: CallMeta) -> ToolResult:
+def _result_of_pending(
+    host: RuntimeServices, spec: ToolSpec[Any, Any], answer: Any, meta: CallMeta
+) -> ToolResult:
     """Return the result of work that was pending."""
     limit = host.limit_of(spec)
     try:
         if isinstance(answer, dict) and set(answer) == {"error"} and isinstance(answer["error"], str):
-            return failed(spec.id, ToolError(answer["error"]), meta, limit)
-        return finish(spec, spec.result.decode(to_json(answer), host.limits), meta)
+            return error_result(spec.id, ToolError(answer["error"]), meta, limit)
+        return encode_result(spec, spec.result.decode(to_json(answer), host.limits), meta)
     except Exception as error:
-        return failed(spec.id, failure_of(spec, error), meta, limit)
+        return error_result(spec.id, tool_error_of(spec, error), meta, limit)
 
 
-def _refusal(answer: dict[str, Any], otherwise: str) -> str:
+def _denial_reason(answer: dict[str, Any], otherwise: str) -> str:
     message = answer.get("message")
     return message if isinstance(message, str) and message else otherwise

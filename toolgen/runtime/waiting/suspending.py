@@ -9,9 +9,9 @@ from typing import Any, Final, assert_never
 
 from toolgen.contract.json_value import Json
 
+from ..call.authorization import TOO_MANY, UNAVAILABLE, approval_schema, suspended_result
 from ..call.frame import Frame
-from ..call.guard import TOO_MANY, UNAVAILABLE, approval_schema, suspended
-from ..call.truncation import document_within
+from ..call.truncation import truncate_document
 from ..errors import MalformedResultError
 from ..results import Pending, ToolResult, Unfinished
 from ..specs import ToolSpec
@@ -36,14 +36,14 @@ async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: b
     """
     spec, host = frame.spec, frame.host
     asked = None if isinstance(unfinished, Pending) else unfinished
-    document = _acknowledged(spec, unfinished) if isinstance(unfinished, Pending) else b""
+    document = _acknowledgement(spec, unfinished) if isinstance(unfinished, Pending) else b""
     if host.waits is None and asked is None:
         raise NoEngineError(f"{spec.id} is pending, and no call of this runtime can wait")
     if host.waits is None or (not host.is_interactive and asked is not None):
         message = f"{spec.name} has to ask a person, and there is nobody to ask"
-        return frame.denied(message, code=UNAVAILABLE)
+        return frame.denied_result(message, code=UNAVAILABLE)
     if asked is not None and await host.waits.is_full(frame.meta.session_id):
-        return frame.denied(f"{spec.name} has to ask a person, and {TOO_MANY}", code=UNAVAILABLE)
+        return frame.denied_result(f"{spec.name} has to ask a person, and {TOO_MANY}", code=UNAVAILABLE)
     frozen_call = host.waits.freeze(
         kind="pending" if asked is None else asked.kind,
         spec=spec,
@@ -57,13 +57,13 @@ async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: b
         answers=frame.answers,
         is_asked_by_tool=asked is not None and asked.kind == "confirmation",
     )
-    result = suspended(host, frozen_call)
+    result = suspended_result(host, frozen_call)
     if document and result.frozen is not None:
-        return replace(result, status="pending", json=document_within(document, frame.limit))
+        return replace(result, status="pending", json=truncate_document(document, frame.limit))
     return result
 
 
-def _acknowledged(spec: ToolSpec[Any, Any], pending: Pending[Any]) -> bytes:
+def _acknowledgement(spec: ToolSpec[Any, Any], pending: Pending[Any]) -> bytes:
     """Return what the model gets at once; nothing where the design declares none, and the model waits.
 
     Raises:

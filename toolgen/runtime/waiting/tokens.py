@@ -26,7 +26,7 @@ _SHORTEST_SECRET: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
+class TokenClaims:
     """What a token says."""
 
     run_id: str
@@ -53,12 +53,12 @@ class Sealer:
         self._secrets = {hashlib.sha256(b"key id" + secret).hexdigest()[:8]: secret for secret in secrets}
         self._newest = next(iter(self._secrets))
 
-    def issue(self, ticket: Ticket) -> str:
+    def issue(self, ticket: TokenClaims) -> str:
         """Return the token; the same for the same ticket."""
         text = _base64(json.dumps([_FORM, self._newest, *astuple(ticket)]).encode())
         return f"{_PREFIX}{text}.{self._mac(self._newest, 'token', text)}"
 
-    def open(self, token: str) -> Ticket:
+    def open(self, token: str) -> TokenClaims:
         """Return what a token says.
 
         Raises:
@@ -72,16 +72,16 @@ class Sealer:
         if is_ours:  # nothing of another token is read
             form, _, *facts = json.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
             if form == _FORM:
-                return Ticket(*facts)
+                return TokenClaims(*facts)
         hint = "copy the whole token, from s_ on; one of another host or secret is not known here"
         raise UnknownSuspensionError("nothing waits under this token", hint=hint)
 
-    def seal(self, ticket: Ticket, answer: Json, by: str) -> dict[str, Json]:
+    def seal(self, ticket: TokenClaims, answer: Json, by: str) -> dict[str, Json]:
         """Return an answer with who gave it and its seal."""
         mac = self._mac(self._newest, "answer", _answer_text(ticket, answer, by))
         return {"answer": answer, "by": by, "key": self._newest, "seal": mac}
 
-    def is_sealed(self, ticket: Ticket, given: Json) -> bool:
+    def is_sealed(self, ticket: TokenClaims, given: Json) -> bool:
         """Return whether an answer has the seal of a host with one of the secrets, for this very call."""
         match given:
             case {"answer": answer, "by": str(by), "key": str(key), "seal": str(seal)} if (
@@ -96,7 +96,7 @@ class Sealer:
         return _base64(hmac.digest(self._secrets[key], f"{use}:{text}".encode(), "sha256"))
 
 
-def _answer_text(ticket: Ticket, answer: Json, by: str) -> str:
+def _answer_text(ticket: TokenClaims, answer: Json, by: str) -> str:
     return json.dumps([ticket.run_id, ticket.op, ticket.digest, answer, by], sort_keys=True)
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from ..call.entry import Entry
 from ..call.failures import log
+from ..call.registered_tool import RegisteredTool
 from ..toolsets.directory import Directory
 from ..toolsets.dynamic import ReadonlyContext, SnapshotError
-from ..toolsets.resolution import Toolsets
-from ..toolsets.snapshot import Caller, Snapshot
+from ..toolsets.snapshot import CallService, Snapshot
+from ..toolsets.toolsets import Toolsets
 from .frozen import FrozenCall
 
-FindTool = Callable[[FrozenCall, str], Awaitable[Entry | None]]
+FindTool = Callable[[FrozenCall, str], Awaitable[RegisteredTool | None]]
 """Finds the tool of a call that waits in a run."""
 
 
@@ -23,14 +23,16 @@ class WaitingTools:
     one since, or gone, and the digest of the frozen call tells.
     """
 
-    def __init__(self, caller: Caller, directory: Directory, toolsets: Toolsets, of_run: FindTool) -> None:
+    def __init__(
+        self, caller: CallService, directory: Directory, toolsets: Toolsets, of_run: FindTool
+    ) -> None:
         self._caller = caller
         self._directory = directory
         self._toolsets = toolsets
         self._of_run = of_run
-        self._given: dict[str, Entry] = {}
+        self._given: dict[str, RegisteredTool] = {}
         """By id of a frozen call, its tool in the snapshot with which it is being answered."""
-        self._made: dict[str, Entry] = {}
+        self._made: dict[str, RegisteredTool] = {}
         """By run of a call that waits here, its tool, of a toolset that this runtime cannot list."""
 
     @property
@@ -38,7 +40,7 @@ class WaitingTools:
         """Whether this process has no tools at all, such as one that only answers."""
         return not self._directory.specs and not self._toolsets.is_dynamic
 
-    def give(self, frozen: FrozenCall, entry: Entry) -> None:
+    def give(self, frozen: FrozenCall, entry: RegisteredTool) -> None:
         """Let the call be executed by this tool, once, where this process executes it."""
         self._given[frozen.id] = entry
 
@@ -46,7 +48,7 @@ class WaitingTools:
         """Forget what was given for a call."""
         self._given.pop(frozen.id, None)
 
-    def made(self, run_id: str, entry: Entry) -> None:
+    def made(self, run_id: str, entry: RegisteredTool) -> None:
         """Remember the tool of a call that waits, where no toolset of this runtime can list it again."""
         if self._directory.by_id(entry.spec.id) is None and entry.toolset not in self._toolsets.names:
             self._made[run_id] = entry
@@ -55,11 +57,13 @@ class WaitingTools:
         """Forget the tool of a call that waits no more."""
         self._made.pop(run_id, None)
 
-    async def of_answered(self, frozen: FrozenCall, run_id: str) -> Entry | None:
+    async def of_answered(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
         """Return the tool of a call that goes on with its answer: the one given with it, else as `find`."""
         return self._given.pop(frozen.id, None) or await self.find(frozen, run_id)
 
-    async def find(self, frozen: FrozenCall, run_id: str, within: Snapshot | None = None) -> Entry | None:
+    async def find(
+        self, frozen: FrozenCall, run_id: str, within: Snapshot | None = None
+    ) -> RegisteredTool | None:
         """Return the tool as the snapshot, the agent of the run or the runtime has it; None without one."""
         found = None if within is None else within.directory.by_id(frozen.tool)
         found = found or await self._of_run(frozen, run_id) or self._directory.by_id(frozen.tool)
@@ -69,7 +73,7 @@ class WaitingTools:
         return found or self._made.get(run_id)
 
 
-async def listed_now(tool: str, listing: Awaitable[Snapshot]) -> Entry | None:
+async def listed_now(tool: str, listing: Awaitable[Snapshot]) -> RegisteredTool | None:
     """Return a tool by id as it is listed; None where it is not, or nothing can be listed now."""
     try:
         return (await listing).directory.by_id(tool)

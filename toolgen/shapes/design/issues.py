@@ -27,7 +27,7 @@ from ..issues import (
     other_issue,
     type_issue,
 )
-from ..lexical import FORM_NAMES
+from ..lexical import FORMAT_NAMES
 from ..numbers import one_error_each
 
 _REPEATED: Final = frozenset((*TYPES, *BOUNDS, "missing", "extra_forbidden", "literal_error"))
@@ -38,7 +38,7 @@ _DEEPEST_KNOWN: Final = 20
 """Keys of the place of such an issue."""
 
 
-class Reader:
+class IssueReader:
     """Turns pydantic's errors of one codec into issues; reads the schema only where it must."""
 
     def __init__(self, schema: Mapping[str, Any], *, most_known: int = _MOST_KNOWN) -> None:
@@ -166,7 +166,7 @@ def _bound_issue(keys: Keys, bound: Constraint, error: ErrorDetails) -> FieldIss
 
 
 def _pattern_issue(keys: Keys, pattern: str, node: Mapping[str, Any]) -> FieldIssue:
-    if (found := FORM_NAMES.get(pattern)) is not None:
+    if (found := FORMAT_NAMES.get(pattern)) is not None:
         form, example = found
         message = f"must be written as {form}, such as {example}"
         return FieldIssue(keys=keys, constraint="invalid_format", message=message, expected=form)

@@ -34,7 +34,7 @@ from ..fields import (
 )
 from ..issues import FieldIssue
 from ..patterns import to_rust
-from .issues import Reader
+from .issues import IssueReader
 from .schema import type_schema
 
 _SCALARS: dict[ScalarKind, CoreSchema] = {
@@ -61,7 +61,7 @@ class Validator:
         if builder.definitions:
             schema = cs.definitions_schema(schema, list(builder.definitions.values()))
         self._validator = SchemaValidator(schema, _CONFIG)
-        self._reader = Reader(type_schema(type_, objects))
+        self._reader = IssueReader(type_schema(type_, objects))
 
     def parse(self, value: Json) -> Any:
         """Return the Python value; an object is a dict by JSON key.

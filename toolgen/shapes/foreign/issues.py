@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 
 from toolgen.contract.json_value import Json
 
-from ..design.issues import Reader
+from ..design.issues import IssueReader
 from ..issues import (
     BOUNDS,
     LEFT_OUT,
@@ -53,14 +53,14 @@ AMBIGUOUS: Final = FieldIssue(
 """What is said of a document of which nobody knows whether it fits, for alternatives multiply."""
 
 
-class Found(NamedTuple):
+class LocatedIssue(NamedTuple):
     """An issue, and the JSON type of the value that has it."""
 
     issue: FieldIssue
     actual: str
     is_key: bool = False
     """Whether it is of a key of a map, and not of the value there."""
-    later: Callable[[], Sequence[Found]] | None = None
+    later: Callable[[], Sequence[LocatedIssue]] | None = None
     """What says more: of a union further inside only the branch that is chosen is read."""
 
 
@@ -94,7 +94,7 @@ class ForeignReader:
         issues: list[FieldIssue] = []
         number = 0
         while number < len(parts) and len(issues) < most:
-            issues += [found.issue for found in settled(self._found(*parts[number], ()))]
+            issues += [found.issue for found in expand_postponed(self._found(*parts[number], ()))]
             number += 1
         left = parts[number:]
         return Findings(
@@ -106,45 +106,45 @@ class ForeignReader:
     def _located(self, errors: Sequence[ErrorDetails]) -> list[Located]:
         return [(_without_labels(error["loc"]), error) for error in errors]
 
-    def _read(self, errors: Sequence[Located], keys: Keys) -> list[Found]:
+    def _read(self, errors: Sequence[Located], keys: Keys) -> list[LocatedIssue]:
         """Return what was found below `keys`."""
         return [found for place, part in _parts(errors) for found in self._found(place, part, keys)]
 
-    def _found(self, place: Keys, part: ErrorDetails | _Union, keys: Keys) -> Sequence[Found]:
+    def _found(self, place: Keys, part: ErrorDetails | _Union, keys: Keys) -> Sequence[LocatedIssue]:
         """Return what was found at a place below `keys`."""
         whole = (*keys, *place)
         if not isinstance(part, _Union):
             return (self._one(whole, part),)
         read = partial(self._union, [*part.branches.values()], whole)
-        return (postponed(whole, read),) if place else read()
+        return (postponed_issue(whole, read),) if place else read()
 
-    def _union(self, branches: Sequence[Sequence[Located]], keys: Keys) -> Sequence[Found]:
-        return fitting([self._read(branch, keys) for branch in branches], keys)
+    def _union(self, branches: Sequence[Sequence[Located]], keys: Keys) -> Sequence[LocatedIssue]:
+        return union_issues([self._read(branch, keys) for branch in branches], keys)
 
-    def _one(self, keys: Keys, error: ErrorDetails) -> Found:
+    def _one(self, keys: Keys, error: ErrorDetails) -> LocatedIssue:
         kind, value, facts = error["type"], error["input"], error.get("ctx", {})
         actual = json_type(value)
         if len(keys) > 1 and keys[-1] == "[key]" and value == keys[-2]:
             keys = keys[:-1]
         if (expected := TYPES.get(kind)) is not None:
-            return Found(type_issue(keys, (expected,), actual), actual)
+            return LocatedIssue(type_issue(keys, (expected,), actual), actual)
         if (bound := BOUNDS.get(kind)) is not None:
             issue = bound_issue(keys, bound, facts[bound.core], of_object=actual == "object")
-            return Found(issue, actual)
+            return LocatedIssue(issue, actual)
         match kind:
             case "missing":
-                return Found(missing(keys), actual)
+                return LocatedIssue(missing(keys), actual)
             case _ if kind == NOT_AMONG:
-                return Found(not_among(keys, _allowed(facts)), actual)
+                return LocatedIssue(not_among(keys, _allowed(facts)), actual)
             case _ if kind == UNKNOWN_KEY:
-                return Found(unknown(keys, _allowed(facts)), actual)
+                return LocatedIssue(unknown(keys, _allowed(facts)), actual)
             case _ if kind == NO_BRANCH:
                 return _tag_found(keys, facts, value)
             case "string_pattern_mismatch":
                 pattern = str(facts["pattern"])
-                return Found(mismatch(keys, self._written.get(pattern, pattern)), actual)
+                return LocatedIssue(mismatch(keys, self._written.get(pattern, pattern)), actual)
             case _:
-                return Found(other_issue(keys, error), actual)
+                return LocatedIssue(other_issue(keys, error), actual)
 
     @cached_property
     def _written(self) -> dict[str, str]:
@@ -152,7 +152,7 @@ class ForeignReader:
         return dict(_patterns(self._schema))
 
 
-def read(reader: Reader, errors: list[ErrorDetails], most: int) -> Findings:
+def read(reader: IssueReader, errors: list[ErrorDetails], most: int) -> Findings:
     """Return the first issues of a designed class, in which some values may be foreign."""
     if not any(BOUNDARY in error["loc"] for error in errors):
         return reader.findings(errors, most)
@@ -189,7 +189,7 @@ def _by_value(errors: list[ErrorDetails]) -> dict[Keys | None, list[ErrorDetails
     return found
 
 
-def fitting(branches: Sequence[Sequence[Found]], keys: Keys) -> Sequence[Found]:
+def union_issues(branches: Sequence[Sequence[LocatedIssue]], keys: Keys) -> Sequence[LocatedIssue]:
     """Return what to say of the value at `keys`, which no branch of a union accepts.
 
     The issues of the branch that fits best: one of the value's JSON type, and of these the one with
@@ -204,9 +204,9 @@ def fitting(branches: Sequence[Sequence[Found]], keys: Keys) -> Sequence[Found]:
     return found if len(tried) == len(failed) else [_or_null(one, keys) for one in found]
 
 
-def _of_best(tried: Sequence[Sequence[Found]], keys: Keys) -> Sequence[Found]:
+def _of_best(tried: Sequence[Sequence[LocatedIssue]], keys: Keys) -> Sequence[LocatedIssue]:
     if len(tried) == 1:
-        return settled(tried[0])
+        return expand_postponed(tried[0])
     if (shared := _shared(tried, keys)) is not None:
         return (shared,)
     misfits = [_misfit(branch, keys) for branch in tried]
@@ -215,10 +215,10 @@ def _of_best(tried: Sequence[Sequence[Found]], keys: Keys) -> Sequence[Found]:
         return (_no_type_fits([misfit for misfit in misfits if misfit is not None], keys),)
     if len(matching) > 1 and (shared := _shared(matching, keys)) is not None:
         return (shared,)
-    return settled(min(matching, key=lambda branch: _distance(branch, keys)))
+    return expand_postponed(min(matching, key=lambda branch: _distance(branch, keys)))
 
 
-def _or_null(found: Found, keys: Keys) -> Found:
+def _or_null(found: LocatedIssue, keys: Keys) -> LocatedIssue:
     """Return the issue of a choice among values, where null would do too."""
     issue = found.issue
     if issue.keys != keys or issue.constraint != "invalid_enum_value" or None in (issue.allowed or ()):
@@ -226,17 +226,17 @@ def _or_null(found: Found, keys: Keys) -> Found:
     return found._replace(issue=not_among(keys, (*(issue.allowed or ()), None)))
 
 
-def settled(found: Sequence[Found]) -> list[Found]:
+def expand_postponed(found: Sequence[LocatedIssue]) -> list[LocatedIssue]:
     """Return what was found, with what was postponed."""
     return [inner for one in found for inner in (one.later() if one.later else (one,))]
 
 
-def postponed(keys: Keys, later: Callable[[], Sequence[Found]]) -> Found:
+def postponed_issue(keys: Keys, later: Callable[[], Sequence[LocatedIssue]]) -> LocatedIssue:
     """Return what stands for the issues of a union until its place turns out to matter."""
-    return Found(broken(keys, "fits none of the alternatives"), "", later=later)
+    return LocatedIssue(invalid_value_issue(keys, "fits none of the alternatives"), "", later=later)
 
 
-def broken(keys: Keys, message: str) -> FieldIssue:
+def invalid_value_issue(keys: Keys, message: str) -> FieldIssue:
     """Return the issue of a value that breaks a rule of no other kind."""
     return FieldIssue(keys=keys, constraint="invalid_value", message=message)
 
@@ -295,15 +295,15 @@ def _allowed(facts: Mapping[str, Any]) -> tuple[Json, ...]:
     return tuple(json.loads(facts["allowed"]))
 
 
-def _tag_found(keys: Keys, facts: Mapping[str, Any], value: Any) -> Found:
+def _tag_found(keys: Keys, facts: Mapping[str, Any], value: Any) -> LocatedIssue:
     tag, actual = facts["tag"], json_type(value)
     if actual != "object":
-        return Found(type_issue(keys, ("object",), actual), actual)
+        return LocatedIssue(type_issue(keys, ("object",), actual), actual)
     place, allowed = (*keys, tag), _allowed(facts)
     if isinstance(value, Mapping) and tag in value:
-        return Found(not_among(place, allowed), json_type(value[tag]))
+        return LocatedIssue(not_among(place, allowed), json_type(value[tag]))
     issue = FieldIssue(keys=place, constraint="missing_field", message=LEFT_OUT, allowed=allowed)
-    return Found(issue, actual)
+    return LocatedIssue(issue, actual)
 
 
 def _patterns(schema: Any) -> Iterator[tuple[str, str]]:
@@ -321,11 +321,11 @@ def _patterns(schema: Any) -> Iterator[tuple[str, str]]:
             waiting.extend(node)
 
 
-def _wants_null(branch: Sequence[Found], keys: Keys) -> bool:
+def _wants_null(branch: Sequence[LocatedIssue], keys: Keys) -> bool:
     return any(found.issue.keys == keys and found.issue.expected == "null" for found in branch)
 
 
-def _misfit(branch: Sequence[Found], keys: Keys) -> Found | None:
+def _misfit(branch: Sequence[LocatedIssue], keys: Keys) -> LocatedIssue | None:
     """Return the issue that says that the branch is of another JSON type than the value."""
     for found in branch:
         issue = found.issue
@@ -346,7 +346,7 @@ def _types(values: Sequence[Json]) -> list[str]:
     return [name for value in values for name in _ALSO.get(json_type(value), (json_type(value),))]
 
 
-def _no_type_fits(misfits: Sequence[Found], keys: Keys) -> Found:
+def _no_type_fits(misfits: Sequence[LocatedIssue], keys: Keys) -> LocatedIssue:
     actual = misfits[0].actual
     names: list[str] = []
     for found in misfits:
@@ -355,7 +355,7 @@ def _no_type_fits(misfits: Sequence[Found], keys: Keys) -> Found:
         else:
             names += [json_type(value) for value in found.issue.allowed or ()]
     wanted = tuple(dict.fromkeys(names))
-    return Found(type_issue(keys, without_null(wanted), actual), actual)
+    return LocatedIssue(type_issue(keys, without_null(wanted), actual), actual)
 
 
 def without_null(types: tuple[str, ...]) -> tuple[str, ...]:
@@ -363,7 +363,7 @@ def without_null(types: tuple[str, ...]) -> tuple[str, ...]:
     return tuple([name for name in types if name != "null"]) or types
 
 
-def _shared(branches: Sequence[Sequence[Found]], keys: Keys) -> Found | None:
+def _shared(branches: Sequence[Sequence[LocatedIssue]], keys: Keys) -> LocatedIssue | None:
     """Return the issue of a tag, or of a choice among values, that all branches have at one place."""
     by_place = [{found.issue.keys: found for found in reversed(branch)} for branch in branches]
     for first in branches[0]:
@@ -373,19 +373,19 @@ def _shared(branches: Sequence[Sequence[Found]], keys: Keys) -> Found | None:
         found = [places[place] for places in by_place]
         constraints = {one.issue.constraint for one in found}
         if constraints == {"invalid_enum_value"}:
-            return Found(not_among(place, _all_allowed(found)), first.actual)
+            return LocatedIssue(not_among(place, _all_allowed(found)), first.actual)
         if constraints == {"missing_field"}:
             return first
     return None
 
 
-def _all_allowed(founds: Sequence[Found]) -> tuple[Json, ...]:
+def _all_allowed(founds: Sequence[LocatedIssue]) -> tuple[Json, ...]:
     values = [value for found in founds for value in found.issue.allowed or ()]
     values.sort(key=lambda value: value is None)
     return tuple(json.loads(text) for text in dict.fromkeys(map(json.dumps, values)))
 
 
-def _distance(branch: Sequence[Found], keys: Keys) -> tuple[int, int, int]:
+def _distance(branch: Sequence[LocatedIssue], keys: Keys) -> tuple[int, int, int]:
     tags = sum(
         found.issue.constraint == "invalid_enum_value" and len(found.issue.keys) == len(keys) + 1
         for found in branch

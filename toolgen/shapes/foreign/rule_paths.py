@@ -33,7 +33,7 @@ _NAMED: Final = ("properties", "patternProperties", "dependentSchemas")
 _SCALARS: Final = ("string", "number", "integer", "boolean", "null")
 
 
-def ways(schema: Any, document: Json) -> tuple[int, int]:
+def count_error_paths(schema: Any, document: Json) -> tuple[int, int]:
     """Return how many ways there are to collect an error from each, and how many steps they share."""
     paths = _Paths(schema)
     try:

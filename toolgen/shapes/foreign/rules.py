@@ -29,17 +29,17 @@ from ..issues import (
 from .issues import (
     AMBIGUOUS,
     ENDLESS,
-    Found,
-    broken,
-    fitting,
+    LocatedIssue,
+    expand_postponed,
+    invalid_value_issue,
     mismatch,
     missing,
-    postponed,
-    settled,
+    postponed_issue,
+    union_issues,
     unknown,
     without_null,
 )
-from .rule_paths import Attempts, are_too_many, is_large, ways
+from .rule_paths import Attempts, are_too_many, count_error_paths, is_large
 
 _LIMITS: Final = {
     getattr(Kind, row.keyword[0].upper() + row.keyword[1:]): row
@@ -99,7 +99,7 @@ class Rules:
                 return Findings(issues=())
             if is_large(document):  # the validator collects all errors, each with a copy of its value
                 return Findings(issues=(UNEXPLAINED,), is_counted=False)
-            if are_too_many(*ways(self._schema, document)):
+            if are_too_many(*count_error_paths(self._schema, document)):
                 return Findings(issues=(ENDLESS,), is_counted=False)
             return self._first([*self._validator.iter_errors(document)], most)
         except UnicodeEncodeError:
@@ -110,7 +110,7 @@ class Rules:
 
     def _first(self, errors: Sequence[ValidationError], most: int) -> Findings:
         found = self._read(errors, (), most)
-        issues = [one.issue for one in _unique(settled(found))]
+        issues = [one.issue for one in _unique(expand_postponed(found))]
         if len(issues) <= most:
             return Findings(issues=tuple(issues))
         told = {issue.keys for issue in issues}
@@ -118,41 +118,41 @@ class Rules:
         known = max(len(issues), len(places))  # a key and the value there are two issues at one place
         return Findings(issues=tuple(issues[:most]), more=known - most, is_counted=False)
 
-    def _read(self, errors: Iterable[ValidationError], base: Keys, most: int = _ALL) -> list[Found]:
+    def _read(self, errors: Iterable[ValidationError], base: Keys, most: int = _ALL) -> list[LocatedIssue]:
         """Return what is wrong at `base` and below it, in a few more places than that at most."""
-        by_place: dict[tuple[Keys, bool], Found] = {}
+        by_place: dict[tuple[Keys, bool], LocatedIssue] = {}
         for error in errors:
             if len(by_place) > most:
                 break
             _add(by_place, self._found(error, base))
         return [*by_place.values()]
 
-    def _found(self, error: ValidationError, base: Keys) -> Sequence[Found]:
+    def _found(self, error: ValidationError, base: Keys) -> Sequence[LocatedIssue]:
         keys: Keys = tuple(error.instance_path)
         actual = json_type(error.instance)
         match error.kind:
             case Kind.AnyOf(context=context) | Kind.OneOfNotValid(context=context):
                 read = partial(self._union, context, keys, actual)
-                return read() if keys == base else (postponed(keys, read),)
+                return read() if keys == base else (postponed_issue(keys, read),)
             case Kind.PropertyNames(error=inner):
                 place = (*keys, str(inner.instance))
                 return [
-                    Found(replace(one.issue, keys=place), "string", is_key=True)
+                    LocatedIssue(replace(one.issue, keys=place), "string", is_key=True)
                     for one in self._found(inner, tuple(inner.instance_path))[:1]
                 ]
             case Kind.Required(property=name):
-                return (Found(missing((*keys, name)), actual),)
+                return (LocatedIssue(missing((*keys, name)), actual),)
             case Kind.AdditionalProperties(unexpected=names) | Kind.UnevaluatedProperties(unexpected=names):
                 allowed = self._properties(error.schema_path)
-                return [Found(unknown((*keys, name), allowed), actual) for name in names]
+                return [LocatedIssue(unknown((*keys, name), allowed), actual) for name in names]
             case _:
-                return (Found(self._issue(error, keys, actual), actual),)
+                return (LocatedIssue(self._issue(error, keys, actual), actual),)
 
     def _union(
         self, branches: Sequence[Iterable[ValidationError]], keys: Keys, actual: str
-    ) -> Sequence[Found]:
-        found = fitting([self._read(branch, keys) for branch in branches], keys)
-        return found or (Found(broken(keys, "fits none of the alternatives"), actual),)
+    ) -> Sequence[LocatedIssue]:
+        found = union_issues([self._read(branch, keys) for branch in branches], keys)
+        return found or (LocatedIssue(invalid_value_issue(keys, "fits none of the alternatives"), actual),)
 
     def _issue(self, error: ValidationError, keys: Keys, actual: str) -> FieldIssue:
         kind: Any = error.kind
@@ -179,11 +179,11 @@ class Rules:
             case Kind.FalseSchema() if keys and error.schema_path[-1:] != ["not"]:
                 return _refused(keys)
             case Kind.Not(schema=schema):
-                return broken(keys, _excluded(schema))
+                return invalid_value_issue(keys, _excluded(schema))
             case Kind.BacktrackLimitExceeded() | Kind.RegexEngineFailure():
-                return broken(keys, "is too long for the pattern that it must match")
+                return invalid_value_issue(keys, "is too long for the pattern that it must match")
             case _:
-                return broken(keys, _MESSAGES.get(type(kind), "breaks a rule of the schema"))
+                return invalid_value_issue(keys, _MESSAGES.get(type(kind), "breaks a rule of the schema"))
 
     def _properties(self, path: Sequence[str | int]) -> tuple[Json, ...] | None:
         """Return the keys that the schema declares beside the keyword at the path; None if it names none."""
@@ -211,21 +211,21 @@ _MESSAGES: Final[dict[type, str]] = {
 }
 
 
-def _unique(founds: Iterable[Found]) -> list[Found]:
+def _unique(founds: Iterable[LocatedIssue]) -> list[LocatedIssue]:
     """Return at most one issue a value, and one a key."""
-    by_place: dict[tuple[Keys, bool], Found] = {}
+    by_place: dict[tuple[Keys, bool], LocatedIssue] = {}
     _add(by_place, founds)
     return [*by_place.values()]
 
 
-def _add(by_place: dict[tuple[Keys, bool], Found], founds: Iterable[Found]) -> None:
+def _add(by_place: dict[tuple[Keys, bool], LocatedIssue], founds: Iterable[LocatedIssue]) -> None:
     for found in founds:
         place = (found.issue.keys, found.is_key)
         if place not in by_place or _rank(found) < _rank(by_place[place]):
             by_place[place] = found
 
 
-def _rank(found: Found) -> int:
+def _rank(found: LocatedIssue) -> int:
     constraint = found.issue.constraint
     return _FIRST.index(constraint) if constraint in _FIRST else len(_FIRST)
 

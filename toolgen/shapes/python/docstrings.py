@@ -10,7 +10,7 @@ from typing import Final
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class DocstringTexts:
     """The texts of a docstring; sections about anything else are left out."""
 
     description: str = ""
@@ -32,10 +32,10 @@ _RESULT_TYPE: Final = re.compile(
 )
 
 
-def read_docstring(text: str | None) -> Said:
+def read_docstring(text: str | None) -> DocstringTexts:
     """Return what the docstring says; one in no style of these is all description."""
     if not text or not text.strip():
-        return Said()
+        return DocstringTexts()
     lines = inspect.cleandoc(text).splitlines()
     description: list[str] = []
     parameters: dict[str, str] = {}
@@ -47,7 +47,7 @@ def read_docstring(text: str | None) -> Said:
             result = result or _one_line("\n".join(block))
         elif kind == "parameter" and (said := _one_line("\n".join(block))):
             parameters[name] = said
-    return Said(description="\n".join(description).strip(), parameters=parameters, result=result)
+    return DocstringTexts(description="\n".join(description).strip(), parameters=parameters, result=result)
 
 
 def _blocks(lines: list[str]) -> Iterator[tuple[str, str, list[str]]]:

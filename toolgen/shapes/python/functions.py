@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, get_type_hints
 
 from ..fields import MISSING
-from .docstrings import Said, read_docstring
+from .docstrings import DocstringTexts, read_docstring
 
 _VARIADIC: Final[Mapping[object, str]] = {
     inspect.Parameter.VAR_POSITIONAL: "*",
@@ -34,7 +34,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Misfit:
+class FunctionProblem:
     """Why a function cannot be a tool."""
 
     parameter: str
@@ -47,7 +47,7 @@ class Misfit:
 class Function:
     """A typed function."""
 
-    said: Said
+    docstring: DocstringTexts
     parameters: tuple[Parameter, ...]
     """In the order of the signature; neither the owner of a method nor the context of the call."""
     context: str
@@ -55,7 +55,7 @@ class Function:
     context_type: Any
     result: Any
     """Annotation of the result; `MISSING` when there is none."""
-    misfits: tuple[Misfit, ...]
+    misfits: tuple[FunctionProblem, ...]
     """All that is wrong; the parameters are those that have an annotation."""
 
 
@@ -70,7 +70,7 @@ def read_function(function: Callable[..., object], context_types: tuple[type, ..
         hints = get_type_hints(_annotated(function), include_extras=True)
     except Exception as error:  # an annotation may be any code
         message = f"its annotations cannot be evaluated: {type(error).__name__}: {error}"
-        unread = Misfit(parameter="", message=message, hint="import what they name at run time")
+        unread = FunctionProblem(parameter="", message=message, hint="import what they name at run time")
         return _function(said, (), "", {}, (unread,))
     parameters = list(_parameters(function, hints))
     context = next((one.name for one in parameters if _is_context(one.name, hints, context_types)), "")
@@ -85,14 +85,14 @@ def read_function(function: Callable[..., object], context_types: tuple[type, ..
 
 
 def _function(
-    said: Said,
+    said: DocstringTexts,
     parameters: tuple[Parameter, ...],
     context: str,
     hints: Mapping[str, Any],
-    misfits: tuple[Misfit, ...],
+    misfits: tuple[FunctionProblem, ...],
 ) -> Function:
     return Function(
-        said=said,
+        docstring=said,
         parameters=parameters,
         context=context,
         context_type=hints.get(context),
@@ -121,18 +121,18 @@ def _is_context(name: str, hints: Mapping[str, Any], context_types: tuple[type, 
     return name in _CONTEXTS and isinstance(origin, type) and "Context" in origin.__name__
 
 
-def _misfit(parameter: inspect.Parameter, hints: Mapping[str, object]) -> Misfit | None:
+def _misfit(parameter: inspect.Parameter, hints: Mapping[str, object]) -> FunctionProblem | None:
     name = parameter.name
     if stars := _VARIADIC.get(parameter.kind):
         message = f"{stars}{name} takes any number of arguments, which no schema names"
-        return Misfit(parameter=name, message=message, hint="give each argument a name")
+        return FunctionProblem(parameter=name, message=message, hint="give each argument a name")
     if name not in hints:
         message = f"the parameter {name!r} has no annotation"
-        return Misfit(parameter=name, message=message, hint=f"write {name}: str")
+        return FunctionProblem(parameter=name, message=message, hint=f"write {name}: str")
     return None
 
 
-def _parameter(parameter: inspect.Parameter, annotation: Any, said: Said) -> Parameter:
+def _parameter(parameter: inspect.Parameter, annotation: Any, said: DocstringTexts) -> Parameter:
     default = MISSING if parameter.default is inspect.Parameter.empty else parameter.default
     return Parameter(
         name=parameter.name,

@@ -10,11 +10,11 @@ from pydantic_core import ErrorDetails
 
 from toolgen.contract.json_value import Json
 
-from ..design.issues import Reader
-from ..foreign.issues import ForeignReader, Found, Located
+from ..design.issues import IssueReader
+from ..foreign.issues import ForeignReader, Located, LocatedIssue
 from ..foreign.validator import UNKNOWN_KEY
 from ..issues import FieldIssue, Keys
-from ..lexical import FORM_NAMES
+from ..lexical import FORMAT_NAMES
 from .validator import KEYS, OWN
 
 _SAME: Final = {
@@ -39,21 +39,21 @@ class TypeReader(ForeignReader):
         """Read errors of a type; `own` gives the schema of an exact class by its name."""
         super().__init__(schema)
         self._own = own
-        self._readers: dict[str, Reader] = {}
+        self._readers: dict[str, IssueReader] = {}
 
     def _located(self, errors: Sequence[ErrorDetails]) -> list[Located]:
         return super()._located([_plain(error) for error in errors])
 
-    def _one(self, keys: Keys, error: ErrorDetails) -> Found:
+    def _one(self, keys: Keys, error: ErrorDetails) -> LocatedIssue:
         at = next((at for at, key in enumerate(keys) if isinstance(key, str) and key.startswith(OWN)), None)
         if at is None:
             return _in_form(super()._one(keys, error))
         name = str(keys[at]).removeprefix(OWN)
         reader = self._readers.get(name)
         if reader is None:
-            reader = self._readers[name] = Reader(self._own(name))
+            reader = self._readers[name] = IssueReader(self._own(name))
         [issue] = reader.issues([{**error, "loc": keys[at + 1 :]}])
-        return Found(replace(issue, keys=(*keys[:at], *issue.keys)), issue.actual or "")
+        return LocatedIssue(replace(issue, keys=(*keys[:at], *issue.keys)), issue.actual or "")
 
 
 def _plain(error: ErrorDetails) -> ErrorDetails:
@@ -75,10 +75,10 @@ def _without_keys(loc: Keys) -> Keys:
     return tuple([step for step in loc if not (isinstance(step, str) and step.startswith(KEYS))])
 
 
-def _in_form(found: Found) -> Found:
+def _in_form(found: LocatedIssue) -> LocatedIssue:
     """Return the issue; of a lexical form it names the form, as a generated class does."""
     issue = found.issue
-    if issue.constraint != "invalid_pattern" or (known := FORM_NAMES.get(issue.expected or "")) is None:
+    if issue.constraint != "invalid_pattern" or (known := FORMAT_NAMES.get(issue.expected or "")) is None:
         return found
     form, example = known
     message = f"must be written as {form}, such as {example}"

@@ -18,7 +18,7 @@ from ..constraints import FLAGS
 from ..lexical import BYTES, DECIMAL, DURATION
 from ..naming import title
 from ..numbers import AS_FLOAT
-from .validator import is_open, is_own
+from .validator import is_open, is_toolgen_model
 
 (_UNIQUE,) = FLAGS
 
@@ -131,7 +131,9 @@ def _closed(schema: Any, made: JsonSchemaValue) -> JsonSchemaValue:
     if "properties" not in made and made.get("type") != "object":
         return made
     rest = _without(made, "additionalProperties")
-    is_closed = not is_open(schema) and (not is_own(schema) or made.get("additionalProperties") is False)
+    is_closed = not is_open(schema) and (
+        not is_toolgen_model(schema) or made.get("additionalProperties") is False
+    )
     return {**rest, "additionalProperties": False} if is_closed else rest
 
 

@@ -37,7 +37,7 @@ _ANY: Final = cs.any_schema()
 _INNER: Final = tuple("schema items_schema values_schema json_schema python_schema".split())
 
 
-class InexactTypeError(ValueError):
+class InexactJsonTypeError(ValueError):
     """A type has values that JSON cannot hold exactly; the message says which."""
 
 
@@ -64,9 +64,9 @@ class Exactness:
         if kind in _EXACT_BY_ITSELF:
             return exact(node)
         rewrite = _REWRITES.get(kind)
-        return rewrite(self, node) if rewrite else self._within(node)
+        return rewrite(self, node) if rewrite else self._rewrite_children(node)
 
-    def _within(self, node: AnySchema) -> AnySchema:
+    def _rewrite_children(self, node: AnySchema) -> AnySchema:
         """Return the node with the exact forms of the schemas in it."""
         for key in _INNER:
             if isinstance(inner := node.get(key), dict):
@@ -76,7 +76,7 @@ class Exactness:
         return node
 
     def _strict(self, node: AnySchema) -> AnySchema:
-        return {**self._within(node), "strict": True}
+        return {**self._rewrite_children(node), "strict": True}
 
     def _items(self, node: AnySchema) -> AnySchema:
         """Return a list or a set; of an iterable a list, which pydantic would check only while it is read."""
@@ -102,7 +102,7 @@ class Exactness:
         members = [value for value in values if isinstance(value, Enum)]
         plain = [value for value in values if value is not None and not isinstance(value, Enum)]
         if unfit := [value for value in plain if not isinstance(value, str | int)]:
-            raise InexactTypeError(f"the literal {unfit[0]!r} is no JSON text, integer or boolean")
+            raise InexactJsonTypeError(f"the literal {unfit[0]!r} is no JSON text, integer or boolean")
         choices: list[AnySchema] = [foreign_exact({**node, "expected": plain})] if plain else []
         if members:
             choices.append(_enum(type(members[0]), members))
@@ -121,7 +121,7 @@ class Exactness:
         values = keys.get("members", keys.get("expected", [""]))
         are_texts = all(isinstance(getattr(value, "value", value), str) for value in values)
         if keys["type"] not in ("str", "literal", "enum") or not are_texts:
-            raise InexactTypeError(f"a map has keys of type {keys['type']}; in JSON they are texts")
+            raise InexactJsonTypeError(f"a map has keys of type {keys['type']}; in JSON they are texts")
         node["keys_schema"] = self.of(node["keys_schema"])
         return self._strict({"values_schema": _ANY, **node})
 
@@ -162,7 +162,7 @@ class Exactness:
     def _class(self, node: AnySchema) -> AnySchema:
         """Return a model or a dataclass."""
         class_ = node["cls"]
-        if issubclass(class_, ToolModel) and is_own(node):
+        if issubclass(class_, ToolModel) and is_toolgen_model(node):
             name = f"{class_.__module__}.{class_.__qualname__}"
             self.own[name] = class_
             return self._labelled(_nulls_left_out(node), OWN + name)
@@ -172,7 +172,7 @@ class Exactness:
             node["revalidate_instances"] = "always"  # nothing has checked it when it was made
         keys = list(_keys(node))
         return self._labelled(
-            {**self._within(node), "strict": True, "config": config}, KEYS + json.dumps(keys)
+            {**self._rewrite_children(node), "strict": True, "config": config}, KEYS + json.dumps(keys)
         )
 
     def _fields(self, node: AnySchema) -> AnySchema:
@@ -232,7 +232,7 @@ def is_open(node: AnySchema) -> bool:
     return bool(node.get("config", {}).get("extra_fields_behavior") == "allow")
 
 
-def is_own(node: AnySchema) -> bool:
+def is_toolgen_model(node: AnySchema) -> bool:
     """Return whether a class is exact by itself."""
     return any(key.startswith("toolgen_") for key in node.get("metadata", {}))
 
@@ -260,7 +260,7 @@ def _is_none(value: object) -> bool:
 def _enum(class_: type[Enum], members: list[Any]) -> AnySchema:
     values = {member.value: member for member in members}
     if unfit := [value for value in values if not isinstance(value, str | int)]:
-        raise InexactTypeError(
+        raise InexactJsonTypeError(
             f"{class_.__name__} has the value {unfit[0]!r}, no JSON text, integer or boolean"
         )
     value = foreign_exact(cs.literal_schema(list(values)))

@@ -18,11 +18,11 @@ from ...behaviour import Confirm
 from ...services import Service
 from ...structure import Toolset
 from ..checks.names import Identifiers, Unique, check_snake, described
-from ..clauses import every, single
+from ..clause_lookup import clauses_of_kind, single_clause
 from ..report import Report, suggestion
 from ..tools.conditions import condition
 from ..tools.templates import template
-from ..tools.tools import Draft
+from ..tools.tools import ToolDraft
 from .cycles import check_cycles
 from .exports import check_exported
 from .ownership import agent_id
@@ -31,19 +31,19 @@ from .wire_names import check_wire_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownToolset:
     """A toolset of the design: as it was written, and as it was checked."""
 
     word: Toolset
     toolset: CheckedToolset
-    drafts: Mapping[str, Draft]
+    drafts: Mapping[str, ToolDraft]
     """By tool name."""
 
 
 class Agents:
     """Makes the agents of a design."""
 
-    def __init__(self, services: Sequence[Service], toolsets: Sequence[Known], report: Report) -> None:
+    def __init__(self, services: Sequence[Service], toolsets: Sequence[KnownToolset], report: Report) -> None:
         self._report = report
         self._known = {id(known.word): known for known in toolsets}
         self._services = {service.name: service for service in services}
@@ -58,7 +58,7 @@ class Agents:
         unique = Unique(self._report, f"service {service.name!r}")
         packages = Identifiers(self._report, f"the agents of {service.name!r}")
         found = []
-        for word in every(service.children, Agent):
+        for word in clauses_of_kind(service.children, Agent):
             check_snake(self._report, "an agent", word.name, word.source)
             if unique.add("agent", word.name, word.source):
                 packages.claim(naming.module_name(word.name), f"agent {word.name!r}", word.source)
@@ -71,7 +71,9 @@ class Agents:
 
     def _agent(self, word: Agent, service: Service) -> CheckedAgent:
         report, id_ = self._report, agent_id(service, word)
-        uses = [(use, used) for use in every(word.children, Use) if (used := self._use(use, word, id_))]
+        uses = [
+            (use, used) for use in clauses_of_kind(word.children, Use) if (used := self._use(use, word, id_))
+        ]
         self._uses[id_] = uses
         taken = tuple(used for _, used in uses)
         check_wire_names(word, uses, report)
@@ -117,26 +119,26 @@ class Agents:
         )
         return UsedToolset(toolset=toolset, prefix=use.prefix, tools=tools)
 
-    def _toolset(self, use: Use) -> Known | None:
+    def _toolset(self, use: Use) -> KnownToolset | None:
         if isinstance(use.toolset, Toolset):
             return self._known.get(id(use.toolset))
         return self._exported(use.toolset)
 
-    def _exported(self, word: AgentToolset) -> Known | None:
+    def _exported(self, word: AgentToolset) -> KnownToolset | None:
         """Return the toolset of another agent; an unknown one is reported."""
         service = self._services.get(word.service)
         if service is None:
             hint = suggestion(word.service, self._services, "add the service")
             self._unknown(word, f"the service {word.service!r}", "the design does not have", hint)
             return None
-        agents = {agent.name: agent for agent in every(service.children, Agent)}
+        agents = {agent.name: agent for agent in clauses_of_kind(service.children, Agent)}
         agent = agents.get(word.agent)
         if agent is None:
             hint = suggestion(word.agent, agents, f'add Agent("{word.agent}", "…") to the service')
             fault = f"service {service.name!r} does not have"
             self._unknown(word, f"the agent {word.agent!r}", fault, hint)
             return None
-        exports = {export.toolset.name: export.toolset for export in every(agent.children, Export)}
+        exports = {export.toolset.name: export.toolset for export in clauses_of_kind(agent.children, Export)}
         found = exports.get(word.export)
         if found is None:
             hint = suggestion(word.export, exports, "add Export(…) to the agent")
@@ -172,7 +174,7 @@ class Agents:
                 )
 
     def _confirmations(
-        self, use: Use, agent: Agent, known: Known, kept: Sequence[str]
+        self, use: Use, agent: Agent, known: KnownToolset, kept: Sequence[str]
     ) -> dict[str, Confirmation]:
         """Return what the agent has confirmed, by tool."""
         if use.confirm is False:
@@ -189,7 +191,7 @@ class Agents:
                 found[name] = self._confirmation(word, name, agent, known) if word else _own(known, name)
         return found
 
-    def _confirmation(self, word: Confirm, tool: str, agent: Agent, known: Known) -> Confirmation:
+    def _confirmation(self, word: Confirm, tool: str, agent: Agent, known: KnownToolset) -> Confirmation:
         if word.payload is not None:
             self._report.add(codes.CONFIRM_PAYLOAD, word.source, tool=tool, agent=agent.name)
         sides, own = known.drafts[tool].sides, _own(known, tool)
@@ -204,7 +206,7 @@ class Agents:
         unique = Unique(self._report, f"agent {agent.name!r}")
         packages = Identifiers(self._report, f"the exports of agent {agent.name!r}")
         exported: list[Toolset] = []
-        for export in every(agent.children, Export):
+        for export in clauses_of_kind(agent.children, Export):
             known, name = self._known.get(id(export.toolset)), export.toolset.name
             is_same = any(toolset is export.toolset for toolset in exported)
             hint = "export it once" if is_same else "rename one of the toolsets"
@@ -223,7 +225,7 @@ class Agents:
             yield CheckedExport(toolset=known.toolset, prompts=prompts)
 
     def _transfers(self, agent: Agent, service: Service, id_: str) -> Iterator[str]:
-        clause = single(agent, agent.children, Transfer, self._report)
+        clause = single_clause(agent, agent.children, Transfer, self._report)
         targets: dict[str, str] = {}
         for name in clause.names if clause else ():
             targets.setdefault(name if "." in name else f"{service.name}.{name}", name)
@@ -240,12 +242,12 @@ class Agents:
             self._report.add(codes.UNKNOWN_AGENT, source, agent=agent.name, name=name, fault=fault, hint=hint)
 
 
-def _own(known: Known, tool: str) -> Confirmation:
+def _own(known: KnownToolset, tool: str) -> Confirmation:
     """Return the tool's own confirmation, or the plain one."""
     return known.drafts[tool].tool.behaviour.confirmation or Confirmation()
 
 
 def _agents(services: Iterable[Service]) -> Iterator[tuple[Service, Agent]]:
     for service in services:
-        for agent in every(service.children, Agent):
+        for agent in clauses_of_kind(service.children, Agent):
             yield service, agent

@@ -12,10 +12,10 @@ from toolgen.shapes.fields import ObjectType
 from ...agents import Completion
 from ...structure import Return
 from ..checks.names import Unique, check_snake, described
-from ..clauses import single
+from ..clause_lookup import single_clause
 from ..report import Report
 from ..types.modules import Module
-from ..types.payloads import draw
+from ..types.payloads import resolve_fields
 from ..types.types import Types
 
 
@@ -37,14 +37,14 @@ def _completion(
     what = f"completion {word.name!r}"
     check_snake(report, "a completion", word.name, word.source)
     class_name, where = naming.class_name(word.name, "result"), f"the result of {what}"
-    clause = single(word, word.children, Return, report)
+    clause = single_clause(word, word.children, Return, report)
     if clause is None:
         report.add(codes.NO_RETURN, word.source, name=word.name)
     module.names.claim(naming.constant(word.name), what, word.source, apart=True)
     for function in naming.completion_functions(word.name):
         module.names.claim(function, what, word.source, apart=True)
     module.reserve(class_name, where, word.source)
-    drawn = draw(clause, where, module, class_name, types, report)
+    drawn = resolve_fields(clause, where, module, class_name, types, report)
     result = ObjectType(
         name=class_name,
         description=drawn.description,

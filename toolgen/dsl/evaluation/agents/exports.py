@@ -10,13 +10,13 @@ from toolgen.expr.tree import Tool as CheckedTool
 from toolgen.expr.tree import Toolset as CheckedToolset
 
 from ...structure import Args, Return, Tool, Toolset
-from ..clauses import every
+from ..clause_lookup import clauses_of_kind
 from ..report import Report
-from ..tools.tools import Draft
+from ..tools.tools import ToolDraft
 
 
 def check_exported(
-    word: Toolset, toolset: CheckedToolset, drafts: Mapping[str, Draft], report: Report
+    word: Toolset, toolset: CheckedToolset, drafts: Mapping[str, ToolDraft], report: Report
 ) -> None:
     """Report what the tools of an exported toolset cannot have."""
     for native in toolset.native:
@@ -30,7 +30,7 @@ def check_exported(
             fault=fault,
             hint=hint,
         )
-    for tool in every(word.children, Tool):
+    for tool in clauses_of_kind(word.children, Tool):
         draft = drafts.get(tool.name)
         if draft is None:
             continue
@@ -45,11 +45,11 @@ def check_exported(
             )
 
 
-def _faults(word: Tool, draft: Draft, tool: CheckedTool) -> Iterator[tuple[str, str]]:
+def _faults(word: Tool, draft: ToolDraft, tool: CheckedTool) -> Iterator[tuple[str, str]]:
     if draft.bind is not None:
         yield "has BindTo", "remove BindTo; the agent calls its own tools"
     for clause in (Args, Return):
-        if not every(word.children, clause):
+        if not clauses_of_kind(word.children, clause):
             yield f"has no {clause.__name__}", f"add {clause.__name__}(…)"
     if tool.behaviour.needs:
         yield "has Needs", "move Needs to the tools that the agent uses"

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from toolgen.expr import codes
 
 from ...agents import Agent, Export, Use
+from ...clause import Clause
 from ...services import Service
 from ...structure import Toolset
-from ...word import Word
-from ..clauses import every
+from ..clause_lookup import clauses_of_kind
 from ..report import RelatedSource, Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Owned:
+class OwnedToolset:
     """A toolset and what it belongs to."""
 
     word: Toolset
@@ -29,30 +29,34 @@ def agent_id(service: Service, agent: Agent) -> str:
     return f"{service.name}.{agent.name}"
 
 
-def owned_toolsets(services: Sequence[Service], report: Report) -> list[Owned]:
+def owned_toolsets(services: Sequence[Service], report: Report) -> list[OwnedToolset]:
     """Return every toolset with its owner: the service that lists it, or that of the first agent with it.
 
     Those that are listed stand first; in the order in which they are met. Two owners are reported.
     """
     exporters = _exporters(services, report)
-    owners: dict[int, Owned] = {}
+    owners: dict[int, OwnedToolset] = {}
     for service in services:
-        for word in every(service.children, Toolset):
+        for word in clauses_of_kind(service.children, Toolset):
             known = owners.get(id(word))
             if known is not None and known.service is not service:
                 _report_two(word, known.service, service, report)
             elif known is None:
-                owners[id(word)] = Owned(word=word, service=service, exporter=exporters.get(id(word), ""))
+                owners[id(word)] = OwnedToolset(
+                    word=word, service=service, exporter=exporters.get(id(word), "")
+                )
     for kind in (Export, Use):
         for service, _, word in _mentioned(services, kind):
             if id(word) not in owners:
-                owners[id(word)] = Owned(word=word, service=service, exporter=exporters.get(id(word), ""))
+                owners[id(word)] = OwnedToolset(
+                    word=word, service=service, exporter=exporters.get(id(word), "")
+                )
     return list(owners.values())
 
 
 def _exporters(services: Sequence[Service], report: Report) -> dict[int, str]:
     """Return the agent that exports each toolset; two are reported."""
-    found: dict[int, tuple[str, Word]] = {}
+    found: dict[int, tuple[str, Clause]] = {}
     for service, agent, word in _mentioned(services, Export):
         id_ = agent_id(service, agent)
         known = found.setdefault(id(word), (id_, agent))
@@ -75,8 +79,8 @@ def _mentioned(
     services: Sequence[Service], kind: type[Export] | type[Use]
 ) -> Iterator[tuple[Service, Agent, Toolset]]:
     for service in services:
-        for agent in every(service.children, Agent):
-            for clause in every(agent.children, kind):
+        for agent in clauses_of_kind(service.children, Agent):
+            for clause in clauses_of_kind(agent.children, kind):
                 if isinstance(clause.toolset, Toolset):
                     yield service, agent, clause.toolset
 

@@ -8,14 +8,14 @@ from toolgen.expr import codes
 from toolgen.expr.tree import UsedToolset
 
 from ...agents import Agent, History, RunPolicy
-from ..clauses import single
+from ..clause_lookup import single_clause
 from ..report import Report
 from ..tools.durations import seconds
 
 
 def policy_of(agent: Agent, uses: tuple[UsedToolset, ...], report: Report) -> CheckedRunPolicy:
     """Return the limits; those that are not above 0, or do not fit into one another, are reported."""
-    word = single(agent, agent.children, RunPolicy, report)
+    word = single_clause(agent, agent.children, RunPolicy, report)
     if word is None:
         return CheckedRunPolicy()
     for what in ("max_tool_calls", "max_consecutive_failed_tool_calls"):

@@ -10,7 +10,7 @@ from toolgen.shapes.naming import LONGEST_NAME
 
 from ...agents import Agent, Transfer, Use
 from ..checks.names import check_length
-from ..clauses import every
+from ..clause_lookup import clauses_of_kind
 from ..report import RelatedSource, Report, listed
 
 _RESERVED = "transfer_to_"
@@ -18,7 +18,7 @@ _RESERVED = "transfer_to_"
 
 def check_wire_names(agent: Agent, uses: Sequence[tuple[Use, UsedToolset]], report: Report) -> None:
     """Report tools that stand twice, and wire names that two tools have or nobody may have."""
-    has_transfer = bool(every(agent.children, Transfer))
+    has_transfer = bool(clauses_of_kind(agent.children, Transfer))
     users: dict[str, Use] = {}
     by_name: dict[str, tuple[str, Use]] = {}
     for use, taken in uses:

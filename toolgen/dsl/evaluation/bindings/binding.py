@@ -10,29 +10,29 @@ from toolgen.expr.rule import Rule
 from toolgen.expr.tree import ArtifactSource, Assignment, Binding, Computed, ObjectMapping
 from toolgen.shapes.fields import ArrayType, Field, NumberType, RefType, may_be_absent, may_be_none
 
-from ...clauses import BindTo
+from ...tool_clauses import BindTo
 from ..report import RelatedSource, Report, closest
-from ..tools.tools import Draft
+from ..tools.tools import ToolDraft
 from ..types.modules import UNKNOWN, Module
 from ..types.spelling import type_text
-from ..types.subsets import is_within
-from .conversion import Complaints, Converter, loses_keys
+from ..types.subtypes import is_subtype
+from .conversion import Converter, MismatchHandlers, loses_keys
 from .methods import Operation
-from .pairs import Pair, report_excess, report_mismatch
+from .pairs import FieldMismatch, report_excess, report_mismatch
 from .renames import Renames
 
 _COUNTS: Final = ("returned", "truncated")
 """Bounds that are always there, and are computed where a method does not carry them."""
 
 
-def bind(draft: Draft, bind_to: BindTo, operation: Operation, shared: Module, report: Report) -> Binding:
+def bind(draft: ToolDraft, bind_to: BindTo, operation: Operation, shared: Module, report: Report) -> Binding:
     """Return the binding of a tool to its method; everything that does not fit is reported."""
     return _Binder(draft, bind_to, operation, shared, report).binding()
 
 
 class _Binder:
     def __init__(
-        self, draft: Draft, bind_to: BindTo, operation: Operation, shared: Module, report: Report
+        self, draft: ToolDraft, bind_to: BindTo, operation: Operation, shared: Module, report: Report
     ) -> None:
         self._draft = draft
         self._tool = draft.tool
@@ -64,7 +64,7 @@ class _Binder:
             self._draft.module.objects,
             self._operation.module.objects,
             self._shared,
-            Complaints(
+            MismatchHandlers(
                 mismatch=self._payload_mismatch,
                 excess=self._payload_excess,
                 unfilled=self._unfilled_payload,
@@ -144,9 +144,9 @@ class _Binder:
     def _payload_excess(self, path: str, source: Field, target: Field) -> None:
         report_excess(self._payload_pair(path, source, target), self._bind_to.source, self._report)
 
-    def _payload_pair(self, path: str, source: Field, target: Field) -> Pair:
+    def _payload_pair(self, path: str, source: Field, target: Field) -> FieldMismatch:
         window = self._tool.bounded
-        return Pair(
+        return FieldMismatch(
             path=path,
             source=source,
             target=target,
@@ -163,7 +163,7 @@ class _Binder:
             self._operation.module.objects,
             self._draft.module.objects,
             self._shared,
-            Complaints(
+            MismatchHandlers(
                 mismatch=self._result_mismatch,
                 excess=self._result_excess,
                 unfilled=self._unfilled_result,
@@ -255,7 +255,7 @@ class _Binder:
         count = NumberType(integer=True, minimum=type_.min_length or 0, maximum=type_.max_length)
         if may_be_absent(array):
             self._not_computable(field, f"{hint}: its only array {array.name!r} may be absent")
-        elif not is_within(count, field.type):
+        elif not is_subtype(count, field.type):
             given = type_text(count, constraints=True)
             self._not_computable(field, f"write {given}: that is the length of {array.name!r}")
 
@@ -308,9 +308,9 @@ class _Binder:
     def _result_excess(self, path: str, source: Field, target: Field) -> None:
         report_excess(self._result_pair(path, source, target), self._bind_to.source, self._report)
 
-    def _result_pair(self, path: str, source: Field, target: Field) -> Pair:
+    def _result_pair(self, path: str, source: Field, target: Field) -> FieldMismatch:
         is_count = self._tool.bounded is not None and target.name in _COUNTS and "." not in path
-        return Pair(
+        return FieldMismatch(
             path=path,
             source=source,
             target=target,

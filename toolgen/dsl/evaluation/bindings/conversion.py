@@ -30,13 +30,13 @@ from toolgen.shapes.fields import (
 )
 
 from ..types.modules import UNKNOWN
-from ..types.subsets import is_within
+from ..types.subtypes import is_subtype
 
 SAME: Final = Same()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Complaints:
+class MismatchHandlers:
     """What is done about fields that do not go together; paths lead from the outermost object."""
 
     mismatch: Callable[[str, Field, Field], None]
@@ -53,7 +53,7 @@ class Converter:
     """Finds conversions in one direction and keeps the mappings of nested objects."""
 
     def __init__(
-        self, sources: Objects, targets: Objects, shared: Container[str], complaints: Complaints
+        self, sources: Objects, targets: Objects, shared: Container[str], complaints: MismatchHandlers
     ) -> None:
         self._sources = sources
         self._targets = targets
@@ -74,7 +74,7 @@ class Converter:
         if conversion is None or (none_comes and not none_goes and UNKNOWN not in (source.type, target.type)):
             self._complaints.mismatch(path, source, target)
             return SAME
-        if not is_within(source.type, target.type):
+        if not is_subtype(source.type, target.type):
             self._complaints.excess(path, source, target)
         return OrNone(of=conversion) if none_comes and conversion != SAME else conversion
 

@@ -11,10 +11,10 @@ from toolgen.shapes.fields import ObjectType
 
 from ...structure import Method, Payload, Result
 from ..checks.names import check_snake, described
-from ..clauses import single
+from ..clause_lookup import single_clause
 from ..report import Report
 from ..types.modules import Module
-from ..types.payloads import draw
+from ..types.payloads import resolve_fields
 from ..types.types import Types
 
 
@@ -73,8 +73,8 @@ def operation(word: Method, service: str, module: Module, types: Types, report: 
         name=word.name,
         description=described(report, what, word.description, word.source),
         source=word.source,
-        payload_clause=single(word, word.children, Payload, report),
-        result_clause=single(word, word.children, Result, report),
+        payload_clause=single_clause(word, word.children, Payload, report),
+        result_clause=single_clause(word, word.children, Result, report),
         payload=naming.class_name(word.name, "payload"),
         result=naming.class_name(word.name, "result"),
         module=module,
@@ -85,7 +85,7 @@ def operation(word: Method, service: str, module: Module, types: Types, report: 
         (drafted.result, drafted.result_clause, drafted.result_where),
     ):
         module.reserve(class_name, where, word.source)
-        drawn = draw(clause, where, module, class_name, types, report)
+        drawn = resolve_fields(clause, where, module, class_name, types, report)
         object_ = ObjectType(
             name=class_name,
             description=drawn.description,

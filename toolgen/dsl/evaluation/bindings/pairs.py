@@ -13,7 +13,7 @@ from ..types.spelling import field_text, type_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class FieldMismatch:
     """Two fields of which one fills the other although it does not fit."""
 
     path: str
@@ -29,7 +29,7 @@ class Pair:
     """Whether no other rule forbids the target to be absent."""
 
 
-def report_mismatch(pair: Pair, place: Source, report: Report) -> None:
+def report_mismatch(pair: FieldMismatch, place: Source, report: Report) -> None:
     """Report types that do not go together, or a field that may be absent where it must not."""
     given, taken = type_text(pair.source.type), type_text(pair.target.type)
     name, where = pair.target.name, pair.taker.partition(" ")[0]
@@ -41,7 +41,7 @@ def report_mismatch(pair: Pair, place: Source, report: Report) -> None:
     _report(pair, given, taken, hint, place, report)
 
 
-def report_excess(pair: Pair, place: Source, report: Report) -> None:
+def report_excess(pair: FieldMismatch, place: Source, report: Report) -> None:
     """Report a field whose constraints allow what those of its target do not."""
     given = type_text(pair.source.type, constraints=True)
     taken = type_text(pair.target.type, constraints=True)
@@ -49,7 +49,7 @@ def report_excess(pair: Pair, place: Source, report: Report) -> None:
     _report(pair, given, taken, f"write {taken} in the {giver}, or {given} in the {taker}", place, report)
 
 
-def _report(pair: Pair, given: str, taken: str, hint: str, place: Source, report: Report) -> None:
+def _report(pair: FieldMismatch, given: str, taken: str, hint: str, place: Source, report: Report) -> None:
     is_nested = "." in pair.path or "[" in pair.path
     report.add(
         codes.BIND_MISMATCH,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolgen.expr import codes
 from toolgen.expr.tree import Tool
 
-from ...clauses import BindTo
+from ...tool_clauses import BindTo
 from ..report import Report, suggestion
 from .methods import Operation
 

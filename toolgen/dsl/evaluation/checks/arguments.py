@@ -18,18 +18,18 @@ from toolgen.expr import codes
 from toolgen.expr.source import Source
 
 from ...attributes import Attribute, Required
+from ...clause import Clause
 from ...composites import Enum, MapOf, OneOf, Type
-from ...datatypes import DataType, ScalarWord
+from ...datatypes import DataType, ScalarClause
 from ...services import Design
 from ...structure import Method, Tool, Toolset
-from ...word import Word
-from ..report import Report, shown
-from ..types.spelling import spelled
-from .accepted import (
-    ARGUMENTS,
+from ..report import Report, source_text
+from ..types.spelling import clause_text
+from .argument_types import (
+    ARGUMENT_TYPES,
     CHILDREN,
+    CLAUSE_ARGUMENTS,
     FLAG,
-    HELD,
     NAMED,
     NAMING,
     OBJECTS,
@@ -39,13 +39,13 @@ from .accepted import (
     is_text,
 )
 
-BROKEN: Final = ScalarWord[Anything, Anything]("any")
+BROKEN: Final = ScalarClause[Anything, Anything]("any")
 """Stands for a type that was reported; it fits everything, so that one cause gives one diagnostic."""
 
 _DEEPEST: Final = 100
-_MOST_WORDS: Final = 10
+_MOST_CLAUSES: Final = 10
 """Words that one message lists."""
-_W = TypeVar("_W", bound=Word)
+_W = TypeVar("_W", bound=Clause)
 
 _PYTHON_TYPES: Final[dict[object, str]] = {
     str: "String",
@@ -67,16 +67,16 @@ _PYTHON_TYPES: Final[dict[object, str]] = {
 
 def well_typed(design: Design, report: Report) -> Design:
     """Return the design without anything that its words do not take."""
-    return _Check(report).word(design, design.source) or Design("?", "?")
+    return _Check(report).clause(design, design.source) or Design("?", "?")
 
 
 class _Check:
     def __init__(self, report: Report) -> None:
         self._report = report
-        self._done: dict[int, tuple[Word, Word | None]] = {}
-        self._open: dict[int, Word] = {}
+        self._done: dict[int, tuple[Clause, Clause | None]] = {}
+        self._open: dict[int, Clause] = {}
 
-    def word(self, word: _W, place: Source) -> _W | None:
+    def clause(self, word: _W, place: Source) -> _W | None:
         """Return the word with everything in it checked; None when it cannot be used."""
         if id(word) not in self._done:
             source = getattr(word, "source", place)
@@ -84,7 +84,7 @@ class _Check:
                 self._report.add(
                     codes.NESTED_TOO_DEEP,
                     source,
-                    what=named(word),
+                    what=clause_label(word),
                     fault=f"holds itself, or is nested deeper than {_DEEPEST}",
                     hint="give the inner type a name, and refer to it in quotes",
                 )
@@ -95,15 +95,15 @@ class _Check:
         checked: Anything = self._done[id(word)][1]
         return checked  # type: ignore[no-any-return]  # a copy has the class of its original
 
-    def _checked(self, word: Word, source: Source) -> Word | None:
-        kind = next((kind for kind in type(word).__mro__ if kind in ARGUMENTS), None)
+    def _checked(self, word: Clause, source: Source) -> Clause | None:
+        kind = next((kind for kind in type(word).__mro__ if kind in ARGUMENT_TYPES), None)
         if kind is None:
             self._report.add(
                 codes.WRONG_ARGUMENT,
                 source,
                 argument="a child",
                 word="the design",
-                value=shown(word),
+                value=source_text(word),
                 wanted="a word of toolgen.dsl",
                 hint="import the words from toolgen.dsl",
             )
@@ -111,11 +111,13 @@ class _Check:
         facts = dict(vars(word), source=source)
         usable = self._arguments(word, kind, facts, source)
         if kind in TYPES:
-            facts[TYPES[kind]] = self._type(facts.get(TYPES[kind]), f"the type of {named(word)}", source)
+            facts[TYPES[kind]] = self._type(
+                facts.get(TYPES[kind]), f"the type of {clause_label(word)}", source
+            )
         elif kind in OPTIONAL_TYPES:
             for name in OPTIONAL_TYPES[kind]:
                 if facts.get(name) is not None:
-                    facts[name] = self._type(facts[name], f"{name} of {named(word)}", source)
+                    facts[name] = self._type(facts[name], f"{name} of {clause_label(word)}", source)
         elif kind is MapOf:
             facts["keys"] = self._type(facts.get("keys"), "the key type of MapOf", source)
             facts["values"] = self._type(facts.get("values"), "the value type of MapOf", source)
@@ -127,8 +129,8 @@ class _Check:
             }
         elif kind in NAMING:
             facts["names"] = self._names(facts.get("names"), word, source)
-        if kind in HELD:
-            usable = self._held(word, kind, facts, source) and usable
+        if kind in CLAUSE_ARGUMENTS:
+            usable = self._clause_argument(word, kind, facts, source) and usable
         if kind in CHILDREN:
             facts["children"] = self._children(facts.get("children"), word, kind, source)
         if not usable:
@@ -137,10 +139,10 @@ class _Check:
         copy.__dict__.update(facts)
         return copy
 
-    def _arguments(self, word: Word, kind: type[Word], facts: dict[str, object], source: Source) -> bool:
+    def _arguments(self, word: Clause, kind: type[Clause], facts: dict[str, object], source: Source) -> bool:
         """Replace every argument that is wrong; return whether the word can be used."""
         usable = True
-        for name, argument in ARGUMENTS[kind].items():
+        for name, argument in ARGUMENT_TYPES[kind].items():
             value = facts.get(name)
             if not argument.accepts(value):
                 facts[name] = argument.instead
@@ -148,18 +150,20 @@ class _Check:
                 self._wrong(name, word, value, argument.wanted, source)
         return usable
 
-    def _held(self, holder: Word, kind: type[Word], facts: dict[str, object], source: Source) -> bool:
+    def _clause_argument(
+        self, holder: Clause, kind: type[Clause], facts: dict[str, object], source: Source
+    ) -> bool:
         """Check the word that is an argument; return whether the outer one can be used."""
-        name, allowed, is_optional = HELD[kind]
+        name, allowed, is_optional = CLAUSE_ARGUMENTS[kind]
         value = facts.get(name)
         if value is None and is_optional:
             return True
         if isinstance(confirm := facts.get("confirm"), Mapping):
             facts["confirm"] = {
-                tool: checked for tool in confirm if (checked := self.word(confirm[tool], source))
+                tool: checked for tool in confirm if (checked := self.clause(confirm[tool], source))
             }
-        if isinstance(value, Word) and isinstance(value, allowed):
-            facts[name] = self.word(value, source)
+        if isinstance(value, Clause) and isinstance(value, allowed):
+            facts[name] = self.clause(value, source)
             return facts[name] is not None or is_optional
         self._wrong(
             name,
@@ -172,21 +176,21 @@ class _Check:
         return is_optional
 
     def _wrong(
-        self, argument: str, word: Word, value: object, wanted: str, source: Source, hint: str = ""
+        self, argument: str, word: Clause, value: object, wanted: str, source: Source, hint: str = ""
     ) -> None:
         self._report.add(
             codes.WRONG_ARGUMENT,
             source,
             argument=argument,
-            word=named(word),
-            value=shown_word(value),
+            word=clause_label(word),
+            value=describe_value(value),
             wanted=wanted,
             hint=hint or _argument_hint(argument, value, wanted),
         )
 
     def _type(self, value: object, what: str, source: Source) -> object:
         if isinstance(value, DataType):
-            return self.word(value, source) or BROKEN
+            return self.clause(value, source) or BROKEN
         if is_text(value):
             return value
         self._report.add(
@@ -194,13 +198,13 @@ class _Check:
             source,
             argument=what.partition(" of ")[0],
             word=what.partition(" of ")[2],
-            value=shown_word(value),
+            value=describe_value(value),
             wanted="a type",
             hint=_type_hint(value),
         )
         return BROKEN
 
-    def _names(self, names: object, word: Word, source: Source) -> tuple[str, ...]:
+    def _names(self, names: object, word: Clause, source: Source) -> tuple[str, ...]:
         given = names if isinstance(names, tuple) else (names,)
         for name in given:
             if not is_text(name):
@@ -208,56 +212,56 @@ class _Check:
         return tuple(name for name in given if isinstance(name, str) and is_text(name))
 
     def _children(
-        self, children: object, parent: Word, kind: type[Word], source: Source
+        self, children: object, parent: Clause, kind: type[Clause], source: Source
     ) -> tuple[object, ...]:
         given = children if isinstance(children, tuple) else (children,)
         checked = (self._child(child, parent, kind, source) for child in given)
         return tuple(child for child in checked if child is not None)
 
-    def _child(self, child: object, parent: Word, kind: type[Word], source: Source) -> object:
+    def _child(self, child: object, parent: Clause, kind: type[Clause], source: Source) -> object:
         if isinstance(child, str) and DataType in CHILDREN[kind]:
             return child
-        if not isinstance(child, Word):
-            self._wrong("a child", parent, child, _wanted(kind), source, _child_hint(child, kind))
+        if not isinstance(child, Clause):
+            self._wrong("a child", parent, child, _allowed_children(kind), source, _child_hint(child, kind))
             return None
         if not isinstance(child, CHILDREN[kind]):
             self._report.add(
-                codes.MISPLACED_WORD,
+                codes.MISPLACED_CLAUSE,
                 getattr(child, "source", source),
-                child=named(child),
-                parent=named(parent),
+                child=clause_label(child),
+                parent=clause_label(parent),
                 hint=_where(child, kind),
             )
             return None
         if isinstance(child, SHAREABLE):
-            self._report.used(getattr(child, "source", source), self._owner(), source)
-        return self.word(child, source)
+            self._report.record_use(getattr(child, "source", source), self._owner(), source)
+        return self.clause(child, source)
 
     def _owner(self) -> str:
         """Return the innermost word with a name of those that are being checked."""
-        return next(named(word) for word in reversed(self._open.values()) if isinstance(word, NAMED))
+        return next(clause_label(word) for word in reversed(self._open.values()) if isinstance(word, NAMED))
 
 
-def named(word: Word) -> str:
+def clause_label(word: Clause) -> str:
     """Return the word with the name that its author gave it: `Tool 'search'`."""
     name = getattr(word, "name", getattr(word, "kind", None))
-    return f"{_class_name(type(word))} {shown(name)}" if isinstance(name, str) else spelled(word)
+    return f"{_class_name(type(word))} {source_text(name)}" if isinstance(name, str) else clause_text(word)
 
 
-def shown_word(value: object) -> str:
+def describe_value(value: object) -> str:
     """Return a value of any kind as the author may have written it."""
-    if isinstance(value, Word):
-        return named(value)
+    if isinstance(value, Clause):
+        return clause_label(value)
     if isinstance(value, type):
         return f"the class {value.__name__}"
-    return shown(value)
+    return source_text(value)
 
 
 def _argument_hint(argument: str, value: object, wanted: str) -> str:
-    if argument == "description" and isinstance(value, Word):
-        return f"write a description before {named(value)}"
-    if isinstance(name := getattr(value, "name", None), str) and isinstance(value, Word):
-        return f"write its name, {shown(name)}"
+    if argument == "description" and isinstance(value, Clause):
+        return f"write a description before {clause_label(value)}"
+    if isinstance(name := getattr(value, "name", None), str) and isinstance(value, Clause):
+        return f"write its name, {source_text(name)}"
     return f"write {argument}=True, or remove it" if wanted == FLAG.wanted else f"write {wanted}"
 
 
@@ -266,20 +270,20 @@ def _star_hint(value: object) -> str:
     return "write a star before it: each of its items stands alone" if is_several else ""
 
 
-def _wanted(kind: type[Word]) -> str:
+def _allowed_children(kind: type[Clause]) -> str:
     """Return the words that a word holds; the first ones, where there are many."""
     *names, last = (_class_name(allowed) for allowed in CHILDREN[kind])
-    if len(names) > _MOST_WORDS:
-        names, last = names[:_MOST_WORDS], "another clause"
+    if len(names) > _MOST_CLAUSES:
+        names, last = names[:_MOST_CLAUSES], "another clause"
     return f"{', '.join(names)} or {last}"
 
 
-def _child_hint(child: object, kind: type[Word]) -> str:
-    if isinstance(child, type) and issubclass(child, Word):
+def _child_hint(child: object, kind: type[Clause]) -> str:
+    if isinstance(child, type) and issubclass(child, Clause):
         return f"write {child.__name__}(…)"
     if child is None:
         return "remove it; to leave something out by condition, write *([…] if … else [])"
-    if isinstance(child, str) and "description" in ARGUMENTS[kind]:
+    if isinstance(child, str) and "description" in ARGUMENT_TYPES[kind]:
         return "remove it: the name and the description are the only texts"
     return _star_hint(child) or "remove it"
 
@@ -288,27 +292,27 @@ def _article(name: str) -> str:
     return "an" if name[0] in "AEIO" else "a"
 
 
-def _class_name(word: type[Word]) -> str:
-    return "a type" if word is DataType else word.__name__.removesuffix("Word")
+def _class_name(word: type[Clause]) -> str:
+    return "a type" if word is DataType else word.__name__.removesuffix("Clause")
 
 
 def _type_hint(value: object) -> str:
-    if isinstance(value, type) and issubclass(value, Word):
+    if isinstance(value, type) and issubclass(value, Clause):
         return f"write {value.__name__}(…)"
     if isinstance(value, (list, tuple)) and len(value) == 1 and isinstance(value[0], DataType):
-        return f"write ArrayOf({spelled(value[0])})"
+        return f"write ArrayOf({clause_text(value[0])})"
     if get_origin(value) in (Union, UnionType):
         inner = [each for each in get_args(value) if each is not NoneType]
         return f"{_type_hint(inner[0])}; an attribute without required=True may be absent"
-    known = _word_for(value)
+    known = _type_clause_for(value)
     return f"write {known}" if known else "write a type such as String, ArrayOf(String) or the name of a Type"
 
 
-def _word_for(value: object) -> str | None:
+def _type_clause_for(value: object) -> str | None:
     """Return the type of the language that stands for a type of Python."""
     if isinstance(value, DataType):
-        return spelled(value)
-    inner = [_word_for(each) or "…" for each in get_args(value)]
+        return clause_text(value)
+    inner = [_type_clause_for(each) or "…" for each in get_args(value)]
     try:
         known = _PYTHON_TYPES.get(get_origin(value) or value)
     except TypeError:  # not hashable, so it is none of them
@@ -316,9 +320,9 @@ def _word_for(value: object) -> str | None:
     return known.replace("…", inner[-1]) if known and inner else known
 
 
-def _where(child: Word, parent: type[Word]) -> str:
+def _where(child: Clause, parent: type[Clause]) -> str:
     if isinstance(child, (Attribute, Required)) and parent in (Tool, Method):
-        return f"write {' or '.join(f'{clause}({spelled(child)}(…))' for clause in OBJECTS[parent])}"
+        return f"write {' or '.join(f'{clause}({clause_text(child)}(…))' for clause in OBJECTS[parent])}"
     if isinstance(child, Toolset):
         return "list it in the service that owns it"
     if isinstance(child, DataType) and not isinstance(child, (Type, Enum)):

@@ -30,27 +30,27 @@ from ...behaviour import (
 from ...composites import Object, Type
 from ...structure import Tool
 from ..checks.names import check_snake
-from ..clauses import single
+from ..clause_lookup import single_clause
 from ..report import Report
 from ..types.constraints import Subject
 from ..types.modules import UNKNOWN, Module
 from ..types.types import Types
 from .conditions import Arguments, condition
 from .durations import seconds
-from .templates import Shown, template
+from .templates import TemplateNames, template
 
 _Part: TypeAlias = "Type | Object | str | None"
 _WORDS: Final = {"approval": "Approval", "ack": "Acknowledgement", "progress": "Progress"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sides:
+class ClauseScope:
     """What the clauses of a tool may refer to."""
 
     arguments: Arguments
-    shown: Shown
+    shown: TemplateNames
     """Of the arguments."""
-    result: Shown
+    result: TemplateNames
 
 
 class Behaviours:
@@ -60,10 +60,10 @@ class Behaviours:
         self._report = report
         self._types = types
 
-    def of(self, word: Tool, module: Module, sides: Sides) -> Behaviour:
+    def of(self, word: Tool, module: Module, sides: ClauseScope) -> Behaviour:
         """Return what the tool asks for; the classes that are made for it stand in the module."""
         report, name = self._report, word.name
-        terminal = single(word, word.children, Terminal, report)
+        terminal = single_clause(word, word.children, Terminal, report)
         confirmation = self._confirmation(word, module, sides)
         long_running = self._long_running(word, module)
         if terminal and long_running:
@@ -72,29 +72,29 @@ class Behaviours:
             confirmation=confirmation,
             long_running=long_running,
             timeout=self._timeout(word),
-            is_sequential=single(word, word.children, Sequential, report) is not None,
+            is_sequential=single_clause(word, word.children, Sequential, report) is not None,
             is_terminal=terminal is not None,
-            is_bookkeeping=single(word, word.children, Bookkeeping, report) is not None,
+            is_bookkeeping=single_clause(word, word.children, Bookkeeping, report) is not None,
             needs=self._needs(word),
             instructions=instructions_of(word, report),
-            result_reminder=_text(single(word, word.children, ResultReminder, report)),
+            result_reminder=_text(single_clause(word, word.children, ResultReminder, report)),
             call_hint=self._hint(word, CallHint, sides.shown),
             result_hint=self._hint(word, ResultHint, sides.result),
         )
 
-    def _hint(self, word: Tool, kind: type[CallHint] | type[ResultHint], of: Shown) -> str:
-        clause: CallHint | ResultHint | None = single(word, word.children, kind, self._report)
+    def _hint(self, word: Tool, kind: type[CallHint] | type[ResultHint], of: TemplateNames) -> str:
+        clause: CallHint | ResultHint | None = single_clause(word, word.children, kind, self._report)
         if clause is None:
             return ""
         return template(clause.template, kind.__name__, word.name, of, clause.source, self._report)
 
     def _timeout(self, word: Tool) -> float | None:
-        clause = single(word, word.children, Timeout, self._report)
+        clause = single_clause(word, word.children, Timeout, self._report)
         what = f"Timeout of tool {word.name!r}"
         return seconds(clause.limit, what, clause.source, self._report) if clause else None
 
-    def _confirmation(self, word: Tool, module: Module, sides: Sides) -> Confirmation | None:
-        clause = single(word, word.children, Confirm, self._report)
+    def _confirmation(self, word: Tool, module: Module, sides: ClauseScope) -> Confirmation | None:
+        clause = single_clause(word, word.children, Confirm, self._report)
         if clause is None:
             return None
         source, report = clause.source, self._report
@@ -105,7 +105,7 @@ class Behaviours:
         )
 
     def _long_running(self, word: Tool, module: Module) -> CheckedLongRunning | None:
-        clause = single(word, word.children, LongRunning, self._report)
+        clause = single_clause(word, word.children, LongRunning, self._report)
         if clause is None:
             return None
         return CheckedLongRunning(
@@ -124,7 +124,7 @@ class Behaviours:
         return None if found == UNKNOWN.name else found
 
     def _needs(self, word: Tool) -> tuple[str, ...]:
-        clause = single(word, word.children, Needs, self._report)
+        clause = single_clause(word, word.children, Needs, self._report)
         names: Iterable[str] = clause.names if clause else ()
         for name in names:
             check_snake(self._report, "a capability", name, clause.source if clause else word.source)
@@ -133,7 +133,7 @@ class Behaviours:
 
 def instructions_of(word: Anything, report: Report) -> str:
     """Return what the model is told with a tool or a toolset."""
-    return _text(single(word, word.children, Instructions, report))
+    return _text(single_clause(word, word.children, Instructions, report))
 
 
 def _text(clause: Instructions | ResultReminder | None) -> str:

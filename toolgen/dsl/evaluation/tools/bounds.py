@@ -24,7 +24,7 @@ from toolgen.shapes.fields import (
     StringType,
 )
 
-from ...clauses import BoundedResult
+from ...tool_clauses import BoundedResult
 from ..report import Report, closest
 from ..types.modules import UNKNOWN
 from ..types.spelling import field_text, type_text

@@ -20,7 +20,7 @@ from toolgen.shapes.fields import (
 )
 
 from ...behaviour import Confirm
-from ..report import Report, shown, suggestion
+from ..report import Report, source_text, suggestion
 from ..types.jsonvalues import NoJsonError, json_value
 from ..types.modules import UNKNOWN
 from ..types.spelling import type_text
@@ -62,7 +62,7 @@ def _faults(name: str, values: Sequence[object], arguments: Arguments) -> Iterat
     for value in values:
         plain = _plain(value)
         if plain is None:
-            yield f"compares {name!r} with {shown(value)}", "write a string, a number, True or False"
+            yield f"compares {name!r} with {source_text(value)}", "write a string, a number, True or False"
         elif field is not None and (fault := _misfit(field, plain)):
             yield fault
 
@@ -95,7 +95,7 @@ def _misfit(field: Field, value: Json) -> tuple[str, str] | None:
     issues = Validator(type_, {}).issues(value)
     if not issues:
         return None
-    fault = f"compares {field.name!r} with {shown(value)}, which it never is: {issues[0].message}"
+    fault = f"compares {field.name!r} with {source_text(value)}, which it never is: {issues[0].message}"
     if isinstance(type_, EnumType):
         return fault, suggestion(str(value), map(str, type_.values), "write one of the values")
     return fault, f"write a value of {type_text(type_, constraints=True)}"

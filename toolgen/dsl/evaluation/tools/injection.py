@@ -10,11 +10,11 @@ from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes.fields import MISSING, Field, StringType
 
-from ...clauses import Inject
+from ...tool_clauses import Inject
 from ..checks.names import Unique
 from ..report import RelatedSource, Report, suggestion
-from ..types.drawn import Fields
 from ..types.modules import UNKNOWN
+from ..types.resolved_fields import ResolvedFields
 from ..types.spelling import type_text
 
 
@@ -31,8 +31,8 @@ class Injection:
 def inject(
     tool: str,
     clauses: Iterable[Inject],
-    written: Fields,
-    inherited: Fields,
+    written: ResolvedFields,
+    inherited: ResolvedFields,
     *,
     known: Iterable[str],
     is_known: bool,

@@ -7,7 +7,7 @@ from toolgen.expr.tree import NativeTool as CheckedNativeTool
 from ...behaviour import NativeTool
 from ...structure import Toolset
 from ..checks.names import Unique, check_snake
-from ..clauses import every
+from ..clause_lookup import clauses_of_kind
 from ..report import Report
 from ..types.jsonvalues import json_value
 
@@ -17,7 +17,7 @@ def native_tools(
 ) -> tuple[CheckedNativeTool, ...]:
     """Return the native tools of a toolset; their kinds are names beside those of its other tools."""
     found = []
-    for native in every(word.children, NativeTool):
+    for native in clauses_of_kind(word.children, NativeTool):
         check_snake(report, "a provider", native.provider, native.source)
         check_snake(report, "a native tool", native.kind, native.source)
         hint = "move one of them into another toolset: ids are service.toolset.kind"

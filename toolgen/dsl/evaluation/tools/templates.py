@@ -1,4 +1,4 @@
-"""Texts for people with names in braces, as `toolgen.runtime.call.hints` fills them."""
+"""Texts for people with names in braces, as `toolgen.runtime.call.hint_templates` fills them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PART: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class TemplateNames:
     """What a template of a tool may name."""
 
     otherwise: str
@@ -44,7 +44,7 @@ def _foreign_names(foreign: Foreign) -> list[str] | None:
     return list(names) or None
 
 
-def template(text: str, clause: str, tool: str, of: Shown, source: Source, report: Report) -> str:
+def template(text: str, clause: str, tool: str, of: TemplateNames, source: Source, report: Report) -> str:
     """Return the text without indentation; names that it cannot have and lone braces are reported."""
     text = inspect.cleandoc(text).strip()
     for fault, hint in _faults(text, of):
@@ -52,7 +52,7 @@ def template(text: str, clause: str, tool: str, of: Shown, source: Source, repor
     return text
 
 
-def _faults(text: str, of: Shown) -> Iterator[tuple[str, str]]:
+def _faults(text: str, of: TemplateNames) -> Iterator[tuple[str, str]]:
     for found in _PART.finditer(text):
         name = found[1]
         if name is None:
@@ -67,7 +67,7 @@ def _faults(text: str, of: Shown) -> Iterator[tuple[str, str]]:
             yield f"names {name!r}, which is {of.otherwise}", _hint(name, of)
 
 
-def _hint(name: str, of: Shown) -> str:
+def _hint(name: str, of: TemplateNames) -> str:
     if name in of.hidden:
         return f"remove it: {name!r} is not shown to people"
     bare = re.split(r"[:!.\[]", name.strip())[0].strip()

@@ -17,30 +17,30 @@ from toolgen.expr.tree import Tool as CheckedTool
 from toolgen.shapes import naming
 from toolgen.shapes.fields import MISSING, Field, Missing, ObjectType, RefType
 
-from ...clauses import Annotations, Artifact, BindTo, BoundedResult, Inject, Meta, Tags
 from ...examples import Example
 from ...structure import Args, Return, Tool
+from ...tool_clauses import Annotations, Artifact, BindTo, BoundedResult, Inject, Meta, Tags
 from ..bindings.methods import Operation
 from ..checks.names import Unique, check_snake, described
-from ..clauses import every, single
+from ..clause_lookup import clauses_of_kind, single_clause
 from ..report import Report
 from ..types.constraints import Subject
-from ..types.drawn import Fields, Projection
 from ..types.jsonvalues import json_value
 from ..types.modules import UNKNOWN, Module
-from ..types.payloads import draw
+from ..types.payloads import resolve_fields
+from ..types.resolved_fields import Projection, ResolvedFields
 from ..types.types import Types
 from ..types.values import ValueChecks
-from .behaviour import Behaviours, Sides
+from .behaviour import Behaviours, ClauseScope
 from .bounds import bounded, example_fault, with_bounds
 from .conditions import Arguments
 from .injection import Injection, check_closed, inject
-from .templates import Shown, names_of
-from .whole import keeps_whole
+from .schema_clauses import check_schema_clauses
+from .templates import TemplateNames, names_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class ToolDraft:
     """A tool whose binding is not resolved yet."""
 
     tool: CheckedTool
@@ -51,12 +51,12 @@ class Draft:
     """The bound method; None without one, or when it was reported."""
     payload_is_known: bool
     result_is_known: bool
-    sides: Sides
+    sides: ClauseScope
     """What texts about it may name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class ToolsetContext:
     """What a tool's toolset gives it."""
 
     service: str
@@ -76,8 +76,8 @@ class Tools:
         self._behaviours = Behaviours(report, types)
 
     def draft(
-        self, word: Tool, around: Surroundings, bind: BindTo | None, operation: Operation | None
-    ) -> Draft:
+        self, word: Tool, around: ToolsetContext, bind: BindTo | None, operation: Operation | None
+    ) -> ToolDraft:
         """Return the tool without its binding."""
         module, report = around.module, self._report
         what = f"tool {word.name!r}"
@@ -97,14 +97,14 @@ class Tools:
         module.adopt(payload, f"the payload of {what}", word.source)
         artifacts = self._artifacts(word, module)
         result, result_is_known = self._result(word, module, artifacts, bind, operation)
-        if not keeps_whole(word, payload, result, operation, report):
+        if not check_schema_clauses(word, payload, result, operation, report):
             bind = None
         window = self._window(
             word,
             injection.remaining if arguments.is_known and not payload.foreign else None,
             result.fields if result_is_known and not result.foreign else None,
         )
-        sides = _sides(
+        sides = _clause_scope(
             payload if injection.is_known else None,
             result if result_is_known else None,
             injected=tuple(field.name for field in injection.fields),
@@ -132,7 +132,7 @@ class Tools:
             ),
             behaviour=self._behaviours.of(word, module, sides),
         )
-        return Draft(
+        return ToolDraft(
             tool=tool,
             module=module,
             source=word.source,
@@ -150,14 +150,14 @@ class Tools:
         class_name: str,
         bind: BindTo | None,
         operation: Operation | None,
-    ) -> tuple[Fields, Injection]:
+    ) -> tuple[ResolvedFields, Injection]:
         """Return the written or inherited arguments, and what of them is injected."""
-        args = single(word, word.children, Args, self._report)
-        clauses = every(word.children, Inject)
+        args = single_clause(word, word.children, Args, self._report)
+        clauses = clauses_of_kind(word.children, Inject)
         names = frozenset(name for clause in clauses for name in clause.names)
         where = f"the arguments of tool {word.name!r}"
-        drawn = draw(args, where, module, class_name, self._types, self._report)
-        inherited = Fields()
+        drawn = resolve_fields(args, where, module, class_name, self._types, self._report)
+        inherited = ResolvedFields()
         if operation and bind:
             written = {field.name for field in drawn.fields}
             projection = Projection(
@@ -165,7 +165,7 @@ class Tools:
                 only=None if args is None else names - written,
                 without=frozenset(written),
             )
-            inherited = draw(
+            inherited = resolve_fields(
                 operation.payload_clause,
                 operation.payload_where,
                 module,
@@ -186,7 +186,7 @@ class Tools:
         )
         if args and drawn.open:
             check_closed(word.name, clauses, args.source, self._report)
-        fields = Fields(
+        fields = ResolvedFields(
             fields=(*drawn.fields, *inherited.fields),
             sources={**inherited.sources, **drawn.sources},
             description=drawn.description if args else inherited.description,
@@ -209,8 +209,8 @@ class Tools:
         class_name = naming.class_name(word.name, "result")
         where = f"the result of tool {word.name!r}"
         module.reserve(class_name, where, word.source)
-        written = single(word, word.children, Return, self._report)
-        window = next(iter(every(word.children, BoundedResult)), None)
+        written = single_clause(word, word.children, Return, self._report)
+        window = next(iter(clauses_of_kind(word.children, BoundedResult)), None)
         rename = bind.rename if bind else {}
         kinds = {artifact.kind for artifact in artifacts}
         if operation and bind:
@@ -221,7 +221,7 @@ class Tools:
         if written is None and operation:
             taken = kinds | set(BOUNDS_FIELDS if window else ())
             projection = Projection(rename=rename, without=frozenset(taken))
-            drawn = draw(
+            drawn = resolve_fields(
                 operation.result_clause,
                 operation.result_where,
                 module,
@@ -232,7 +232,7 @@ class Tools:
             )
         else:
             projection = Projection(without=frozenset(kinds))
-            drawn = draw(written, where, module, class_name, self._types, self._report, projection)
+            drawn = resolve_fields(written, where, module, class_name, self._types, self._report, projection)
         fields = drawn.fields
         if window and not drawn.foreign:
             sources = dict(drawn.sources)
@@ -254,7 +254,7 @@ class Tools:
     def _artifacts(self, word: Tool, module: Module) -> tuple[CheckedArtifact, ...]:
         unique = Unique(self._report, f"tool {word.name!r}")
         found = []
-        for artifact in every(word.children, Artifact):
+        for artifact in clauses_of_kind(word.children, Artifact):
             what = f"artifact {artifact.kind!r}"
             check_snake(self._report, "an artifact", artifact.kind, artifact.source)
             description = described(self._report, what, artifact.description, artifact.source)
@@ -268,11 +268,11 @@ class Tools:
     def _window(
         self, word: Tool, payload: tuple[Field, ...] | None, result: tuple[Field, ...] | None
     ) -> Bounded | None:
-        clause = single(word, word.children, BoundedResult, self._report)
+        clause = single_clause(word, word.children, BoundedResult, self._report)
         return bounded(word.name, clause, payload, result, self._report) if clause else None
 
     def _annotations(self, word: Tool) -> Mapping[Hint, bool] | None:
-        clause = single(word, word.children, Annotations, self._report)
+        clause = single_clause(word, word.children, Annotations, self._report)
         if clause is None:
             return None
         hints: Mapping[Hint, bool] = clause.hints  # type: ignore[assignment]  # its keywords are the hints
@@ -288,7 +288,7 @@ class Tools:
         self, word: Tool, module: Module, payload: RefType, result: RefType, window: Bounded | None
     ) -> tuple[CheckedExample, ...]:
         found = []
-        for example in every(word.children, Example):
+        for example in clauses_of_kind(word.children, Example):
             what = f"tool {word.name!r}"
             args = self._values.example(
                 dict(example.args), payload, module, f"{what} (arguments)", example.source
@@ -308,31 +308,31 @@ class Tools:
         return tuple(found)
 
 
-def _sides(
+def _clause_scope(
     payload: ObjectType | None,
     result: ObjectType | None,
     *,
     injected: tuple[str, ...],
     artifacts: tuple[str, ...],
-) -> Sides:
+) -> ClauseScope:
     """Return what the clauses of a tool may refer to; None stands for what is not known."""
     names = names_of(payload) if payload else None
     given = names_of(result) if result else None
-    return Sides(
+    return ClauseScope(
         arguments=Arguments(names=names, fields=payload.fields if payload else (), injected=injected),
-        shown=Shown(otherwise="none of its arguments", names=names, hidden=injected),
-        result=Shown(otherwise="no field of its result", names=given, hidden=artifacts),
+        shown=TemplateNames(otherwise="none of its arguments", names=names, hidden=injected),
+        result=TemplateNames(otherwise="no field of its result", names=given, hidden=artifacts),
     )
 
 
 def tags_of(word: Anything, report: Report) -> tuple[str, ...]:
     """Return the labels of a tool or a toolset."""
-    clause = single(word, word.children, Tags, report)
+    clause = single_clause(word, word.children, Tags, report)
     return clause.names if clause else ()
 
 
 def meta_of(word: Anything, report: Report) -> Mapping[str, Json]:
     """Return the facts of a tool or a toolset."""
-    clause = single(word, word.children, Meta, report)
+    clause = single_clause(word, word.children, Meta, report)
     facts = json_value(clause.facts) if clause else {}
     return facts if isinstance(facts, dict) else {}

@@ -22,14 +22,14 @@ from toolgen.shapes.values import plain
 
 from ...composites import ArrayOf, MapOf, Nullable
 from ...datatypes import DataType as TypeWord
-from ...datatypes import FloatWord, IntWord, ScalarWord, StringWord
-from ..report import MOST_DIGITS, Report, shown, suggestion
-from .spelling import SCALARS, spelled
+from ...datatypes import FloatClause, IntClause, ScalarClause, StringClause
+from ..report import MOST_DIGITS, Report, source_text, suggestion
+from .spelling import SCALARS, clause_text
 
 _HOLDERS: Final[dict[type[object], Holder]] = {
-    StringWord: "string",
-    IntWord: "integer",
-    FloatWord: "number",
+    StringClause: "string",
+    IntClause: "integer",
+    FloatClause: "number",
     ArrayOf: "array",
     MapOf: "map",
 }
@@ -71,7 +71,7 @@ def constraints_of(
     good: dict[str, Anything] = {}
     for keyword, value in given.items():
         if keyword not in allowed:
-            _mismatch(keyword, f"the type {spelled(word)}", _alternative(word, keyword, allowed), subject)
+            _mismatch(keyword, f"the type {clause_text(word)}", _alternative(word, keyword, allowed), subject)
         elif _TAKES[keyword] == "choice" or _well_formed(keyword, value, _holder(word), subject):
             good[keyword] = value
     if "enum" in good and len(good) > 1:
@@ -138,7 +138,7 @@ def enum_type(
         subject.report.add(
             codes.BAD_ENUM_VALUE,
             subject.source,
-            value=shown(value),
+            value=source_text(value),
             what=subject.what,
             wanted=_short(wanted, value),
             hint=hint,
@@ -147,7 +147,9 @@ def enum_type(
         return None
     twice = [value for value, times in Counter(values).items() if times > 1]
     for value in twice:
-        subject.report.add(codes.DUPLICATE_ENUM_VALUE, subject.source, value=shown(value), what=subject.what)
+        subject.report.add(
+            codes.DUPLICATE_ENUM_VALUE, subject.source, value=source_text(value), what=subject.what
+        )
     return EnumType(values=tuple(values), name=name) if not twice else None
 
 
@@ -156,7 +158,7 @@ def _as_kind(value: object, kind: type[str] | type[int]) -> str | None:
     if kind is str and type(value) in (int, float) and _writable(value):
         return f'"{value}"'
     if kind is int and isinstance(value, str) and value.isascii() and value.removeprefix("-").isdecimal():
-        return shown(value)[1:-1]
+        return source_text(value)[1:-1]
     return None
 
 
@@ -223,13 +225,13 @@ def _form(keyword: str, holder: Holder | None) -> tuple[str, Callable[[Anything]
 def _bad_value(keyword: str, value: object, wanted: str, subject: Subject) -> None:
     proposal = _as_kind(value, int) if _TAKES[keyword] in ("length", "bound", "step") else None
     if keyword == "enum" and isinstance(value, (str, int)):
-        proposal = f"({shown(value)},)"
+        proposal = f"({source_text(value)},)"
     subject.report.add(
         codes.BAD_CONSTRAINT,
         subject.source,
         keyword=keyword,
         what=subject.what,
-        value=shown(value),
+        value=source_text(value),
         wanted=wanted,
         hint=f"write {keyword}={proposal}" if proposal else f"write {wanted}, or remove {keyword}",
     )
@@ -249,7 +251,7 @@ def _allowed(word: object) -> tuple[str, ...]:
 
 def _holder(word: object) -> Holder | None:
     """Return the kind of a type; None of one that holds no constraints."""
-    if isinstance(word, ScalarWord):
+    if isinstance(word, ScalarClause):
         return word.kind
     return next((_HOLDERS[kind] for kind in type(word).__mro__ if kind in _HOLDERS), None)
 
@@ -257,14 +259,14 @@ def _holder(word: object) -> Holder | None:
 def _alternative(word: object, keyword: str, allowed: tuple[str, ...]) -> str:
     inner = word.inner if isinstance(word, Nullable) else word.items if isinstance(word, ArrayOf) else None
     if inner is not None and keyword in _allowed(inner):
-        text = spelled(inner)
-        return f"write {spelled(word).replace(text, f'{text}({keyword}=…)', 1)}"
+        text = clause_text(inner)
+        return f"write {clause_text(word).replace(text, f'{text}({keyword}=…)', 1)}"
     if meant := next((name for name in allowed if _SIDES[name] and _SIDES[name] == _SIDES[keyword]), None):
-        return f"write {meant}=…; {spelled(word)} takes {', '.join(allowed)}"
+        return f"write {meant}=…; {clause_text(word)} takes {', '.join(allowed)}"
     if allowed:
-        return f"remove it; {spelled(word)} takes {', '.join(allowed)}"
+        return f"remove it; {clause_text(word)} takes {', '.join(allowed)}"
     takers = {holder for row in CONSTRAINTS if row.name == keyword for holder in row.holders}
-    holders = [kind.__name__.removesuffix("Word") for kind, holder in _HOLDERS.items() if holder in takers]
+    holders = [kind.__name__.removesuffix("Clause") for kind, holder in _HOLDERS.items() if holder in takers]
     holders += [name for kind, name in SCALARS.items() if kind in takers]
     return f"remove it; {keyword} belongs to {', '.join(holders[:-1])} and {holders[-1]}"
 

@@ -11,7 +11,7 @@ from toolgen.shapes.fields import MISSING
 
 from ...attributes import Attribute, Required
 from ..checks.names import Unique
-from ..report import Report, shown, suggestion
+from ..report import Report, source_text, suggestion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +48,6 @@ def _member(attribute: Attribute, listed: bool, report: Report) -> Member:
             codes.REQUIRED_DEFAULT,
             attribute.source,
             name=attribute.name,
-            default=shown(attribute.default),
+            default=source_text(attribute.default),
         )
     return Member(attribute=attribute, required=required)

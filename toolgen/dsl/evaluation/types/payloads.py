@@ -15,52 +15,52 @@ from ...structure import Args, Attributes, Payload
 from ..checks.arguments import BROKEN
 from ..report import Report
 from .constraints import Subject
-from .drawn import WHOLE, Fields, Projection
 from .foreign import foreign
 from .modules import Module
-from .spelling import spelled
+from .resolved_fields import ALL_FIELDS, Projection, ResolvedFields
+from .spelling import clause_text
 from .types import Types
 
 
-def draw(
+def resolve_fields(
     clause: Attributes | None,
     where: str,
     module: Module,
     class_name: str,
     types: Types,
     report: Report,
-    projection: Projection = WHOLE,
-) -> Fields:
+    projection: Projection = ALL_FIELDS,
+) -> ResolvedFields:
     """Return the fields that a clause lists or takes over from its one `Type`."""
     if clause is None:
-        return Fields()
+        return ResolvedFields()
     written = [child for child in clause.children if isinstance(child, (TypeWord, str))]
     if not written:
         drawn = types.fields(clause.children, module, class_name, where, clause.source, projection)
         return replace(drawn, open=clause.open)
     is_alone = len(clause.children) == 1
     if not is_alone:
-        report.add(codes.MIXED_TYPE_AND_ATTRIBUTES, clause.source, what=where, name=spelled(written[0]))
+        report.add(codes.MIXED_TYPE_AND_ATTRIBUTES, clause.source, what=where, name=clause_text(written[0]))
     subject = Subject(what=where, source=clause.source, report=report)
     found = types.named_type(written[0], subject)
     if isinstance(found, Type):
-        taken = _taken_over(found, types, projection)
+        taken = _fields_of_type(found, types, projection)
         return replace(taken, open=taken.open or clause.open, is_known=is_alone)
     if isinstance(found, JSONSchema):
         is_payload = isinstance(clause, Args | Payload)
         if clause.open:
             _refuse_openness(clause, report)
         schema = foreign(found, class_name, where, report, arguments=is_payload)
-        return Fields(foreign=schema, is_known=is_alone and schema is not None)
+        return ResolvedFields(foreign=schema, is_known=is_alone and schema is not None)
     if found is not None and found is not BROKEN:
         _refuse(clause, found, where, report)
-    return Fields(is_known=False)
+    return ResolvedFields(is_known=False)
 
 
-def _taken_over(word: Type, types: Types, projection: Projection) -> Fields:
+def _fields_of_type(word: Type, types: Types, projection: Projection) -> ResolvedFields:
     object_ = types.shared_object(word)
     if object_ is None:
-        return Fields()
+        return ResolvedFields()
     kept = [
         (field, projection.name(field.name))
         for field in object_.fields
@@ -69,7 +69,7 @@ def _taken_over(word: Type, types: Types, projection: Projection) -> Fields:
     sources = {name: types.shared.source_of(object_.name, field) or word.source for field, name in kept}
     fields = tuple(_renamed(field, name) for field, name in kept)
     examples = object_.examples if fields == object_.fields else ()
-    return Fields(
+    return ResolvedFields(
         fields=fields,
         sources=sources,
         description=object_.description,
@@ -98,7 +98,7 @@ def _refuse_openness(clause: Attributes, report: Report) -> None:
 
 def _refuse(clause: Attributes, type_: object, where: str, report: Report) -> None:
     name = "items" if isinstance(type_, ArrayOf) else "value"
-    text = spelled(type_)
+    text = clause_text(type_)
     word = type(clause).__name__
     report.add(
         codes.NOT_AN_OBJECT,

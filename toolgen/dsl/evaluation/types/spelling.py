@@ -21,10 +21,10 @@ from toolgen.shapes.fields import (
     may_be_absent,
 )
 
+from ...clause import Clause
 from ...composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
-from ...datatypes import ScalarWord
-from ...word import Word
-from ..report import kind_of, listed, shown
+from ...datatypes import ScalarClause
+from ..report import kind_of, listed, source_text
 
 SCALARS: Final[dict[ScalarKind, str]] = {
     "boolean": "Boolean",
@@ -40,7 +40,7 @@ SCALARS: Final[dict[ScalarKind, str]] = {
 PRIMITIVES: Final = ("String", "Int", "Float", *SCALARS.values())
 
 
-def spelled(word: object, depth: int = 3) -> str:
+def clause_text(word: object, depth: int = 3) -> str:
     """Return a word as it is written, without what stands inside the objects in it."""
     if depth == 0:
         return "…"
@@ -49,18 +49,18 @@ def spelled(word: object, depth: int = 3) -> str:
             return word
         case Type(name=str(name)) | Enum(name=str(name)) | OneOf(name=str(name)):
             return name
-        case ScalarWord():
+        case ScalarClause():
             return SCALARS.get(word.kind, "a type")
         case ArrayOf():
-            return f"ArrayOf({spelled(word.items, depth - 1)})"
+            return f"ArrayOf({clause_text(word.items, depth - 1)})"
         case MapOf():
-            return f"MapOf({spelled(word.keys, depth - 1)}, {spelled(word.values, depth - 1)})"
+            return f"MapOf({clause_text(word.keys, depth - 1)}, {clause_text(word.values, depth - 1)})"
         case Nullable():
-            return f"Nullable({spelled(word.inner, depth - 1)})"
+            return f"Nullable({clause_text(word.inner, depth - 1)})"
         case OneOf() | Object():
             return f"{type(word).__name__}(…)"
-        case Word():
-            return type(word).__name__.removesuffix("Word")
+        case Clause():
+            return type(word).__name__.removesuffix("Clause")
         case _:
             return kind_of(word)
 
@@ -96,7 +96,7 @@ def type_text(type_: DataType, *, constraints: bool = False) -> str:
         case _:
             assert_never(type_)
     if constraints:
-        held += [f"{row.name}={shown(value)}" for row, value in given(type_)]
+        held += [f"{row.name}={source_text(value)}" for row, value in given(type_)]
     return f"{word}({', '.join(held)})" if held else word
 
 

@@ -25,21 +25,21 @@ from toolgen.shapes.fields import (
 
 from ...composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
 from ...datatypes import DataType as TypeWord
-from ...datatypes import FloatWord, IntWord, ScalarWord, StringWord
+from ...datatypes import FloatClause, IntClause, ScalarClause, StringClause
 from ...foreign import JSONSchema
 from ..checks.arguments import BROKEN
 from ..checks.names import Unique, check_identifier, check_key, described
 from ..report import RelatedSource, Report, closest, suggestion
 from .constraints import Subject, constraints_of, enum_type, lengths, number_type, scalar_type, string_type
-from .drawn import WHOLE, Fields, Projection
 from .foreign import foreign
 from .members import Member, members
 from .modules import UNKNOWN, Module
-from .spelling import PRIMITIVES, spelled
+from .resolved_fields import ALL_FIELDS, Projection, ResolvedFields
+from .spelling import PRIMITIVES, clause_text
 from .values import ValueChecks
 
-WordType: TypeAlias = TypeWord[Anything, Anything, Anything, Anything, Anything, Anything]
-AnyType: TypeAlias = WordType | str
+TypeClause: TypeAlias = TypeWord[Anything, Anything, Anything, Anything, Anything, Anything]
+AnyType: TypeAlias = TypeClause | str
 Named: TypeAlias = Type | Enum[Anything] | OneOf
 """What all share under its name. A union may have none; then it is no such type."""
 
@@ -154,7 +154,7 @@ class Types:
                 field.name: self.shared.source_of(source.name, field) or branch.subject.source
                 for field in source.fields
             }
-            fields = Fields(fields=source.fields, sources=sources, open=source.open)
+            fields = ResolvedFields(fields=source.fields, sources=sources, open=source.open)
             self._define_branch(branch, source.description, fields)
         self._branches.clear()
 
@@ -176,8 +176,8 @@ class Types:
         class_name: str,
         where: str,
         source: Source,
-        projection: Projection = WHOLE,
-    ) -> Fields:
+        projection: Projection = ALL_FIELDS,
+    ) -> ResolvedFields:
         """Return the fields of an object that is made of attributes."""
         fields: list[Field] = []
         sources: dict[str, Source] = {}
@@ -186,7 +186,7 @@ class Types:
             if projection.keeps(name):
                 fields.append(self._field(member, name, module, class_name))
                 sources[name] = member.attribute.source
-        return Fields(fields=tuple(fields), sources=sources)
+        return ResolvedFields(fields=tuple(fields), sources=sources)
 
     def _field(self, member: Member, name: str, module: Module, class_name: str) -> Field:
         attribute = member.attribute
@@ -224,7 +224,7 @@ class Types:
             type_ = self.type_(found, place, {})
             return type_.name if isinstance(type_, RefType) else UNKNOWN.name
         if found is not None and found is not BROKEN:
-            text = spelled(found)
+            text = clause_text(found)
             name = "items" if isinstance(found, ArrayOf) else "value"
             hint = f'write Object(Attribute("{name}", {text}, "…", required=True))'
             self._report.add(codes.NOT_AN_OBJECT, subject.source, what=subject.what, type=text, hint=hint)
@@ -234,17 +234,17 @@ class Types:
         """Return the object of a named type; None when another type or enum took its name."""
         return self.shared.classes.get(naming.class_name(word.name))
 
-    def named_type(self, word: AnyType, subject: Subject) -> WordType | None:
+    def named_type(self, word: AnyType, subject: Subject) -> TypeClause | None:
         """Return the type behind a word or a name; an unknown name is reported."""
         if not isinstance(word, str):
             return word
-        found: WordType | None = self._by_name.get(word)
+        found: TypeClause | None = self._by_name.get(word)
         if found is None:
-            hint = self._meant(word)
+            hint = self._unknown_type_hint(word)
             self._report.add(codes.UNKNOWN_TYPE, subject.source, what=subject.what, name=word, hint=hint)
         return found
 
-    def _meant(self, name: str) -> str:
+    def _unknown_type_hint(self, name: str) -> str:
         """Return the hint for the name of an unknown type: it may be a primitive in quotes."""
         primitive = closest(name, PRIMITIVES)
         if primitive is not None and closest(name, self._by_name) is None:
@@ -263,11 +263,11 @@ class Types:
             case str():
                 found = self.named_type(word, subject)
                 return UNKNOWN if found is None else self.type_(found, place, {})
-            case StringWord():
+            case StringClause():
                 return string_type(given, subject) or UNKNOWN
-            case IntWord() | FloatWord():
-                return number_type(given, isinstance(word, IntWord), subject) or UNKNOWN
-            case ScalarWord():
+            case IntClause() | FloatClause():
+                return number_type(given, isinstance(word, IntClause), subject) or UNKNOWN
+            case ScalarClause():
                 return scalar_type(word.kind, given, subject) or UNKNOWN
             case Enum():
                 return self._enums.get(word.name) or UNKNOWN
@@ -322,7 +322,7 @@ class Types:
         values = self.type_(word.values, place, {})
         if not isinstance(keys, StringType):
             if keys is not UNKNOWN:
-                what, type_ = place.subject.what, spelled(word.keys)
+                what, type_ = place.subject.what, clause_text(word.keys)
                 type_ = "of an enum" if isinstance(keys, EnumType) and keys.name is None else type_
                 self._report.add(codes.MAP_KEY, place.subject.source, what=what, type=type_)
             return UNKNOWN
@@ -359,8 +359,8 @@ class Types:
                 codes.BAD_UNION,
                 subject.source,
                 what=subject.what,
-                fault=f"has the branch {name!r} of {spelled(found)}, which is not an object",
-                hint=f'write {name}=Object(Attribute("value", {spelled(found)}, "…", required=True))',
+                fault=f"has the branch {name!r} of {clause_text(found)}, which is not an object",
+                hint=f'write {name}=Object(Attribute("value", {clause_text(found)}, "…", required=True))',
             )
             return None
         place.module.reserve(class_name, f"branch {name!r} of {subject.what}", subject.source)
@@ -393,7 +393,7 @@ class Types:
         )
         self._define_branch(branch, place.description, replace(drawn, open=word.open))
 
-    def _define_branch(self, branch: _Branch, description: str, drawn: Fields) -> None:
+    def _define_branch(self, branch: _Branch, description: str, drawn: ResolvedFields) -> None:
         tag = Field(
             name=branch.tag,
             type=EnumType(values=(branch.value,)),

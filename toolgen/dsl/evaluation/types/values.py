@@ -33,8 +33,8 @@ from toolgen.shapes.issues import FieldIssue
 from ...attributes import Attribute
 from ...composites import Type
 from ...examples import Example
-from ..clauses import every
-from ..report import RelatedSource, Report, closest, listed, shown
+from ..clause_lookup import clauses_of_kind
+from ..report import RelatedSource, Report, closest, listed, source_text
 from .jsonvalues import NoJsonError, check_aware, json_value
 from .modules import UNKNOWN, Module
 
@@ -87,7 +87,7 @@ class ValueChecks:
                 codes.DEFAULT_MISMATCH,
                 attribute.source,
                 related=related,
-                default=shown(attribute.default),
+                default=source_text(attribute.default),
                 name=attribute.name,
                 issues=issues,
                 hint="remove default=None: without required the attribute may be absent"
@@ -143,7 +143,7 @@ class ValueChecks:
         self._report.add(
             codes.DEFAULT_NOT_IN_ENUM,
             attribute.source,
-            default=shown(value),
+            default=source_text(value),
             name=attribute.name,
             values=listed(type_.values),
             hint=f"did you mean {meant!r}?" if meant else "write one of the values, or add it to the enum",
@@ -171,7 +171,7 @@ class ValueChecks:
         """Return the examples that stand in a named type, and check them later."""
         what = f"type {word.name!r}"
         found = []
-        for child in every(word.children, Example):
+        for child in clauses_of_kind(word.children, Example):
             value = self.example(dict(child.args), RefType(name=class_name), module, what, child.source)
             if not isinstance(value, Missing):
                 found.append(value)

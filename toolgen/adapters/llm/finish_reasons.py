@@ -1,0 +1,175 @@
+"""How an answer of a model ended: as it should, stopped by a limit, or not at all."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final, Literal, Self
+
+from pydantic_ai.messages import ModelResponse
+from pydantic_ai.models import Model, StreamedResponse
+from pydantic_ai.models.fallback import FallbackModel
+from pydantic_ai.models.wrapper import WrapperModel
+
+FinishReason = Literal["complete", "length", "filtered", "malformed", "broken"]
+"""`length`: at the limit of its tokens. `filtered`: by a content filter, or the model refused. `malformed`:
+for another reason. `broken`: the provider never said that the answer ended."""
+
+_REASON: Final = "finish_reason"
+"""Where pydantic-ai keeps the provider's own word, and nothing that it made up itself."""
+_UNFINISHED: Final = frozenset({"in_progress", "incomplete"})
+"""Statuses of an item of OpenAI's Responses that is closed all the same."""
+_STOPPED: Final = frozenset({"length", "content_filter"})
+"""Words of chat completions; another one may follow them."""
+_GEMINI_ENDS: Final = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED"})
+"""Gemini's words for an answer that nothing stopped."""
+
+
+class StreamMonitor:
+    """What the events below pydantic-ai say of an answer: which calls were closed, and whether it ended.
+
+    pydantic-ai hides it: a stream that just ends is a complete answer to it, with whatever a call has of its
+    arguments. Only Anthropic and OpenAI's Responses have events for it; the others are watched for what
+    pydantic-ai drops: a reason that a later one covers, and pieces of Gemini's calls.
+    """
+
+    def __init__(self) -> None:
+        self._open: set[object] = set()
+        self._has_last: bool | None = None
+        self.was_stopped = False
+        """A limit or a filter stopped a part of it, whatever reason was given afterwards."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a part was not closed, or the last event did not come."""
+        return self._has_last is False or bool(self._open)
+
+    def add_event(self, event: Any) -> None:
+        """Take one event of the provider's SDK."""
+        match getattr(event, "type", None):
+            case "message_start" | "response.created":
+                self._has_last = False
+            case "content_block_start":
+                self._open.add(event.index)
+            case "content_block_stop":
+                self._open.discard(event.index)
+            case "response.output_item.added":
+                self._open.add(event.output_index)
+            case "response.output_item.done":
+                self._open.discard(event.output_index)
+                self.was_stopped |= getattr(event.item, "status", None) in _UNFINISHED
+            case "message_stop" | "response.completed" | "response.incomplete" | "response.failed":
+                self._has_last = True
+            case None:
+                self._add_chunk(event)
+            case _:
+                pass
+
+    def _add_chunk(self, chunk: Any) -> None:
+        """Take a chunk of a chat completion or of Gemini, of which only the first choice is read."""
+        for choice in (getattr(chunk, "choices", None) or ())[:1]:
+            self.was_stopped |= getattr(choice, "finish_reason", None) in _STOPPED
+        for candidate in (getattr(chunk, "candidates", None) or ())[:1]:
+            reason = getattr(candidate, "finish_reason", None)
+            self.was_stopped |= reason is not None and reason.name not in _GEMINI_ENDS
+            for part in getattr(candidate.content, "parts", None) or ():
+                call = part.function_call
+                if call is not None and (call.will_continue or call.partial_args):
+                    self._open.add("a call in pieces")
+
+
+class _MonitoredStream:
+    """A stream of events of an SDK, as pydantic-ai reads it; each is shown before it is read."""
+
+    def __init__(self, events: Any, closings: StreamMonitor) -> None:
+        self._events = events
+        self.closings = closings
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> object:
+        event: object = await anext(self._events)
+        self.closings.add_event(event)
+        return event
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._events, name)
+
+
+def monitor_stream(stream: StreamedResponse) -> StreamMonitor:
+    """Return what the events of a stream, which nobody has read yet, will say of its end.
+
+    Where pydantic-ai keeps the events is its own matter. A class that keeps them elsewhere is not watched:
+    the reason that it gives decides alone, and the tests of calls that are never closed fail.
+    """
+    closings = StreamMonitor()
+    events = getattr(stream, "_response", None)
+    if isinstance(events, _MonitoredStream):
+        return events.closings
+    if isinstance(events, AsyncIterator):
+        stream._response = _MonitoredStream(events, closings)  # type: ignore[attr-defined]  # of its subclasses
+    return closings
+
+
+class _MonitoredModel(WrapperModel):
+    """A model whose streams are watched from their first event on."""
+
+    @asynccontextmanager
+    async def request_stream(self, *args: Any, **more: Any) -> AsyncGenerator[StreamedResponse]:
+        async with self.wrapped.request_stream(*args, **more) as stream:
+            monitor_stream(stream)
+            yield stream
+
+
+def monitored_model(model: Model) -> Model:
+    """Return a model that `watched` sees all of; a router reads the first event before it hands a stream on.
+
+    The author's own stays as it is.
+    """
+    if isinstance(model, WrapperModel):
+        inner = monitored_model(model.wrapped)
+        if inner is model.wrapped:
+            return model
+        wrapper = copy.copy(model)
+        wrapper.wrapped = inner
+        return wrapper
+    if isinstance(model, FallbackModel):
+        router = copy.copy(model)
+        router.models = [_MonitoredModel(monitored_model(one)) for one in model.models]
+        return router
+    return model
+
+
+def finish_reason_of(
+    answer: ModelResponse,
+    closings: StreamMonitor | None = None,
+    *,
+    needs_reason: bool = True,
+    needs_word: bool = False,
+) -> FinishReason:
+    """Return how an answer ended that is not to go on; the worst of its reasons counts.
+
+    With `needs_reason` a provider has to give one; models without a provider, for tests, have none. With
+    `needs_word` it has to be in its own words: pydantic-ai makes reasons up for chat completions without one.
+    """
+    if answer.state != "complete" or (closings is not None and closings.is_open):
+        return "broken"
+    word = (answer.provider_details or {}).get(_REASON)
+    is_free = not needs_reason or not answer.provider_url
+    match answer.finish_reason:
+        case "length":
+            return "length"
+        case "content_filter":
+            return "filtered"
+        case "error":
+            return "malformed"
+        case "stop" | "tool_call" if closings is not None and closings.was_stopped:
+            return "malformed"
+        case "stop" | "tool_call":
+            return "complete" if word or is_free or not needs_word else "broken"
+        case None if word:  # which pydantic-ai knows no meaning of
+            return "malformed"
+        case None:
+            return "complete" if is_free else "broken"

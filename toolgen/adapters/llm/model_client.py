@@ -1,0 +1,199 @@
+"""One answer of a model: the request, what streams in, and how the answer ended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelResponse,
+    PartStartEvent,
+    repair_messages,
+)
+from pydantic_ai.models import Model, ModelRequestParameters, infer_model
+from pydantic_ai.models.fallback import FallbackModel
+from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.settings import ModelSettings
+
+from toolgen.agents import PlanReports
+from toolgen.contract.errors import ToolgenError
+
+from .failures import interrupted_error, planner_error
+from .finish_reasons import FinishReason, StreamMonitor, finish_reason_of, monitor_stream, monitored_model
+from .streaming import StreamReporter
+from .verbatim import with_verbatim_tools
+
+_MOST_SEGMENTS: Final = 10
+"""Pieces in which a provider may give one answer (Anthropic's `pause_turn`)."""
+_MOST_UNSTREAMED: Final = 21_333
+"""Tokens of an answer that Anthropic's SDK takes without a stream: those of ten minutes."""
+
+
+def find_model(model: Model | str) -> Model:
+    """Return a model by its name.
+
+    Raises:
+        ToolgenError: there is none, it lacks a key, or the SDK of its provider is not installed.
+    """
+    try:
+        return monitored_model(with_verbatim_tools(infer_model(model)))
+    except ImportError as error:
+        hint = f"pip install 'pydantic-ai-slim[{str(model).partition(':')[0]}]'"
+        raise ToolgenError(f"the provider of {model} has an SDK, and it is missing", hint=hint) from error
+    except (UserError, ValueError) as error:
+        raise ToolgenError(f"{model} is no model to ask: {error}") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelReply:
+    """A whole answer, and how it ended."""
+
+    response: ModelResponse
+    finish_reason: FinishReason
+
+
+class ModelClient:
+    """Asks one model."""
+
+    def __init__(
+        self, model: Model, settings: ModelSettings | None, *, stream: bool, require_finish_reason: bool
+    ) -> None:
+        self.model = model
+        self._settings: ModelSettings = {**_no_retry_setting(model), **(settings or {})}
+        self._streams = stream and _can_stream(model)
+        self._needs_reason = require_finish_reason
+        self._needs_raw_finish_reason = any(
+            _is_class_named(one, "OpenAIChatModel") for one in _inner_models(model)
+        )
+
+    async def request(
+        self,
+        messages: Sequence[ModelMessage],
+        parameters: ModelRequestParameters,
+        settings: ModelSettings,
+        reports: PlanReports,
+        telling: StreamReporter | None = None,
+    ) -> ModelReply:
+        """Return the whole answer, in however many pieces the provider gives it.
+
+        Raises:
+            PlannerError: the provider will not answer.
+            ProviderError: it does not answer now, or the answer broke off.
+        """
+        settings = {**self._settings, **settings}
+        answer: ModelResponse | None = None
+        for _ in range(_MOST_SEGMENTS):
+            asked = [*messages, answer] if answer else list(messages)
+            piece, closings = await self._request_once(asked, parameters, settings, telling)
+            used = piece.usage
+            reports.usage(piece.model_name or self.model.model_name, used.input_tokens, used.output_tokens)
+            if not _is_incomplete(piece, closings):
+                how = finish_reason_of(
+                    piece, closings, needs_reason=self._needs_reason, needs_word=self._needs_raw_finish_reason
+                )
+                if how == "broken":
+                    raise interrupted_error(self.model.model_name, "the provider never said that it ended")
+                return ModelReply(response=_merge_responses(answer, piece), finish_reason=how)
+            answer = _merge_responses(answer, piece)
+            await asyncio.sleep(self.model.continuation_delay(answer) or 0)
+            if telling:
+                telling.offset = len(answer.parts)
+        raise interrupted_error(self.model.model_name, "the provider did not finish it")
+
+    async def _request_once(
+        self,
+        messages: list[ModelMessage],
+        parameters: ModelRequestParameters,
+        settings: ModelSettings,
+        telling: StreamReporter | None,
+    ) -> tuple[ModelResponse, StreamMonitor]:
+        messages = self.model.prepare_messages(_repair_messages(messages), parameters)
+        closings, has_begun = StreamMonitor(), False
+        try:
+            if not (self._streams and telling) and not _is_streamed_anyway(self.model, settings):
+                answer = await self.model.request(messages, settings, parameters)
+            else:
+                async with self.model.request_stream(messages, settings, parameters) as stream:
+                    closings = monitor_stream(stream)
+                    async for event in stream:
+                        has_begun = True
+                        if telling and self._streams:
+                            telling.report_event(event)
+                    answer = stream.get()
+            if telling and not self._streams:
+                for index, part in enumerate(answer.parts):
+                    telling.report_event(PartStartEvent(index=index, part=part))
+            return answer, closings
+        except Exception as error:
+            meant = planner_error(error, self.model.model_name, has_begun=has_begun)
+            if meant is error:
+                raise
+            raise meant from None  # the provider's own error may hold what no log should show
+
+
+def _is_incomplete(piece: ModelResponse, closings: StreamMonitor) -> bool:
+    """Return whether the provider has more to give; a background job may do so after a stream that broke."""
+    is_background = bool((piece.provider_details or {}).get("background"))
+    return piece.state == "suspended" and (is_background or not closings.is_open)
+
+
+def _repair_messages(messages: list[ModelMessage]) -> list[ModelMessage]:
+    """Return the messages as every provider takes them: each call answered, each result called for."""
+    return repair_messages(messages, repair_last_response=False)
+
+
+def _merge_responses(before: ModelResponse | None, piece: ModelResponse) -> ModelResponse:
+    """Return an answer with its next piece; a poll for the same answer brings all of it again."""
+    if before is None or (
+        before.provider_response_id and before.provider_response_id == piece.provider_response_id
+    ):
+        return piece
+    return replace(piece, parts=[*before.parts, *piece.parts])
+
+
+def _inner_models(model: Model) -> Iterator[Model]:
+    """Yield the models that a model stands for: those within wrappers and routers."""
+    while isinstance(model, WrapperModel):
+        model = model.wrapped
+    if isinstance(model, FallbackModel):
+        for one in model.models:
+            yield from _inner_models(one)
+    else:
+        yield model
+
+
+def _is_class_named(model: Model, name: str) -> bool:
+    """Return whether a model is of a class, by name: it can be imported only where its SDK is installed."""
+    return any(base.__name__ == name for base in type(model).__mro__)
+
+
+def _no_retry_setting(model: Model) -> ModelSettings:
+    """Return the setting for one attempt by the SDK, for an engine counts them; none where it is set."""
+    while isinstance(model, WrapperModel):
+        model = model.wrapped
+    is_set = "max_retries" in (model.settings or {})
+    if is_set or isinstance(model, FallbackModel) or "max_retries" in model.unsupported_settings:
+        return {}
+    return {"max_retries": 0}
+
+
+def _can_stream(model: Model) -> bool:
+    while isinstance(model, WrapperModel):
+        model = model.wrapped
+    if type(model).request_stream is Model.request_stream:
+        return False
+    return getattr(model, "stream_function", ...) is not None  # a `FunctionModel` may have no such function
+
+
+def _is_streamed_anyway(model: Model, settings: ModelSettings) -> bool:
+    """Return whether pydantic-ai streams a whole answer out of sight, where nobody would see how it ends."""
+
+    def may_be_long(one: Model) -> bool:
+        most = settings.get("max_tokens", (one.settings or {}).get("max_tokens"))
+        return most is None or most > _MOST_UNSTREAMED
+
+    return any(_is_class_named(one, "AnthropicModel") and may_be_long(one) for one in _inner_models(model))

@@ -1,0 +1,116 @@
+"""Tools that the provider runs itself, as pydantic-ai names and describes them, or as they stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.native_tools import NATIVE_TOOL_TYPES, AbstractNativeTool
+from pydantic_ai.tools import ToolDefinition
+
+from toolgen.agents import PlannerError
+from toolgen.runtime import NativeTool, RegistrationError, ToolSpec
+
+from .failures import redact
+from .verbatim import VerbatimTool, verbatim_model_of
+
+_KINDS: Final[Mapping[str, str]] = {
+    "code_interpreter": "code_execution",
+    "google_search": "web_search",
+    "mcp": "mcp_server",
+    "url_context": "web_fetch",
+    "web_search_preview": "web_search",
+}
+"""By a provider's name of a tool, pydantic-ai's."""
+_VERSION: Final = re.compile(r"_\d{8}$")
+"""What Anthropic's names of its tools end with."""
+
+
+class _UnknownToolError(Exception):
+    """Pydantic-ai has no class for a tool, or none that takes its configuration."""
+
+
+def natives(tools: Iterable[NativeTool], model: Model) -> list[AbstractNativeTool]:
+    """Return those of the model's provider; the tools of other providers are left out.
+
+    A tool that pydantic-ai has no class for is passed on verbatim, where the wire has a place for that.
+
+    Raises:
+        PlannerError: a tool of this provider can be passed on in neither way.
+    """
+    names = {name for system in (model.system, _canonical(model)) for name in (system, system.split("-")[0])}
+    return [_native_tool(tool, model) for tool in tools if tool.provider in names]
+
+
+def check(native: Sequence[NativeTool], tools: Sequence[ToolSpec[Any, Any]], model: Model) -> None:
+    """Refuse tools of the model's provider that a request with these other tools cannot have.
+
+    Raises:
+        RegistrationError: as said.
+    """
+    declared = [ToolDefinition(name=spec.name, description=spec.description) for spec in tools[:1]]
+    try:
+        found = natives(native, model)
+        if not found:
+            return
+        if declared and model.profile.get("google_supports_tool_combination") is False:
+            raise PlannerError("it takes no tools of its provider beside other tools")
+        model.prepare_request(None, ModelRequestParameters(function_tools=declared, native_tools=found))
+    except (PlannerError, UserError) as error:
+        ids = ", ".join(one.id for one in native)
+        raise RegistrationError(
+            f"{model.model_name} cannot have {ids}: {redact(str(error))}",
+            hint="remove the NativeTool from what the agent uses, or give the agent another model",
+        ) from error
+
+
+def _canonical(model: Model) -> str:
+    try:
+        return model.canonical_system
+    except NotImplementedError:  # a router has no system of its own
+        return model.system
+
+
+def _native_tool(tool: NativeTool, model: Model) -> AbstractNativeTool:
+    inner = verbatim_model_of(model)
+    try:
+        known = _known_tool(tool)
+    except _UnknownToolError as error:
+        if inner is None:
+            raise PlannerError(f"{tool.id}: {error}") from None
+    else:
+        takes = tuple(model.profile.get("supported_native_tools", ()))
+        if inner is None or isinstance(known, takes):
+            return known
+    try:
+        return VerbatimTool(document=inner.document(tool.kind, tool.config))
+    except ValueError as error:
+        raise PlannerError(f"{tool.id}: {error}") from None
+
+
+def _known_tool(tool: NativeTool) -> AbstractNativeTool:
+    """Return the tool as pydantic-ai describes it.
+
+    Raises:
+        _UnknownToolError: it does not.
+    """
+    plain = _VERSION.sub("", tool.kind)
+    kind = _KINDS.get(plain, plain)
+    made = NATIVE_TOOL_TYPES.get(kind)
+    if made is None:
+        raise _UnknownToolError(f"pydantic-ai knows no tool {tool.kind!r} of {tool.provider}")
+    known = {field.name for field in fields(made)} - {"kind"}
+    if unknown := sorted(set(tool.config) - known):
+        raise _UnknownToolError(f"pydantic-ai has no {unknown[0]!r} for {tool.kind}")
+    try:
+        found: AbstractNativeTool = TypeAdapter(made).validate_python({**tool.config, "kind": kind})
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise _UnknownToolError(f"{place}: {first['msg']}") from None
+    return found

@@ -1,0 +1,157 @@
+"""What a model may do next: its tools, the agents that may take over, and the shape of its final result."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pydantic_ai.messages import InstructionPart
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.settings import ModelSettings, ToolOrOutput
+from pydantic_ai.tools import ToolDefinition
+
+from toolgen.agents import PlanInput
+from toolgen.contract.json_value import Json
+from toolgen.shapes.constraints import CONSTRAINTS
+
+from .native_tools import natives
+
+_MOST_CHARACTERS: Final = 64
+"""Of a tool's name (OpenAI, Anthropic)."""
+_ANNOTATIONS: Final = frozenset(row.keyword for row in CONSTRAINTS if row.is_annotation)
+_NAMED: Final = frozenset(("properties", "patternProperties", "$defs", "definitions"))
+"""Keywords whose keys are names and not keywords."""
+_VALUES: Final = frozenset(("default", "examples", "enum", "const"))
+"""Keywords that hold no schemas."""
+_MESSAGE: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "message": {
+            "type": "string",
+            "description": "What the agent is told; without it, the person's own words.",
+        }
+    },
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestOptions:
+    """What one request offers."""
+
+    parameters: ModelRequestParameters
+    settings: ModelSettings
+    transfers: Mapping[str, str] = field(default_factory=dict)
+    """By the name of a tool, the agent that takes over when it is called."""
+    final: str = ""
+    """Name of the tool that takes the final result; "" where the run ends with text."""
+    key: str = ""
+    """The argument of it that is the result; "" where all of its arguments are."""
+
+    @property
+    def own(self) -> frozenset[str]:
+        """Names of tools that the run does not have."""
+        return frozenset({*self.transfers, *([self.final] if self.final else [])})
+
+
+def request_options(given: PlanInput, instructions: str, model: Model) -> RequestOptions:
+    """Return what a planning offers; the same input gives the same text, in the same order.
+
+    Raises:
+        PlannerError: a tool of the model's provider cannot be expressed.
+    """
+    tools = (
+        []
+        if given.closing
+        else [_tool_definition(spec.name, spec.description, spec.payload.schema) for spec in given.tools]
+    )
+    taken = {spec.name for spec in given.tools}
+    transfers: dict[str, str] = {}
+    if not given.closing:
+        for agent, description in given.transfers.items():
+            name = _unique_name(f"transfer_to_{agent}", taken)
+            transfers[name] = agent
+            tools.append(
+                _tool_definition(name, f"Hand the conversation over to {agent}. {description}", _MESSAGE)
+            )
+    final, key, output = "", "", []
+    if given.result_schema is not None:
+        final = _unique_name("final_result", taken)
+        key, schema = _object_schema(given.result_schema)
+        output = [
+            ToolDefinition(
+                name=final,
+                description="Give the final result. Call it alone, when the work is done.",
+                parameters_json_schema=_projected(schema),
+                kind="output",
+            )
+        ]
+    parameters = ModelRequestParameters(
+        function_tools=tools,
+        native_tools=[] if given.closing else natives(given.native, model),
+        output_mode="tool" if output else "text",
+        output_tools=output,
+        allow_text_output=not output,
+        instruction_parts=_instructions(instructions, given),
+    )
+    settings: ModelSettings = {}
+    if given.restrict_to_tool in taken and len(tools) > 1:
+        settings["tool_choice"] = ToolOrOutput(function_tools=[given.restrict_to_tool])
+    return RequestOptions(parameters=parameters, settings=settings, transfers=transfers, final=final, key=key)
+
+
+def _tool_definition(name: str, description: str, schema: dict[str, Any]) -> ToolDefinition:
+    parameters = _projected(schema)
+    return ToolDefinition(name=name, description=description.strip(), parameters_json_schema=parameters)
+
+
+def _projected(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema without keywords of toolgen's own, which strict modes refuse; descriptions say it."""
+    kept: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in _NAMED and isinstance(value, dict):
+            kept[key] = {name: _part(part) for name, part in value.items()}
+        elif key not in _ANNOTATIONS:
+            kept[key] = value if key in _VALUES else _part(value)
+    return kept
+
+
+def _part(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_part(item) for item in value]
+    return _projected(value) if isinstance(value, dict) else value
+
+
+def _instructions(instructions: str, given: PlanInput) -> list[InstructionPart]:
+    """Return the agent's own first: they stay, while the toolsets' change with the tools."""
+    parts = [InstructionPart(content=instructions), InstructionPart(content=given.instructions, dynamic=True)]
+    return [part for part in parts if part.content]
+
+
+def _unique_name(name: str, taken: set[str]) -> str:
+    """Return a name that every provider takes, and add it to those that are taken."""
+    safe = re.sub(r"[^a-zA-Z0-9_-]", "_", name)
+    if len(safe) > _MOST_CHARACTERS or safe in taken:
+        mark = hashlib.sha256(name.encode()).hexdigest()[:6]
+        safe = f"{safe[: _MOST_CHARACTERS - 7]}_{mark}"
+    taken.add(safe)
+    return safe
+
+
+def _object_schema(schema: Mapping[str, Json]) -> tuple[str, dict[str, Any]]:
+    """Return a schema of an object, which arguments are; anything else becomes its one property."""
+    if schema.get("type") == "object":
+        return "", dict(schema)
+    inner = {key: value for key, value in schema.items() if key not in ("$defs", "$schema")}
+    wrapped: dict[str, Any] = {
+        "type": "object",
+        "properties": {"result": inner},
+        "required": ["result"],
+        "additionalProperties": False,
+    }
+    if "$defs" in schema:
+        wrapped["$defs"] = schema["$defs"]
+    return "result", wrapped

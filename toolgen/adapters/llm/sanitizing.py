@@ -1,0 +1,87 @@
+"""A model's answer as every provider takes it back, whoever gave it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from pydantic_ai.messages import (
+    ModelResponse,
+    ModelResponsePart,
+    NativeToolCallPart,
+    NativeToolReturnPart,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+)
+from pydantic_core import to_json
+
+from toolgen.agents.planner.portable import portable_arguments, portable_json, portable_text
+
+_NO_JSON: Final = "[arguments that cannot be written as JSON]"
+_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+"""Of tools (OpenAI, Anthropic)."""
+_GEMINI_NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.-]{0,63}")
+
+
+def arguments_text(arguments: str | Mapping[str, Any] | None) -> str:
+    """Return the arguments of a call as the text of JSON that the model wrote, broken ones too."""
+    if isinstance(arguments, str):
+        return arguments or "{}"
+    try:
+        return to_json(arguments or {}).decode()
+    except ValueError:  # such as a lone surrogate, which has an escape and no UTF-8
+        pass
+    try:
+        return json.dumps(arguments)
+    except (ValueError, RecursionError):
+        return _NO_JSON
+
+
+def sanitize_response(answer: ModelResponse) -> ModelResponse:
+    """Return an answer without anything that is no JSON (RFC 8259); its calls have objects as arguments."""
+    return replace(
+        answer,
+        parts=[_part(part) for part in answer.parts],
+        provider_details=portable_json(answer.provider_details),
+        metadata=portable_json(answer.metadata),
+    )
+
+
+def sanitize_tool_name(name: str, system: str) -> str:
+    """Return the name of a tool as a provider takes it; models call tools that do not exist, by any name."""
+    pattern = _GEMINI_NAME if system.startswith("google") else _NAME
+    if pattern.fullmatch(name):
+        return name
+    safe = re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:63] or "unnamed"
+    return safe if pattern.fullmatch(safe) else f"_{safe}"
+
+
+def _part(part: ModelResponsePart) -> ModelResponsePart:
+    details = portable_json(part.provider_details) if hasattr(part, "provider_details") else None
+    match part:
+        case TextPart() | ThinkingPart():
+            return replace(part, content=portable_text(part.content), provider_details=details)
+        case NativeToolCallPart():
+            return replace(part, args=portable_json(part.args), provider_details=details)
+        case ToolCallPart():
+            return replace(
+                part,
+                tool_name=portable_text(part.tool_name),  # type: ignore[arg-type]  # some have one name only
+                args=_arguments(part.args),  # type: ignore[arg-type]  # some are typed; JSON all the same
+                provider_details=details,
+            )
+        case NativeToolReturnPart():
+            return replace(part, content=portable_json(part.content), provider_details=details)
+        case _:
+            return part
+
+
+def _arguments(arguments: str | Mapping[str, Any] | None) -> str | dict[str, Any]:
+    """Return arguments in the shape in which they came, if they can stay as they are."""
+    text = arguments_text(arguments)
+    kept = portable_arguments(text)
+    return dict(arguments) if isinstance(arguments, Mapping) and kept == text else kept

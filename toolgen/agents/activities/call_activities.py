@@ -1,0 +1,323 @@
+"""The activities of calls: `tool`, `answer` of what was suspended, `conclude` of what another agent did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final, NotRequired, TypedDict
+
+from pydantic_core import to_json
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.portable import portable_text
+from toolgen.runtime.call.abandoning import run_or_abandon
+from toolgen.runtime.call.batch import Batch
+from toolgen.runtime.call.bounds import remember
+from toolgen.runtime.call.dispatch import dispatch
+from toolgen.runtime.call.ending import (
+    end_without_executor,
+    failed_call_result,
+    stray_error_result,
+    unknown_tool_result,
+)
+from toolgen.runtime.call.failures import internal_error
+from toolgen.runtime.call.frame import Frame
+from toolgen.runtime.call.registered_tool import RegisteredTool
+from toolgen.runtime.call.result_encoding import encode_result
+from toolgen.runtime.call.services import RuntimeServices
+from toolgen.runtime.engine import ActivityInfo, UnknownRunError
+from toolgen.runtime.errors import MalformedResultError, ToolError, ToolValidationError
+from toolgen.runtime.events.call_events import CallEvents
+from toolgen.runtime.events.event_reporter import EventReporter
+from toolgen.runtime.results import RetryHint, RunLink, ToolResult
+from toolgen.runtime.specs import ToolSpec
+from toolgen.runtime.toolsets.directory import Directory
+from toolgen.runtime.waiting.frozen import FrozenCall
+from toolgen.runtime.waiting.resuming import resume_call
+from toolgen.runtime.waiting.wait_registry import WaitRegistry, claims_of, next_wait
+
+from ..host import AgentHost
+from ..loop.calls import refused_call
+from ..loop.documents import CallRecord, RunDocument, RunFacts, StepCall
+from ..output import telemetry_of
+from ..planner.messages import ToolMessage, messages_from_json
+from ..run_artifacts import documents_so_far
+from .batches import Batches
+from .call_records import call_record
+
+_TOO_MANY: Final = "too many calls of this run wait for an answer already"
+
+
+class CallArgument(TypedDict):
+    """The argument of `tool`."""
+
+    facts: RunFacts
+    call: StepCall
+    step: int
+    place: int
+
+
+class AnswerArgument(TypedDict):
+    """The argument of `answer`."""
+
+    facts: RunFacts
+    call: StepCall
+    op: str
+    frozen: dict[str, Any]
+    given: Any
+
+
+class ConcludeArgument(TypedDict):
+    """The argument of `conclude`."""
+
+    facts: RunFacts
+    call: StepCall
+    agent: str
+    output: RunDocument
+    began: NotRequired[float]
+    """When the other run did, in seconds since 1970."""
+
+
+class CallActivities:
+    """Executes the calls of the runs of one host, by the dispatcher that serves every other call."""
+
+    def __init__(self, host: AgentHost) -> None:
+        self._host = host
+        self._batches = Batches()
+
+    async def tool(self, info: ActivityInfo, argument: CallArgument) -> CallRecord:
+        """Return the result of a call, which the conversation has then."""
+        return await self._kept(info, argument["facts"], await self._tool(info, argument))
+
+    async def answer(self, info: ActivityInfo, argument: AnswerArgument) -> CallRecord:
+        """Return the result of a suspended call after its answer; the conversation has it then."""
+        return await self._kept(info, argument["facts"], await self._answer(info, argument))
+
+    async def conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> CallRecord:
+        """Return the result of a call that another agent's run answered; the conversation has it then."""
+        return await self._kept(info, argument["facts"], await self._conclude(info, argument))
+
+    async def _kept(self, info: ActivityInfo, facts: RunFacts, done: CallRecord) -> CallRecord:
+        if facts["in_conversation"] and done["status"] != "suspended":
+            (message,) = messages_from_json([{"type": "tools", "answers": [done["answer"]]}])
+            if isinstance(message, ToolMessage):
+                await self._host.conversations.answer(info.run_id, message.answers[0])
+        return done
+
+    async def _tool(self, info: ActivityInfo, argument: CallArgument) -> CallRecord:
+        facts, call = argument["facts"], argument["call"]
+        meta = self._host.meta(info.run_id, facts, call["id"])
+        events, host = self._call_services(info, argument)
+        directory = await self._directory(info.run_id, facts)
+        entry = self._find_tool(directory, call, facts)
+        if entry is None:
+            return self._recorded(unknown_tool_result(directory, call["name"], meta, host), call, events)
+        values = self._host.values_of(info.run_id)
+        place = argument["place"]
+        with self._batches.enter(f"{info.run_id} {argument['step']}", place, host, values) as batch:
+            frame = Frame(entry, call["arguments"], meta, batch.batch, host)
+            frame.set_begun_writer(events.begun)
+            frame.context.place = place
+
+            async def work() -> Any:
+                return await host.execution.run_in_slot(dispatch(frame))
+
+            result: ToolResult
+            try:
+                result = await run_or_abandon(work())
+            except Exception as error:
+                result = stray_error_result(frame, error)
+            result = await batch.result(frame.context, result)
+        is_asked = result.status == "suspended" and result.frozen is not None
+        if is_asked and not await self._host.may_wait(info.run_id, f"wait:{call['id']}:1"):
+            return refused_call(call, _TOO_MANY, status="denied")
+        return self._call_record(result, call, entry, facts, info.run_id, events)
+
+    async def _answer(self, info: ActivityInfo, argument: AnswerArgument) -> CallRecord:
+        facts, call = argument["facts"], argument["call"]
+        frozen, given = FrozenCall.from_json(argument["frozen"]), argument["given"]
+        self._host.meta(info.run_id, facts, call["id"])
+        events, host = self._call_services(info, argument)
+        entry = await self._find_waiting_tool(info.run_id, facts, frozen)
+        batch = Batch(host.capabilities, self._host.values_of(info.run_id))
+        ticket = claims_of(info.run_id, argument["op"], frozen)
+        waits = host.waits
+        assert waits is not None, "nothing waits without"
+        result = await resume_call(host, entry, frozen, ticket, given, batch, events.begun)
+        waits.set_result(frozen.id, _client_result(result, info.run_id, argument["op"], call, waits))
+        if entry is None:
+            return self._recorded(result, call, events)
+        return self._call_record(result, call, entry, facts, info.run_id, events)
+
+    async def _find_waiting_tool(
+        self, run_id: str, facts: RunFacts, frozen: FrozenCall
+    ) -> RegisteredTool | None:
+        """Return the tool of a call that waited, as it is now."""
+        found = await self._host.listed(frozen, run_id)
+        return None if found is None else self._host.within_time(found, facts["policy"]["tool_timeout"])
+
+    async def _conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> CallRecord:
+        facts, call = argument["facts"], argument["call"]
+        meta = self._host.meta(info.run_id, facts, call["id"])
+        events, host = self._call_services(info, argument)
+        directory = await self._directory(info.run_id, facts)
+        entry = self._find_tool(directory, call, facts)
+        if entry is None:
+            return self._recorded(unknown_tool_result(directory, call["name"], meta, host), call, events)
+        output, now = argument["output"], self._host.clock()
+        took = max(0.0, now - argument.get("began", now) - output["waited_s"])
+        link = _link(info.run_id, call, argument["agent"])
+        batch = Batch(host.capabilities, self._host.values_of(info.run_id))
+        frame = Frame(entry, call["arguments"], meta, batch, host)
+        result = await result_of_run(frame, output, link, duration_s=took)
+        done = self._call_record(result, call, entry, facts, info.run_id, events)
+        done["usage"] = argument["output"]["usage"]
+        done["pending"] = argument["output"]["pending"]
+        below = (
+            output["artifacts"]
+            if output["failure"] is None
+            else await self._child_artifacts(link.run_id, output)
+        )
+        done["artifacts"] = [*below, *done.get("artifacts", [])]
+        return done
+
+    async def _child_artifacts(self, run_id: str, output: RunDocument) -> list[Json]:
+        """Return the artifacts of a run that failed; one that the engine ended has returned none."""
+        engine = self._host.engine
+        try:
+            status = await engine.status(run_id)
+        except UnknownRunError:  # it could not begin
+            return output["artifacts"]
+        return output["artifacts"] if status.state == "completed" else await documents_so_far(engine, status)
+
+    def _call_record(
+        self,
+        result: ToolResult,
+        call: StepCall,
+        entry: RegisteredTool,
+        facts: RunFacts,
+        run_id: str,
+        events: CallEvents,
+    ) -> CallRecord:
+        """Return what the loop gets, with what the tool wants of its agent."""
+        host = self._host
+        if result.delegated is not None and facts["depth"] + 1 >= host.most_depth:
+            message = f"{call['name']} was not run: agents call one another too deeply"
+            meta = host.meta(run_id, facts, call["id"])
+            result = failed_call_result(
+                entry.spec, ToolError(message), meta, self._reporting_services(events)
+            )
+        done = self._recorded(result, call, events, entry.spec)
+        if result.delegated is not None:
+            done["child"] = host.child(result.delegated, call, run_id, facts)
+        actions = result.actions if result.status in ("ok", "pending") else None
+        if actions is not None and actions.transfer_to:
+            target = portable_text(str(actions.transfer_to))  # an executor may say anything
+            if target in host.transfers(host.agent(facts["agent"]), facts):
+                done["transfer"] = host.hand_over_run(target, "", run_id, facts)
+            else:
+                done["problem"] = f"the conversation cannot go to {target}"
+        if actions is not None and actions.is_escalated:
+            done["is_escalated"] = True
+        if not host.is_interactive:
+            done["is_unattended"] = True
+        return done
+
+    def _call_services(
+        self, info: ActivityInfo, argument: CallArgument | AnswerArgument | ConcludeArgument
+    ) -> tuple[CallEvents, RuntimeServices]:
+        events = CallEvents(info, self._host.clock)
+        given = {"facts": argument["facts"], "call": argument["call"]}
+        return events, replace(self._reporting_services(events), beside=lambda: len(to_json(given)))
+
+    def _reporting_services(self, events: CallEvents) -> RuntimeServices:
+        """Return what the dispatcher has for a call, of which it tells these events."""
+        tools = self._host.tools
+        return replace(tools, reports=EventReporter(events, tools.limits.result_bytes))
+
+    def _recorded(
+        self,
+        result: ToolResult,
+        call: StepCall,
+        events: CallEvents,
+        spec: ToolSpec[Any, Any] | None = None,
+    ) -> CallRecord:
+        """Return what the loop gets of a result; of a tool that is not there without a spec."""
+        return call_record(result, call, spec, events, self._host.tools.limits.result_bytes)
+
+    async def _directory(self, run_id: str, facts: RunFacts) -> Directory:
+        """Return the tools that were advertised to the run last."""
+        return (await self._host.advertised(run_id, facts)).directory
+
+    def _find_tool(self, directory: Directory, call: StepCall, facts: RunFacts) -> RegisteredTool | None:
+        entry = directory.find(call["name"])
+        return None if entry is None else self._host.within_time(entry, facts["policy"]["tool_timeout"])
+
+
+async def result_of_run(
+    frame: Frame, output: RunDocument, link: RunLink, *, duration_s: float = 0.0
+) -> ToolResult:
+    """Return the result of a call that the run of an agent answered; hooks see it as every other."""
+    spec, host = frame.spec, frame.host
+    failure = output["failure"]
+    if failure is not None:
+        cause = _chained_error([failure["message"], *failure["causes"]])
+        result = frame.error_result(_agent_error(spec.name, failure["kind"], cause, spec.id))
+    else:
+        try:
+            value = spec.result.decode(to_json(output["result"]), host.limits)
+            result = encode_result(spec, value, frame.meta)
+        except (ToolValidationError, MalformedResultError) as error:
+            if output["stop"] == "escalated":  # what a tool said on the way is no answer
+                told = ToolError(f"{output['agent']} gave the call back. {output['text']}".strip())
+            else:
+                told = internal_error(spec, error, "malformed_response")
+            result = frame.error_result(told)
+    usage: Sequence[Any] = output["usage"]
+    result = replace(
+        result,
+        run_link=link,
+        children_count=1 + output["children"],
+        telemetry=replace(telemetry_of(usage), duration_s=duration_s),
+    )
+    if host.policy is not None:
+        remember(result, frame.context.values)
+    (seen,) = await frame.batch.settle((await end_without_executor(frame, result),), host.reports)
+    return replace(seen, run_link=link, children_count=result.children_count, telemetry=result.telemetry)
+
+
+def _link(run_id: str, call: StepCall, agent: str) -> RunLink:
+    """Return the run that answers a call of a run."""
+    return RunLink(
+        run_id=f"{run_id}/child:{call['id']}",
+        agent=agent,
+        parent_run_id=run_id,
+        parent_tool_call_id=call["id"],
+    )
+
+
+def _client_result(
+    result: ToolResult, run_id: str, op: str, call: StepCall, waits: WaitRegistry
+) -> ToolResult:
+    """Return what whoever answered gets: of a call that an agent answers now the run, of one that waits
+    again its token."""
+    if result.delegated is not None:
+        return replace(result, delegated=None, run_link=_link(run_id, call, result.delegated.agent))
+    if result.frozen is not None:
+        again = waits.suspended(run_id, next_wait(op), result.frozen)
+        return replace(result, frozen=None, suspension=again)
+    return result
+
+
+def _chained_error(messages: Sequence[str]) -> ToolError:
+    """Return the first as an error, each of the others as the cause of the one before."""
+    first, *rest = messages
+    return ToolError(first, cause=_chained_error(rest) if rest else None)
+
+
+def _agent_error(name: str, kind: str, cause: ToolError, tool: str) -> ToolError:
+    """Return the error of a call whose agent failed; what went wrong there is its cause."""
+    message = f"{name} failed: {cause.message}"
+    reason: Any = {"malformed_response": "malformed_response", "timeout": "timeout"}.get(kind)
+    hint = RetryHint(reason=reason, tool=tool, message=message) if reason else None
+    return ToolError(message, cause=cause, retry_hint=hint)

@@ -1,0 +1,63 @@
+"""The result of a call as it crosses the engine: JSON, without the typed values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime.call.artifact_refs import NO_STORE
+from toolgen.runtime.call.truncation import truncate_text
+from toolgen.runtime.content import TextContent
+from toolgen.runtime.errors import causes_of
+from toolgen.runtime.events.call_events import CallEvents
+from toolgen.runtime.results import Artifact, ArtifactRef, ToolResult
+from toolgen.runtime.specs import ToolSpec
+
+from ..loop.documents import CallRecord, StepCall
+
+
+def call_record(
+    result: ToolResult, call: StepCall, spec: ToolSpec[Any, Any] | None, events: CallEvents, limit: int
+) -> CallRecord:
+    """Return what the loop gets of a result; the texts of its errors have at most `limit` bytes."""
+    content, reminder = result.content, ""
+    refs = [to_jsonable_python(one.ref) for one in result.artifacts if one.ref is not None]
+    if spec is not None and spec.reminder and content and content[-1] == TextContent(text=spec.reminder):
+        content, reminder = content[:-1], spec.reminder
+    status = result.status
+    done: CallRecord = {
+        "status": status,
+        "answer": {
+            "id": call["id"],
+            "name": call["name"],
+            "status": status,
+            "text": result.json.decode(),
+            "reminder": reminder,
+            "content": [block.as_json() for block in content],
+            "bounds": to_jsonable_python(result.bounds),
+            "artifacts": refs,
+        },
+        "events": events.kept,
+        "is_final": result.is_final and status == "ok",
+        "display": result.display,
+        "artifacts": [_run_artifact(artifact, call) for artifact in result.artifacts],
+        "children": result.children_count,
+    }
+    if result.error is not None:
+        done["errors"] = [truncate_text(str(one), limit) for one in (result.error, *causes_of(result.error))]
+    if result.retry_hint is not None:
+        done["hint"] = to_jsonable_python(result.retry_hint)
+    if result.frozen is not None:
+        done["frozen"] = result.frozen.as_json()
+    return done
+
+
+def _run_artifact(artifact: Artifact, call: StepCall) -> dict[str, Json]:
+    """Return an artifact as a `RunArtifact`: by its reference, with all its data where there is no store."""
+    ref = artifact.ref or ArtifactRef(kind=artifact.kind, not_kept=NO_STORE)
+    facts: dict[str, Json] = to_jsonable_python(ref)
+    if ref.not_kept == NO_STORE:
+        facts["json"] = artifact.json.decode()
+    return {**facts, "tool": artifact.source_tool, "tool_call_id": call["id"]}

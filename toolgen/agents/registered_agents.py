@@ -1,0 +1,127 @@
+"""The agents of a runtime: what each may call, as it calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from toolgen.contract.policy import RunPolicy
+from toolgen.runtime.call.registered_tool import RegisteredTool, RuntimeOptions
+from toolgen.runtime.calls import CallMeta
+from toolgen.runtime.errors import RegistrationError
+from toolgen.runtime.specs import ToolSpec
+from toolgen.runtime.toolsets.agent_route import AgentRoute
+from toolgen.runtime.toolsets.directory import Directory
+from toolgen.runtime.toolsets.dynamic import ReadonlyContext, ToolList, native_of, on_error_of
+from toolgen.runtime.toolsets.registration import ToolsetRegistration
+from toolgen.runtime.toolsets.resources import ResourceStack
+from toolgen.runtime.toolsets.snapshot import CallService, Snapshot
+from toolgen.runtime.toolsets.toolsets import Toolsets
+
+from .planner.planner import Planner
+from .registration import AgentRegistration, AgentSpec, AgentTool
+
+
+@dataclass(slots=True, kw_only=True)
+class RegisteredAgent:
+    """A registered agent."""
+
+    spec: AgentSpec
+    planner: Planner
+    toolsets: Toolsets
+    static: Snapshot
+    """The tools of its design."""
+    policy: RunPolicy
+    called: frozenset[str]
+    """Ids of the agents whose tools it calls."""
+
+    @property
+    def specs(self) -> tuple[ToolSpec[Any, Any], ...]:
+        """The tools of its design, by its own wire names."""
+        return self.static.specs
+
+    async def snapshot(self, caller: CallService, meta: CallMeta, previous: Snapshot | None) -> Snapshot:
+        """Return the tools of one planning.
+
+        Raises:
+            SnapshotError: a toolset of the host cannot list its tools.
+        """
+        if not self.toolsets.is_dynamic:
+            return self.static
+        return await self.toolsets.snapshot(caller, ReadonlyContext(meta=meta), previous)
+
+
+def register_agent(
+    registration: AgentRegistration,
+    directory: Directory,
+    around: RuntimeOptions,
+    caller: CallService,
+    managers: ResourceStack,
+) -> RegisteredAgent:
+    """Return the agent; its toolsets are registered with the runtime.
+
+    Raises:
+        RegistrationError: a tool is not there, or two have one wire name.
+    """
+    spec = registration.spec
+    toolsets = Toolsets(around, managers=managers)
+    lists = [
+        ToolList(
+            toolset=toolset.name,
+            entries=_entries(spec, toolset.name, directory, around),
+            instructions=toolset.instructions,
+            native=native_of(toolset),
+        )
+        for toolset in registration.toolsets
+    ]
+    known = {entry.spec.id for one in lists for entry in one.entries}
+    if missing := [tool.id for tool in spec.tools if tool.id not in known]:
+        raise RegistrationError(
+            f"agent {spec.id!r} calls {', '.join(missing)}, which no toolset given to it has",
+            hint="register the agent with the generated `register`",
+        )
+    for one in lists:
+        toolsets.add_static(one)
+    for toolset in registration.dynamic:
+        toolsets.add(toolset, on_error_of(toolset))
+    return RegisteredAgent(
+        spec=spec,
+        planner=registration.planner,
+        toolsets=toolsets,
+        static=Snapshot(caller, lists, ()),
+        policy=spec.policy,
+        called=frozenset(
+            toolset.executor.agent
+            for toolset in registration.toolsets
+            if isinstance(toolset, ToolsetRegistration) and isinstance(toolset.executor, AgentRoute)
+        ),
+    )
+
+
+def _entries(
+    spec: AgentSpec, toolset: str, directory: Directory, around: RuntimeOptions
+) -> tuple[RegisteredTool, ...]:
+    tools: Sequence[AgentTool] = [tool for tool in spec.tools if tool.id.rpartition(".")[0] == toolset]
+    return tuple(
+        with_agent_tool(entry, tool, around)
+        for tool in tools
+        if (entry := directory.by_id(tool.id)) is not None
+    )
+
+
+def with_agent_tool(entry: RegisteredTool, tool: AgentTool, around: RuntimeOptions) -> RegisteredTool:
+    """Return the tool as the agent calls it."""
+    if tool.name == entry.spec.name and tool.confirm is None:
+        return entry
+    confirm = entry.spec.confirm if tool.confirm is None else tool.confirm
+    if tool.confirm is not None and entry.spec.confirm is not None:
+        confirm = replace(tool.confirm, payload=entry.spec.confirm.payload)
+    return changed(entry, replace(entry.spec, name=tool.name, confirm=confirm), around)
+
+
+def changed(entry: RegisteredTool, spec: ToolSpec[Any, Any], around: RuntimeOptions) -> RegisteredTool:
+    """Return the entry with another spec of the same tool."""
+    return RegisteredTool(
+        spec, entry.execute, raw=entry.raw, toolset=entry.toolset, around=around, preview=entry.preview
+    )

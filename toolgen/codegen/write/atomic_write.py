@@ -1,0 +1,138 @@
+"""From the staging folder to the places, with a way back."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from toolgen.contract.errors import ToolgenError
+
+from .comparison import CACHES
+from .safe_paths import SafePath, read_file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """What a file of the author held when it was read, and what it holds after; never formatted."""
+
+    old: bytes
+    new: bytes
+
+
+@dataclass(slots=True, kw_only=True)
+class AtomicWrite:
+    """Moves that can be taken back."""
+
+    backup: Path
+    saved: list[tuple[SafePath, Path | None]] = field(default_factory=list)
+    """Each place that was changed, with the copy of what it held."""
+    folders: list[SafePath] = field(default_factory=list)
+    """Folders that were made on the way."""
+
+    def put(self, file: Path, target: SafePath) -> None:
+        self._make_root(target.root)
+        for folder in target.parents:
+            if folder.status() is None:
+                self._make(folder)
+        with self._recorded(target):
+            target.put(file)
+
+    def put_new(self, file: Path, target: Path) -> None:
+        """Put a file where nothing stands.
+
+        Raises:
+            ToolgenError: somebody has put something there since the place was seen free.
+        """
+        if os.path.lexists(target):
+            raise _changed(target)
+        self.put(file, SafePath.of(target))
+
+    def put_edit(self, file: Path, target: Path, edit: Edit) -> None:
+        """Put what a file of the author becomes in its place; a link stays one.
+
+        Raises:
+            ToolgenError: it does not hold any more what was read.
+        """
+        if read_file(target) != edit.old:
+            raise _changed(target)
+        self.put(file, SafePath.of(Path(os.path.realpath(target))))
+
+    def remove(self, target: SafePath) -> None:
+        with self._recorded(target):
+            target.remove()
+
+    def undo(self) -> None:
+        """Put everything back.
+
+        Raises:
+            ToolgenError: the disk refuses; the manifest still says what the folder may hold.
+        """
+        try:
+            for target, copy in reversed(self.saved):
+                if copy is not None:
+                    self._restore(copy, target)
+                elif status := target.status():
+                    (target.remove_tree if stat.S_ISDIR(status.st_mode) else target.remove)()
+        except OSError as error:
+            raise ToolgenError(
+                f"cannot put back {error.filename2 or error.filename}: {error.strerror}",
+                hint="make the place writable and run toolgen gen again, which repairs what it wrote",
+            ) from error
+        for folder in reversed(self.folders):
+            with suppress(OSError):
+                folder.remove_folder()
+
+    @contextmanager
+    def _recorded(self, target: SafePath) -> Iterator[None]:
+        """Note the change before it happens, so that no signal comes between, but not one that is refused."""
+        self.saved.append((target, self._copy(target)))
+        try:
+            yield
+        except OSError:
+            self.saved.pop()
+            raise
+
+    def _copy(self, target: SafePath) -> Path | None:
+        status = target.status()
+        if status is None or not stat.S_ISREG(status.st_mode):
+            return None
+        self.backup.mkdir(exist_ok=True)
+        copy = self.backup / str(len(self.saved))
+        copy.write_bytes(target.read())
+        copy.chmod(stat.S_IMODE(status.st_mode))
+        os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))
+        return copy
+
+    def _restore(self, copy: Path, target: SafePath) -> None:
+        """Put a copy back, in folders that may have been removed since."""
+        for folder in target.parents:
+            if folder.status() is None:
+                folder.make_folder()
+        target.put(copy)
+
+    def _make_root(self, folder: Path) -> None:
+        if not folder.exists():
+            self._make_root(folder.parent)
+            self._make(SafePath.of(folder))
+
+    def _make(self, folder: SafePath) -> None:
+        folder.make_folder()
+        self.folders.append(folder)
+
+
+def remove_empty(out: Path, deleted: Iterable[str]) -> None:
+    """Remove the folders, deepest first, in which deleting left nothing but caches."""
+    parents = {parent for path in deleted for parent in PurePosixPath(path).parents[:-1]}
+    for path in sorted(parents, key=lambda path: len(path.parts), reverse=True):
+        folder = SafePath(root=out, path=path)
+        with suppress(OSError):
+            if all(name in CACHES for name in folder.names()):
+                folder.remove_tree(ignore_errors=True)
+
+
+def _changed(target: Path) -> ToolgenError:
+    return ToolgenError(f"{target} changed while it was read; nothing was changed", hint="run: toolgen gen")

@@ -1,0 +1,166 @@
+"""Files and folders reached without following a link: nothing is opened that is no file.
+
+Below the root of a `Place` no folder may be a link; where the platform has descriptors of folders (POSIX),
+not even one that comes while a run is under way is followed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+_HAS_FOLDERS: Final = os.open in os.supports_dir_fd and os.listdir in os.supports_fd
+_FOLDER: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
+_FILE: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""A FIFO that somebody put in the file's place keeps nobody waiting."""
+
+_KINDS: Final = {
+    stat.S_IFLNK: "a symbolic link",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFBLK: "a block device",
+    stat.S_IFCHR: "a character device",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SafePath:
+    """Where something stands or is to stand."""
+
+    root: Path
+    """A folder that is reached as its author has it, through links too."""
+    path: PurePosixPath
+    """Below the root, where links are not followed."""
+
+    @classmethod
+    def of(cls, file: Path) -> SafePath:
+        """Return the place of a file whose folders may be links."""
+        return cls(root=file.parent, path=PurePosixPath(file.name))
+
+    @property
+    def file(self) -> Path:
+        return self.root / self.path
+
+    @property
+    def parents(self) -> Iterator[SafePath]:
+        """The folders below the root, the outermost first."""
+        for parent in reversed(self.path.parents[:-1]):
+            yield SafePath(root=self.root, path=parent)
+
+    def read(self) -> bytes:
+        """Return the bytes of the file.
+
+        Raises:
+            OSError: it is no file, or the disk refuses.
+        """
+        with self._at() as (name, folder):
+            return _content(os.open(name, _FILE | _NO_LINK, dir_fd=folder))
+
+    def status(self) -> os.stat_result | None:
+        """Return what stands there, a link as itself; None for nothing."""
+        try:
+            with self._at() as (name, folder):
+                return os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def names(self) -> list[str]:
+        """Return the names in the folder.
+
+        Raises:
+            OSError: it is no folder, or the disk refuses.
+        """
+        with self._at() as (name, folder):
+            if folder is None:
+                return os.listdir(name)
+            opened = os.open(name, _FOLDER | _NO_LINK, dir_fd=folder)
+            try:
+                return os.listdir(opened)
+            finally:
+                os.close(opened)
+
+    def put(self, file: Path) -> None:
+        """Move a file or a folder here, in the place of what is there."""
+        with self._at() as (name, folder):
+            os.replace(file, name, dst_dir_fd=folder)
+
+    def make_folder(self) -> None:
+        with self._at() as (name, folder):
+            os.mkdir(name, dir_fd=folder)
+
+    def remove(self) -> None:
+        """Remove a file or a link."""
+        with self._at() as (name, folder):
+            os.unlink(name, dir_fd=folder)
+
+    def remove_folder(self) -> None:
+        """Remove an empty folder."""
+        with self._at() as (name, folder):
+            os.rmdir(name, dir_fd=folder)
+
+    def remove_tree(self, *, ignore_errors: bool = False) -> None:
+        """Remove a folder with what is in it; of links only themselves."""
+        with self._at() as (name, folder):
+            shutil.rmtree(name, ignore_errors=ignore_errors, dir_fd=folder)
+
+    @contextmanager
+    def _at(self) -> Iterator[tuple[str, int | None]]:
+        """Yield the name and the folder that it is in; an error names the whole path."""
+        folder: int | None = None
+        try:
+            if not _HAS_FOLDERS:
+                yield str(self.file), None
+                return
+            folder = os.open(self.root, _FOLDER)
+            for part in self.path.parts[:-1]:
+                inner = os.open(part, _FOLDER | _NO_LINK, dir_fd=folder)
+                os.close(folder)
+                folder = inner
+            yield self.path.name, folder
+        except OSError as error:
+            error.filename = str(self.file)
+            error.filename2 = None
+            raise
+        finally:
+            if folder is not None:
+                os.close(folder)
+
+
+def read_file(file: Path) -> bytes:
+    """Return the bytes of a file, which a link may stand for.
+
+    Raises:
+        OSError: it is no file, or the disk refuses.
+    """
+    status = os.stat(file)  # opening a device may do something
+    if not stat.S_ISREG(status.st_mode):
+        raise _no_file(status.st_mode, str(file))
+    return _content(os.open(file, _FILE))
+
+
+def kind(mode: int) -> str:
+    """Return what something is that is no file, in words."""
+    return _KINDS.get(stat.S_IFMT(mode), "no regular file")
+
+
+def _content(opened: int) -> bytes:
+    mode = os.fstat(opened).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(opened)
+        raise _no_file(mode)
+    with open(opened, "rb") as file:
+        return file.read()
+
+
+def _no_file(mode: int, name: str | None = None) -> OSError:
+    if stat.S_ISDIR(mode):
+        return OSError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+    return OSError(errno.EINVAL, f"it is {kind(mode)}", name)

@@ -1,0 +1,23 @@
+"""The base of every word of a design."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from toolgen.expr.source import Source
+
+
+class Clause:
+    """Something an author wrote. It records what and where, checks nothing and never raises."""
+
+    source: Final[Source]
+
+    def __init__(self) -> None:
+        self.source = Source.of_caller()
+
+    def __repr__(self) -> str:
+        """Return the word by its name, without an address, which a message would show."""
+        given = vars(self)
+        name = given.get("name", given.get("kind"))
+        kind = type(self).__name__.removesuffix("Clause")
+        return f"{kind}({name!r})" if isinstance(name, str) else f"{kind}(…)"

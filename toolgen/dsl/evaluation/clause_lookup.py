@@ -1,0 +1,34 @@
+"""Finds the clauses of a word by their kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from toolgen.expr import codes
+
+from ..clause import Clause
+from .checks.arguments import clause_label
+from .report import RelatedSource, Report
+
+_W = TypeVar("_W", bound=Clause)
+
+
+def clauses_of_kind(children: Iterable[object], kind: type[_W]) -> list[_W]:
+    """Return the children of a kind, in order."""
+    return [child for child in children if isinstance(child, kind)]
+
+
+def single_clause(parent: Clause, children: Iterable[object], kind: type[_W], report: Report) -> _W | None:
+    """Return the one child of a kind; every further one is reported."""
+    found = clauses_of_kind(children, kind)
+    for repeated in found[1:]:
+        report.add(
+            codes.DUPLICATE_CLAUSE,
+            repeated.source,
+            related=[RelatedSource(message="it stands first here", source=found[0].source)],
+            parent=clause_label(parent),
+            clause=kind.__name__,
+            hint=f"move what it says into the first {kind.__name__}, or remove it",
+        )
+    return found[0] if found else None

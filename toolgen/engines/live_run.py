@@ -1,0 +1,200 @@
+"""A run that goes on: what of it is in flight, and whether it waits for somebody."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from toolgen.runtime.engine import NondeterminismError
+
+from .journal import OpRecord, RunRecord, SignalRecord
+from .timers import Timer
+
+_TURNS: Final = 16
+"""Turns of the event loop in which nothing of a run moves, before it counts as waiting.
+
+What has just ended is told from task to task, a turn or two for each; until the loop has heard of it,
+nothing but the other waits of the run is to be seen.
+"""
+
+
+class Notifier:
+    """Wakes all who wait for it; whoever comes later waits for the next time."""
+
+    __slots__ = ("_waiting",)
+
+    def __init__(self) -> None:
+        self._waiting: list[asyncio.Future[None]] = []
+
+    async def wait(self) -> None:
+        waiting = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiting)
+        try:
+            await waiting
+        finally:
+            if waiting in self._waiting:
+                self._waiting.remove(waiting)
+
+    def notify_all(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
+
+
+@dataclass(slots=True, eq=False)
+class Wait:
+    """One `wait` of a loop that is not over."""
+
+    op: str
+    names: tuple[str, ...]
+    digest: bytes
+    about: bytes
+    bell: Notifier = field(default_factory=Notifier)
+    timer: Timer | None = None
+    until: float | None = None
+    """When it ends without a signal, in seconds since 1970."""
+    record: OpRecord | None = None
+    """How it ended, once that is kept."""
+
+
+class Parking(Protocol):
+    """Hears when a run is parked, when it goes on, and when it cannot."""
+
+    def parked(self, run: Run) -> None: ...
+
+    def unparked(self, run: Run) -> None: ...
+
+    def stalled(self, run: Run) -> None: ...
+
+
+class Run:
+    """One run that is not over, in the process that executes it."""
+
+    __slots__ = (
+        "_is_checking",
+        "_moves",
+        "_parking",
+        "appended",
+        "children",
+        "fault",
+        "in_flight",
+        "inbox",
+        "is_parked",
+        "is_stopped",
+        "parent",
+        "record",
+        "task",
+        "turned",
+        "unkept",
+        "waits",
+    )
+
+    def __init__(self, record: RunRecord, parent: Run | None, parking: Parking) -> None:
+        self.record = record
+        self.parent = parent
+        self._parking = parking
+        self.task: asyncio.Task[None] | None = None
+        """Of the loop; None before it began."""
+        self.in_flight: dict[str, asyncio.Task[None]] = {}
+        """The activities."""
+        self.waits: dict[str, Wait] = {}
+        self.children: dict[str, Run] = {}
+        """The child runs that the loop waits for, by their operation."""
+        self.inbox = [signal for signal in record.signals.values() if not signal.is_taken]
+        self.unkept = 0
+        """Waits that have ended, and of which the loop hears once that is kept."""
+        self.is_stopped = False
+        """It is over, or its engine was closed: nothing of it counts any more."""
+        self.is_parked = False
+        """Nothing goes on in it before a signal comes."""
+        self.fault = ""
+        """Why it stands still in this process; "" where it does not."""
+        self.appended = Notifier()
+        """Rings for every event, and at the end."""
+        self.turned = Notifier()
+        """Rings when the run is parked or stands still, and at the end."""
+        self._moves = 0
+        self._is_checking = False
+
+    def take_signal(self, names: tuple[str, ...]) -> SignalRecord | None:
+        """Return the oldest signal of these names, and keep it from all others."""
+        for index, signal in enumerate(self.inbox):
+            if signal.name in names:
+                return self.inbox.pop(index)
+        return None
+
+    def waiting_for(self, name: str) -> Wait | None:
+        """Return the oldest wait for a name."""
+        return next((wait for wait in self.waits.values() if name in wait.names), None)
+
+    def moved(self) -> None:
+        """Take note that an operation began or ended."""
+        if self.is_stopped:
+            return
+        self._moves += 1
+        self.unpark()
+        self.park_when_idle()
+
+    def require_no_fault(self) -> None:
+        """Raise where the run, or a child that it waits for, stands still.
+
+        Raises:
+            NondeterminismError: as said.
+        """
+        if self.fault:
+            raise NondeterminismError(
+                f"run {self.record.run_id} stands still: {self.fault}",
+                hint="cancel it, or go back to the version that began it",
+            )
+        for child in self.children.values():
+            child.require_no_fault()
+
+    def stall(self, fault: str) -> None:
+        """Keep why the run cannot go on here, and tell those who wait for it or for a run above it."""
+        self.fault = fault
+        run: Run | None = self
+        while run is not None:
+            run.turned.notify_all()
+            self._parking.stalled(run)
+            run = run.parent
+
+    def unpark(self) -> None:
+        run: Run | None = self
+        while run is not None and run.is_parked:
+            run.is_parked = False
+            self._parking.unparked(run)
+            run = run.parent
+
+    def park_when_idle(self) -> None:
+        """Park the run if nothing but signals can move it, and nothing does for some turns."""
+        if not self._is_checking and not self.is_parked and self._is_idle():
+            self._is_checking = True
+            asyncio.get_running_loop().call_soon(self._park_if_still_idle, self._moves, _TURNS)
+
+    def _is_idle(self) -> bool:
+        return (
+            not self.in_flight
+            and not self.unkept
+            and not self.is_stopped
+            and bool(self.waits or self.children)
+            and all(wait.names for wait in self.waits.values())  # without a name it only sleeps
+            and all(child.is_parked for child in self.children.values())
+        )
+
+    def _park_if_still_idle(self, moves: int, turns: int) -> None:
+        if not self._is_idle():
+            self._is_checking = False
+            return
+        if moves != self._moves:
+            moves, turns = self._moves, _TURNS
+        if turns:
+            asyncio.get_running_loop().call_soon(self._park_if_still_idle, moves, turns - 1)
+            return
+        self._is_checking = False
+        self.is_parked = True
+        self._parking.parked(self)
+        self.turned.notify_all()
+        if self.parent is not None:
+            self.parent.park_when_idle()

@@ -1,0 +1,380 @@
+"""The normal form of a schema in the words of a design, where they say exactly the same.
+
+What a single attribute cannot say in words stands in it as a small `JSONSchema({…})`; what cannot stand so
+either raises, and its owner keeps the schema as a file. Rules of the language are in `words_limits`.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from typing import Any, Final
+
+from toolgen.shapes import naming
+from toolgen.shapes.constraints import CONSTRAINTS, FLAGS, LIMITS, limits_of
+from toolgen.shapes.fields import MISSING
+from toolgen.shapes.lexical import STRING_FORMATS
+
+from .clauses_layout import Group, Named, Part, Text, call, literal, pattern, star_star, string, values
+from .clauses_limits import (
+    Classes,
+    Node,
+    NotExpressibleError,
+    check_classes,
+    check_key,
+    check_keys,
+    check_range,
+)
+from .clauses_limits import target as class_of
+from .clauses_schemas import as_written, compact, schema_clause
+from .clauses_types import TypePlan, type_plan
+from .clauses_values import TYPED_FORMATS, holds
+
+_CONSTRAINTS: Final = {
+    row.keyword: row.name for row in CONSTRAINTS if row in (*LIMITS, *FLAGS) or row.name == "pattern"
+}
+(_STEP,) = limits_of("number", "step")
+_MOST_ATTRIBUTES: Final = 2000
+"""In one place; branches that are written out in many places could be without end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClauseSource:
+    """A schema that words can say: its normal form, and how its parts are meant."""
+
+    root: Node
+    classes: Classes
+    as_written: Mapping[str, Node] = dataclass_field(default_factory=dict[str, Node])
+    """By property of the root, the schema that stands there instead of words."""
+    formats_are_types: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedType:
+    """A `Type` that stands above the tools."""
+
+    name: str
+    text: Group
+    claims: tuple[str, ...]
+    """The classes that are generated for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenClauses:
+    """The words of arguments or of a result."""
+
+    parts: tuple[Part, ...]
+    """What stands in `Args` or `Return`."""
+    types: tuple[NamedType, ...]
+    claims: tuple[str, ...]
+    """The classes that are generated in the toolset, beside the root's own."""
+    lost_keywords: tuple[str, ...] = ()
+    """What the words leave out, a sentence fragment each."""
+
+
+def plan_types(shape: ClauseSource) -> TypePlan:
+    """Return the types that the words of a shape need names for.
+
+    Raises:
+        NotInWordsError: the words cannot say it, whatever the names.
+    """
+    root = class_of(shape.root)
+    if root is None:
+        if shape.root == {"type": "object", "additionalProperties": {}}:
+            return TypePlan(order=(), tags={})
+        raise NotExpressibleError("it is no object with properties")
+    check_classes(root, shape.classes)
+    return type_plan(shape.root, shape.classes)
+
+
+def write_clauses(
+    shape: ClauseSource, plan: TypePlan, class_name: str, names: Mapping[str, str]
+) -> WrittenClauses:
+    """Return the words of a shape whose root becomes the class, and whose types have these names.
+
+    Raises:
+        NotInWordsError: the words cannot say it.
+    """
+    losses: list[str] = []
+    types = []
+    for name in plan.order:
+        writer = _Writer(shape, plan, names, losses, inside=name)
+        types.append(writer.type_definition(name))
+    root = class_of(shape.root)
+    writer = _Writer(shape, plan, names, losses)
+    if root is None:
+        parts: tuple[Part, ...] = (Named("open", "True"),)
+    elif root in plan.order:
+        parts = (names[root],)
+    else:
+        parts = writer.members(root, class_name, as_written=shape.as_written)
+    return WrittenClauses(
+        parts=parts,
+        types=tuple(types),
+        claims=tuple(writer.claims),
+        lost_keywords=tuple(dict.fromkeys(losses)),
+    )
+
+
+class _Writer:
+    """Writes one class and what stands in it; collects the names of the classes that it makes."""
+
+    def __init__(
+        self,
+        shape: ClauseSource,
+        plan: TypePlan,
+        names: Mapping[str, str],
+        losses: list[str],
+        *,
+        inside: str | None = None,
+    ) -> None:
+        self.claims: list[str] = []
+        self._shape = shape
+        self._plan = plan
+        self._names = names
+        self._losses = losses
+        self._inside = inside
+        self._size = 0
+
+    def type_definition(self, name: str) -> NamedType:
+        class_ = self._shape.classes[name]
+        written = self._names[name]
+        self.claims.append(written)
+        text = _sentence(class_.get("description"), f"{naming.title(' '.join(naming.words(written)))}.")
+        kept = self._shape.as_written if name == class_of(self._shape.root) else None
+        members = self.members(name, written, without=self._plan.tags.get(name), as_written=kept)
+        return NamedType(
+            name=written,
+            text=call("Type", string(written), Text(text), *members),
+            claims=tuple(self.claims),
+        )
+
+    def members(
+        self,
+        name: str,
+        place: str,
+        *,
+        without: str | None = None,
+        as_written: Mapping[str, Node] | None = None,
+    ) -> tuple[Part, ...]:
+        """Return the attributes of a class, and whether it is open."""
+        class_ = self._shape.classes[name]
+        check_keys(class_)
+        instead: Mapping[str, Node] = as_written if as_written is not None else {}
+        required = class_.get("required", ())
+        nodes: Node = {**class_["properties"], **instead}
+        parts: list[Part] = [
+            self._attribute(key, node, place, key in required, key in instead)
+            for key, node in nodes.items()
+            if key != without
+        ]
+        if class_.get("additionalProperties") is True:
+            parts.append(Named("open", "True"))
+        self._size += len(parts)
+        if self._size > _MOST_ATTRIBUTES:
+            raise NotExpressibleError("it has too many attributes to read")
+        return tuple(parts)
+
+    def _attribute(self, key: str, node: Node, place: str, required: bool, is_leaf: bool) -> Part:
+        inner = naming.class_name(place, key)
+        before = len(self.claims)
+        constraints: tuple[Named, ...] = ()
+        try:
+            if is_leaf:
+                raise NotExpressibleError("it is kept as it is")
+            type_, constraints = self._type(node, inner)
+        except NotExpressibleError:
+            del self.claims[before:]
+            type_ = schema_clause(node) if is_leaf else _nullable_type(node)
+            self.claims.append(inner)
+        text = _sentence(node.get("description"), node.get("title"), f"{naming.title(key)}.")
+        return call(
+            "Attribute",
+            string(key),
+            type_,
+            Text(text),
+            *constraints,
+            *self._facts(key, node, required),
+        )
+
+    def _facts(self, key: str, node: Node, required: bool) -> Iterable[Named]:
+        """Yield what is said about an attribute beside its type."""
+        default, examples = node.get("default", MISSING), node.get("examples")
+        if default is not MISSING and not required:
+            if self._holds(node, default):
+                yield Named("default", literal(_integral(default, node)))
+            else:
+                self._losses.append(f"default of {key!r} is left out: it would be no string in Python")
+        if required:
+            yield Named("required", "True")
+        title = node.get("title", "")
+        if node.get("description") and naming.words(title) not in ([], naming.words(key)):
+            yield Named("title", Text(_encodable(title)))
+        kept = [each for each in examples if self._holds(node, each)] if isinstance(examples, list) else ()
+        if kept:
+            yield Named("examples", values(kept))
+        if node.get("deprecated") is True:
+            yield Named("deprecated", "True")
+
+    def _holds(self, node: Node, value: Any) -> bool:
+        return not self._shape.formats_are_types or holds(node, value)
+
+    def _type(self, node: Node, place: str) -> tuple[Part, tuple[Named, ...]]:
+        """Return the type of a node, and the constraints that it carries."""
+        check_range(node)
+        match node:
+            case {"$ref": _}:
+                return self._reference(class_of(node) or "", place), ()
+            case {"anyOf": list(branches)}:
+                return self._union(node, branches, place), ()
+            case {"enum": list(members)}:
+                return _enum(members)
+            case {"type": "string"}:
+                return self._string(node)
+            case {"type": "number"} if _STEP.keyword in node and not self._shape.formats_are_types:
+                raise NotExpressibleError("a step of numbers is exact in JSON Schema, and a float is not")
+            case {"type": "integer" | "number" as kind}:
+                return "Int" if kind == "integer" else "Float", _constraints(node)
+            case {"type": "boolean"}:
+                return "Boolean", ()
+            case {"type": "array", "items": dict(items)}:
+                return call("ArrayOf", self._whole(items, place)), _constraints(node)
+            case {"type": "object", "additionalProperties": dict(held)}:
+                keys = node.get("propertyNames", {"type": "string"})
+                if keys.get("type") != "string" or "format" in keys:
+                    raise NotExpressibleError("the keys of a map are no plain strings")
+                check_range(keys)
+                return (
+                    call("MapOf", _with("String", _constraints(keys)), self._whole(held, place)),
+                    _constraints(node),
+                )
+            case _ if as_written(node) == {}:
+                return "Any", ()
+        raise NotExpressibleError(f"there is no word for the type {node.get('type')!r}")
+
+    def _whole(self, node: Node, place: str) -> Part:
+        """Return a type with its constraints in it."""
+        type_, constraints = self._type(node, place)
+        return _with(type_, constraints)
+
+    def _string(self, node: Node) -> tuple[Part, tuple[Named, ...]]:
+        format_ = node.get("format")
+        if format_ is None:
+            return "String", _constraints(node)
+        constraints = _constraints(node)
+        if self._shape.formats_are_types and not constraints:
+            if format_ in TYPED_FORMATS:
+                return TYPED_FORMATS[format_], ()
+            if format_ in STRING_FORMATS:
+                return "String", (Named("format", string(format_)),)
+        raise NotExpressibleError("a format is only a note in JSON Schema")
+
+    def _union(self, node: Node, branches: list[Node], place: str) -> Part:
+        rest = [branch for branch in branches if branch != {"type": "null"}]
+        is_nullable = len(rest) < len(branches)
+        if len(rest) == 1 and is_nullable:
+            return call("Nullable", self._whole(rest[0], place))
+        tag = node.get("discriminator")
+        if not isinstance(tag, str):
+            raise NotExpressibleError("a union has no tag")
+        check_key(tag)
+        union = self._tagged(tag, rest, place)
+        return call("Nullable", union) if is_nullable else union
+
+    def _tagged(self, tag: str, branches: list[Node], place: str) -> Part:
+        plain: list[Part] = []
+        odd: dict[str, Part] = {}
+        for branch in branches:
+            name = class_of(branch) or ""
+            value = self._tag_value(name, tag)
+            inner = naming.class_name(place, value)
+            self.claims.append(inner)
+            if name in self._plan.tags:
+                written = self._type_name(name)
+            else:
+                written = call("Object", *self.members(name, inner, without=tag))
+            if value.isidentifier() and value.isascii() and not keyword.iskeyword(value) and not odd:
+                plain.append(Named(value, written))
+            else:
+                odd[value] = written
+        return call("OneOf", string(tag), *plain, *([star_star(odd)] if odd else ()))
+
+    def _tag_value(self, name: str, tag: str) -> str:
+        """Return the one value that the tag has in a branch."""
+        members = self._shape.classes[name]["properties"].get(tag, {}).get("enum", ())
+        if len(members) != 1 or not isinstance(members[0], str):
+            raise NotExpressibleError("a branch of a union has several tags")
+        check_key(members[0])
+        return members[0]
+
+    def _reference(self, name: str, place: str) -> Part:
+        if name in self._plan.order:
+            return self._type_name(name)
+        self.claims.append(place)
+        return call("Object", *self.members(name, place))
+
+    def _type_name(self, name: str) -> Part:
+        written = self._names[name]
+        return string(written) if self._plan.is_below(name, self._inside) else written
+
+
+def _nullable_type(node: Node) -> Part:
+    """Return a node as it is; null beside it in words, in which an optional attribute keeps it."""
+    branches = node.get("anyOf", [])
+    rest = [branch for branch in branches if branch != {"type": "null"}]
+    if len(rest) == len(branches):
+        return schema_clause(compact(node))
+    return call("Nullable", schema_clause(compact({"anyOf": rest} if len(rest) > 1 else rest[0])))
+
+
+def _enum(members: list[str | int]) -> tuple[Part, tuple[Named, ...]]:
+    if all(isinstance(member, str) for member in members):
+        for member in members:
+            _check_encodable(str(member))
+        return "String", (Named("enum", values(members)),)
+    if any(type(member) is not int for member in members):
+        raise NotExpressibleError("an enumeration holds no strings and no whole numbers alone")
+    return "Int", (Named("enum", values(members)),)
+
+
+def _constraints(node: Node) -> tuple[Named, ...]:
+    return tuple(
+        Named(word, pattern(_check_encodable(node[key])) if key == "pattern" else literal(node[key]))
+        for key, word in _CONSTRAINTS.items()
+        if key in node
+    )
+
+
+def _with(type_: Part, constraints: tuple[Named, ...]) -> Part:
+    """Return a type that carries its own constraints."""
+    if not constraints:
+        return type_
+    if isinstance(type_, Group):
+        return Group(type_.opening, (*type_.parts, *constraints), type_.closing)
+    return call(str(type_), *constraints)
+
+
+def _integral(value: Any, node: Node) -> Any:
+    """Return a default of whole numbers as an int: 5.0 is written 5."""
+    is_whole = node.get("type") == "integer" or "enum" in node
+    return int(value) if is_whole and isinstance(value, float) and value.is_integer() else value
+
+
+def _sentence(*texts: str | None) -> str:
+    """Return the first text that says something."""
+    return next(said for text in texts if text and (said := _encodable(text).strip()))
+
+
+def _encodable(text: str) -> str:
+    """Return the text without halves of surrogate pairs."""
+    return text.encode(errors="replace").decode()
+
+
+def _check_encodable(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise NotExpressibleError("a string holds half of a surrogate pair") from None
+    return text

@@ -1,0 +1,69 @@
+"""Small schemas that stand in a design as they are: `JSONSchema({"type": "string", "format": "uri"})`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .clauses_layout import Part, call, literal
+from .clauses_limits import Node, NotExpressibleError
+
+_NOTES: Final = frozenset(["title", "description", "default", "examples", "deprecated"])
+"""What an attribute says about itself, beside its type."""
+_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef", "$id", "$defs", "definitions")
+_LONGEST: Final = 200
+
+
+def schema_clause(node: Node) -> Part:
+    """Return the word for a node that stands as it is.
+
+    Raises:
+        NotInWordsError: it holds objects or references, or is too long to read.
+    """
+    schema = as_written(node)
+    text = call("JSONSchema", literal(schema))
+    if _holds_objects(schema):
+        raise NotExpressibleError("an attribute holds objects that words cannot say")
+    if len(text.flat) > _LONGEST:
+        raise NotExpressibleError("an attribute has a long schema that words cannot say")
+    return text
+
+
+def as_written(node: Node) -> Node:
+    """Return a node without what its attribute says."""
+    return {key: value for key, value in node.items() if key not in _NOTES}
+
+
+def notes(node: Node) -> Node:
+    """Return what an attribute says about itself, beside its type."""
+    return {key: value for key, value in node.items() if key in _NOTES}
+
+
+def _holds_objects(schema: object) -> bool:
+    match schema:
+        case dict():
+            return any(key in schema for key in ("properties", "patternProperties", *_REFERENCES)) or any(
+                _holds_objects(value) for value in schema.values()
+            )
+        case list():
+            return any(_holds_objects(item) for item in schema)
+        case _:
+            return False
+
+
+def compact(node: Node) -> Node:
+    """Return a union of the normal form as a list of types, or as one enum, as authors write them."""
+    schema = as_written(node)
+    branches = schema.get("anyOf")
+    if not isinstance(branches, list) or len(schema) > 1:
+        return schema
+    nulls: list[None] = [None for branch in branches if branch == {"type": "null"}]
+    rest = [branch for branch in branches if branch != {"type": "null"}]
+    if all(set(branch) == {"enum"} for branch in rest):
+        return {"enum": [*(member for branch in rest for member in branch["enum"]), *nulls]}
+    kinds = [branch.get("type") for branch in branches]
+    are_plain = all(isinstance(kind, str) for kind in kinds) and len(set(kinds)) == len(kinds)
+    constrained = [branch for branch in branches if len(branch) > 1]
+    if are_plain and len(constrained) <= 1 and not ("integer" in kinds and "number" in kinds):
+        facts = constrained[0] if constrained else {}
+        return {"type": kinds, **{key: value for key, value in facts.items() if key != "type"}}
+    return schema

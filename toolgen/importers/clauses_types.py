@@ -1,0 +1,91 @@
+"""Which classes of a normal form become named types, and in which order they stand above the tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .clauses_limits import Classes, Node, NotExpressibleError, targets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypePlan:
+    """The named types of one root."""
+
+    order: tuple[str, ...]
+    """Classes, each behind those that it names by value."""
+    tags: dict[str, str]
+    """By class, the tag that it stands under wherever it is used: a branch of unions."""
+
+    def is_below(self, name: str, other: str | None) -> bool:
+        """Return whether the type is only defined below another, or is the other: it stands in quotes."""
+        return other is not None and self.order.index(name) >= self.order.index(other)
+
+
+def type_plan(root: Node, classes: Classes) -> TypePlan:
+    """Return which classes have a name of their own: used twice, or leading back to themselves.
+
+    A class that is a branch in one place and none in another is written out where it is a branch.
+
+    Raises:
+        NotInWordsError: a class that leads back to itself is a branch in one place and none in another.
+    """
+    uses: dict[str, list[str | None]] = {name: [] for name in classes}
+    for node in (root, *_nodes(classes)):
+        for name, tag in targets(node):
+            uses[name].append(tag)
+    recursive = _recursive(classes)
+    named = set()
+    tags: dict[str, str] = {}
+    for name, found in uses.items():
+        kinds = set(found)
+        is_mixed = len(kinds) > 1
+        tag = None if is_mixed else next(iter(kinds), None)
+        if name in recursive and is_mixed:
+            raise NotExpressibleError("a recursive type is a branch of a union, and stands outside of it too")
+        if name in recursive or found.count(None) > 1 or (tag is not None and len(found) > 1):
+            named.add(name)
+            if tag is not None:
+                tags[name] = tag
+    return TypePlan(order=tuple(_ordered(root, classes, named)), tags=tags)
+
+
+def _nodes(classes: Classes) -> Iterator[Node]:
+    for class_ in classes.values():
+        yield from class_["properties"].values()
+
+
+def _referred_classes(class_: Node) -> tuple[str, ...]:
+    return tuple(name for node in class_["properties"].values() for name, _ in targets(node))
+
+
+def _recursive(classes: Classes) -> set[str]:
+    """Return the classes that lead back to themselves."""
+    follows = {name: set(_referred_classes(class_)) for name, class_ in classes.items()}
+    found = set()
+    for name in classes:
+        seen: set[str] = set()
+        waiting = list(follows[name])
+        while waiting and name not in seen:
+            other = waiting.pop()
+            if other not in seen:
+                seen.add(other)
+                waiting += follows[other]
+        if name in seen:
+            found.add(name)
+    return found
+
+
+def _ordered(root: Node, classes: Classes, named: set[str]) -> Iterator[str]:
+    """Yield the named classes, each behind those that it leads to, as far as there are no cycles."""
+    entered: set[str] = set()
+    waiting = [(name, False) for name, _ in reversed(list(targets(root)))]
+    while waiting:
+        name, is_left = waiting.pop()
+        if is_left:
+            yield name
+        elif name not in entered:
+            entered.add(name)
+            if name in named:
+                waiting.append((name, True))
+            waiting += [(other, False) for other in reversed(_referred_classes(classes[name]))]

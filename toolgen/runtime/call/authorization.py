@@ -1,0 +1,157 @@
+"""Whether a call may run: the host's policy, and the people whom the design wants asked."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.limits import UNLIMITED
+
+from ..calls import ToolCall
+from ..errors import ToolError
+from ..results import RetryHint, ToolResult
+from ..specs import ConfirmSpec, ToolSpec
+from ..waiting.frozen import FrozenCall
+from .deadlines import run_with_timeout
+from .failures import error_result
+from .frame import Frame
+from .hint_templates import is_shortened_by, render_template
+from .hooks import Deny
+from .policy import Allow, Ask
+from .registered_tool import RegisteredTool
+from .services import RuntimeServices
+
+UNAVAILABLE: Final = "approval_unavailable"
+"""Code of a call that was denied because there is nobody to ask."""
+TOO_MANY: Final = "too many calls wait for an answer already; answer one of them first"
+"""Why a further one is denied."""
+
+
+async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
+    """Return the result of a call that must not run now; None when it may.
+
+    The call has its frozen arguments. Of one that a person has approved the policy is asked again, and only
+    its `Deny` counts.
+
+    Raises:
+        Exception: what the policy, the preview or the engine raises; the call has failed then.
+    """
+    spec, host, frozen = frame.spec, frame.host, call.payload_json
+    is_approved = frame.resumption is not None and frame.resumption.is_approved
+    if is_approved and host.policy is None:
+        return None
+    arguments: Mapping[str, Json] = json.loads(frozen)
+    preview = await run_with_timeout(host.stage_timeout, _preview(frame.entry, frozen, arguments))
+    question = ""
+    must_ask = False
+    is_shortened = frame.entry.preview is None and is_shortened_by(spec.call_hint, arguments)
+    match await _policy_decision(frame, call, preview):
+        case Deny(message=message):
+            host.reports.emit_authorization(spec.id, frame.meta, "denied", "policy", message)
+            return frame.denied_result(message)
+        case Ask(question=question):
+            must_ask = True
+        case Allow():
+            pass
+    if is_approved:
+        return None
+    if spec.confirm is not None and _needs_confirmation(spec.confirm, arguments):
+        must_ask = True
+        if not question:
+            question = render_template(spec.confirm.hint, arguments)
+            is_shortened = is_shortened or is_shortened_by(spec.confirm.hint, arguments)
+    if not must_ask:
+        return None
+    waits = host.waits if host.is_interactive else None
+    if waits is None:
+        host.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
+        message = f"{spec.name} has to be approved, and there is nobody to ask"
+        return frame.denied_result(message, code=UNAVAILABLE)
+    if await waits.is_full(frame.meta.session_id):
+        return frame.denied_result(f"{spec.name} has to be approved, and {TOO_MANY}", code=UNAVAILABLE)
+    frozen_call = waits.freeze(
+        kind="confirmation",
+        spec=spec,
+        payload_json=frozen,
+        meta=frame.meta,
+        idempotency_key=frame.context.idempotency_key,
+        question=question or f"Run {spec.title}?",
+        preview=preview,
+        is_shortened=is_shortened,
+        answer_schema=approval_schema(spec),
+        answers=frame.answers,
+    )
+    return suspended_result(host, frozen_call)
+
+
+def suspended_result(host: RuntimeServices, frozen: FrozenCall) -> ToolResult:
+    """Return the result of a call that waits; those who watch are told what is asked.
+
+    Of one that is larger than the engine keeps, it is an error, and nothing waits.
+    """
+    assert host.waits is not None, "nothing waits without"
+    if excess := host.waits.excess(frozen, host.beside()):
+        message = f"{frozen.tool.rpartition('.')[2]} cannot wait for an answer: {excess}"
+        hint = RetryHint(reason="invalid_arguments", tool=frozen.tool, message=message)
+        error = ToolError(message, retry_hint=hint)
+        return error_result(frozen.tool, error, frozen.meta, host.limits.result_bytes)
+    host.reports.emit_answer_requested(frozen)
+    return ToolResult(
+        tool=frozen.tool, status="suspended", tool_call_id=frozen.meta.tool_call_id, frozen=frozen
+    )
+
+
+async def _policy_decision(frame: Frame, call: ToolCall, preview: str) -> Allow | Ask | Deny:
+    """Return what the host's policy decides; where there is none, the call may run.
+
+    Raises:
+        TypeError: it decides none of the three.
+        Exception: what the policy raises.
+    """
+    spec, policy = frame.spec, frame.host.policy
+    if policy is None:
+        return Allow()
+    # A copy: what was frozen stays as it is.
+    looked_at = replace(call, payload=spec.payload.decode(call.payload_json, UNLIMITED))
+    decision: object = await run_with_timeout(
+        frame.host.stage_timeout, policy.decide(looked_at, spec, preview)
+    )
+    if not isinstance(decision, Allow | Ask | Deny):
+        raise TypeError(f"the policy decided {type(decision).__name__}; it returns Allow, Ask or Deny")
+    if isinstance(decision, Ask) and not isinstance(decision.question, str):
+        raise TypeError(f"the policy asks a {type(decision.question).__name__}; a question is a text")
+    return decision
+
+
+def approval_schema(spec: ToolSpec[Any, Any]) -> dict[str, Json]:
+    """Return the JSON Schema of what a person answers to a confirmation."""
+    properties: dict[str, Json] = {"approved": {"type": "boolean"}, "message": {"type": "string"}}
+    schema: dict[str, Json] = {
+        "type": "object",
+        "properties": properties,
+        "required": ["approved"],
+        "additionalProperties": False,
+    }
+    if spec.confirm is not None and spec.confirm.payload is not None:
+        payload = spec.confirm.payload.schema
+        if "$defs" in payload:  # its references lead to the root
+            schema["$defs"] = payload.pop("$defs")
+        properties["payload"] = payload
+    return schema
+
+
+def _needs_confirmation(confirm: ConfirmSpec, arguments: Mapping[str, Json]) -> bool:
+    """Return whether the design wants these arguments confirmed."""
+    return all(arguments.get(name) in values for name, values in confirm.when.items())
+
+
+async def _preview(entry: RegisteredTool, frozen: bytes, arguments: Mapping[str, Json]) -> str:
+    """Return what would happen: by the executor's own words about a copy, else by the design's hint."""
+    if entry.preview is None:
+        return render_template(entry.spec.call_hint, arguments)
+    said = entry.preview(entry.spec.payload.decode(frozen, UNLIMITED))
+    return str(await said if inspect.isawaitable(said) else said)

@@ -1,0 +1,69 @@
+"""Calls that are made at once: each with a place in their batch, and a result whatever the others do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+
+from ..calls import CallMeta, ToolCall
+from ..results import ToolResult
+from ..toolsets.directory import Directory
+from .batch import Batch
+from .boundary import as_exception
+from .dispatch import dispatch
+from .ending import stray_error_result, unknown_tool_result
+from .failures import Arguments
+from .frame import Frame
+from .registered_tool import RegisteredTool
+from .services import RuntimeServices
+
+Later = Callable[[RegisteredTool, Arguments, ToolResult, CallMeta], Awaitable[ToolResult]]
+"""Returns the result of a call that an agent answers, or that waits from now on."""
+
+
+async def gather_results(
+    calls: Iterable[ToolCall], directory: Directory, batch: Batch, host: RuntimeServices, later: Later
+) -> tuple[ToolResult, ...]:
+    """Return the results of the calls of a batch, in the order of the calls.
+
+    Raises:
+        KeyboardInterrupt: a tool raised it.
+    """
+    calls = tuple(calls)
+    in_place = host.execution.run_in_slot
+    running = (
+        in_place(_call_one(call, place, directory, batch, host, later)) for place, call in enumerate(calls)
+    )
+    ended = await asyncio.gather(*running, return_exceptions=True)
+    results = (
+        _failed_call(call, directory, batch, host, one) if isinstance(one, BaseException) else one
+        for call, one in zip(calls, ended, strict=True)
+    )
+    return await batch.settle(tuple(results), host.reports)
+
+
+async def _call_one(
+    call: ToolCall, place: int, directory: Directory, batch: Batch, host: RuntimeServices, later: Later
+) -> ToolResult:
+    entry = directory.find(call.tool)
+    if entry is None:
+        return unknown_tool_result(directory, call.tool, call.meta, host)
+    frame = Frame(entry, call.payload_json, call.meta, batch, host)
+    frame.context.place = place
+    result = await dispatch(frame)
+    if result.delegated is not None or result.frozen is not None:
+        return await later(entry, call.payload_json, result, call.meta)
+    return result
+
+
+def _failed_call(
+    call: ToolCall, directory: Directory, batch: Batch, host: RuntimeServices, error: BaseException
+) -> ToolResult:
+    """Return the result of a call whose tool has ended the task of the call.
+
+    Raises:
+        KeyboardInterrupt: it was raised.
+    """
+    entry = directory.find(call.tool)
+    assert entry is not None  # only what is executed can do so
+    return stray_error_result(Frame(entry, call.payload_json, call.meta, batch, host), as_exception(error))

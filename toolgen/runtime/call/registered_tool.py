@@ -1,0 +1,171 @@
+"""One registered tool, with everything resolved that a call needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from toolgen.contract.limits import LEAST_RESULT_BYTES
+from toolgen.contract.names import CALL_META_NAMES
+from toolgen.shapes.design.model import ToolModel
+from toolgen.shapes.naming import field_name
+
+from ..calls import CallMeta, ToolCall
+from ..codec import Codec, lacks_validator, missing_file
+from ..specs import ToolSpec
+from .hook_tools import HookTools
+from .hooks import Hook, HookMethod, overridden_methods
+from .methods import is_async, takes_sync_context
+
+if TYPE_CHECKING:
+    from ..capabilities import Capability
+
+
+class Interceptor(Protocol):
+    """Fills injected fields that no call fact fills."""
+
+    fills: frozenset[str]
+    """JSON keys of the fields that it sets."""
+
+    async def intercept(self, call: ToolCall, payload: Any) -> None:
+        """Set the declared fields through the payload's setters; runs on every call that has one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeOptions:
+    """What the runtime has for every tool."""
+
+    interceptors: tuple[Interceptor, ...] = ()
+    hooks: tuple[Hook, ...] = ()
+    hook_tools: HookTools = field(default_factory=lambda: HookTools(()))
+    """Of the hooks; shared by all toolsets of the runtime."""
+    capabilities: Mapping[str, Capability] = field(default_factory=dict)
+    has_policy: bool = False
+    timeout: float | None = None
+    """Seconds for tools whose design says nothing."""
+
+
+class RegisteredTool:
+    """A tool and who executes it."""
+
+    __slots__ = (
+        "after",
+        "before",
+        "execute",
+        "has_checks_before",
+        "intercepted_fields",
+        "interceptors",
+        "is_async",
+        "is_plain",
+        "may_be_retried",
+        "may_need_approval",
+        "meta_fields",
+        "needs_call",
+        "on_error",
+        "preview",
+        "raw",
+        "runs_once",
+        "spec",
+        "takes_sync_context",
+        "toolset",
+    )
+
+    def __init__(
+        self,
+        spec: ToolSpec[Any, Any],
+        execute: Callable[..., Any],
+        *,
+        raw: bool,
+        toolset: str,
+        around: RuntimeOptions,
+        preview: Callable[..., Any] | None = None,
+    ) -> None:
+        self.spec = spec
+        self.toolset = toolset
+        """Name of the registration that brought it."""
+        self.execute = execute
+        self.raw = raw
+        """`execute` takes the call and not the payload."""
+        self.is_async = raw or is_async(execute)
+        self.takes_sync_context = not raw and takes_sync_context(execute)
+        self.preview = preview
+        """Says what a call would do; takes a copy of the payload, without injected fields."""
+        self.interceptors = tuple(
+            one for one in around.interceptors if not one.fills.isdisjoint(spec.injected)
+        )
+        self.meta_fields = tuple(
+            (name, field_name(name)) for name in spec.injected if name in CALL_META_NAMES
+        )
+        """Injected fields that `CallMeta` fills, with their attributes."""
+        self.intercepted_fields = tuple(
+            field_name(name) for name in spec.injected if name not in CALL_META_NAMES
+        )
+        """Attributes that the interceptors must have set."""
+        self.before: tuple[HookMethod, ...] = overridden_methods(around.hooks, "before_tool", spec.id)
+        self.after: tuple[HookMethod, ...] = overridden_methods(around.hooks, "after_tool", spec.id)
+        self.on_error: tuple[HookMethod, ...] = overridden_methods(around.hooks, "on_tool_error", spec.id)
+        self.may_need_approval = around.has_policy or spec.confirm is not None
+        self.has_checks_before = bool(self.before) or self.may_need_approval
+        """Whether anything stands between the arguments and the executor."""
+        self.needs_call = raw or bool(self.interceptors or self.on_error) or self.has_checks_before
+        self.may_be_retried = any(spec.annotations.get(hint) for hint in ("idempotent", "read_only"))
+        self.runs_once = not self.may_be_retried and not getattr(execute, "starts_run", False)
+        """Whether a second execution might have an effect that the first one had."""
+        timeout = around.timeout if spec.timeout is None else spec.timeout
+        self.is_plain = self.is_async and not raw and not spec.is_sequential and timeout is None
+        """Whether the executor's method is called as it is."""
+
+    def inject_meta(self, payload: ToolModel, meta: CallMeta) -> None:
+        """Set the injected fields that are facts of the call.
+
+        Raises:
+            RuntimeError: the host's `CallMeta` does not hold a fact that the tool needs.
+        """
+        values = vars(payload)  # as the generated setters do, on every call
+        for name, attribute in self.meta_fields:
+            value = getattr(meta, name)
+            if not value:
+                raise RuntimeError(
+                    f"{self.spec.id} needs {name!r}, which the CallMeta of this call leaves empty"
+                )
+            values[attribute] = value
+
+
+def problems_of(spec: ToolSpec[Any, Any], around: RuntimeOptions) -> list[str]:
+    """Return why the tool cannot be served as it stands."""
+    filled = frozenset[str]().union(CALL_META_NAMES, *(one.fills for one in around.interceptors))
+    problems = [
+        f"nobody fills the injected field {name!r} of {spec.name!r}; give the Runtime an interceptor with "
+        f"fills=frozenset({{{name!r}}})"
+        for name in spec.injected
+        if name not in filled
+    ]
+    problems += [
+        f"{spec.name!r} needs the capability {name!r}; give the Runtime one of that name: "
+        f"Runtime(capabilities=[…])"
+        for name in spec.needs
+        if name not in around.capabilities
+    ]
+    if spec.max_result_bytes is not None and spec.max_result_bytes < LEAST_RESULT_BYTES:
+        problems.append(
+            f"{spec.name!r} has max_result_bytes={spec.max_result_bytes}; it must be at least "
+            f"{LEAST_RESULT_BYTES}, so that the marker of a truncated result fits"
+        )
+    codecs: tuple[Codec[Any], ...] = (
+        spec.payload,
+        spec.result,
+        *(artifact.codec for artifact in spec.artifacts.values()),
+    )
+    problems += [
+        f"{codec.name} of {spec.name!r} has rules in its schema that no type holds, and the package that "
+        "checks them is missing; pip install 'toolgen[jsonschema]'"
+        for codec in codecs
+        if lacks_validator(codec)
+    ]
+    problems += {
+        f"{missing} is missing, which has the schemas of its types; ship it with the generated code": None
+        for codec in codecs
+        if (missing := missing_file(codec))
+    }
+    return problems

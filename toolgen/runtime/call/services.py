@@ -1,0 +1,66 @@
+"""What one runtime has for all its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from toolgen.contract.limits import DEFAULT_LIMITS, LONGEST_CHARACTER, Limits
+
+from ..events.call_reporter import CallReporter
+from ..results import ToolResult
+from ..specs import ToolSpec
+from .execution import Execution
+from .policy import Policy
+
+if TYPE_CHECKING:
+    from ..capabilities import Capability
+    from ..events.hub import Events
+    from ..telemetry import ToolSpans
+    from ..waiting.wait_registry import WaitRegistry
+
+
+def _nothing() -> int:
+    return 0
+
+
+@dataclass(slots=True, kw_only=True)
+class RuntimeServices:
+    """Made by the `Runtime` of its arguments."""
+
+    execution: Execution
+    reports: CallReporter
+    capabilities: Mapping[str, Capability]
+    policy: Policy | None = None
+    spans: ToolSpans | None = None
+    waits: WaitRegistry | None = None
+    """None where no call can wait."""
+    run_id: str = ""
+    """The run that keeps the artifacts of results; without one it is that of the call."""
+    is_interactive: bool = True
+    """Whether there is somebody to ask."""
+    limits: Limits = DEFAULT_LIMITS
+    stage_timeout: float | None = None
+    """Seconds for one step of the host's own code."""
+    beside: Callable[[], int] = _nothing
+    """Returns the bytes of JSON that the engine keeps beside a call that waits: what its run says of it."""
+
+    def limit_of(self, spec: ToolSpec[Any, Any]) -> int:
+        """Return the most bytes of a document that goes out for a tool."""
+        limit = spec.max_result_bytes
+        return self.limits.result_bytes if limit is None else limit
+
+    def exceeds(self, spec: ToolSpec[Any, Any], result: ToolResult) -> bool:
+        """Return whether a document is longer than goes out for a tool, or a text for people may be."""
+        limit = self.limit_of(spec)
+        return len(result.json) > limit or len(result.display) > limit // LONGEST_CHARACTER
+
+
+def call_reporter_for(events: Events | None, limits: Limits) -> CallReporter:
+    """Return what takes the steps of calls: for those who subscribed, or for nobody."""
+    if events is None:
+        return CallReporter()
+    from ..events.event_reporter import EventReporter  # only a runtime that is watched needs the events
+
+    return EventReporter(events, limits.result_bytes)

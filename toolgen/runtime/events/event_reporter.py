@@ -1,0 +1,231 @@
+"""The steps of calls as events; nothing is built while nobody listens.
+
+Events show a call in the model's own words. Injected values and tokens have no place in them, nor has the
+data of large artifacts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from pydantic_core import to_json
+
+from toolgen.contract.json_value import Json
+
+from ..call.hint_templates import render_template
+from ..call.truncation import truncate_document, truncate_text
+from ..calls import NO_META, CallMeta
+from ..errors import causes_of
+from ..results import RunLink, ToolResult
+from ..specs import ToolSpec
+from ..waiting.frozen import FrozenCall
+from .call_reporter import CallReporter, ProgressCallback
+from .records import (
+    AgentRunStarted,
+    AnswerAccepted,
+    ArtifactRef,
+    ArtifactSaved,
+    AwaitConfirmation,
+    AwaitInput,
+    Event,
+    StateConflict,
+    ToolAuthorization,
+    ToolEnd,
+    ToolOutputDelta,
+    ToolsetDropped,
+    ToolStart,
+    ToolUpdate,
+)
+
+if TYPE_CHECKING:
+    from ..capabilities import ArtifactInfo
+
+
+class EventSink(Protocol):
+    """Takes events: the hub of a runtime, or the log of a run."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody listens."""
+        ...
+
+    def emit(self, event: Event, meta: CallMeta = NO_META) -> None: ...
+
+
+class EventReporter(CallReporter):
+    """Turns the steps of calls into events."""
+
+    def __init__(self, events: EventSink, limit: int) -> None:
+        """Tell the events to a sink; each text and each value of them has at most `limit` bytes."""
+        self._events = events
+        self._limit = limit
+
+    @property
+    def is_idle(self) -> bool:
+        return self._events.is_idle
+
+    def progress_callback(self, spec: ToolSpec[Any, Any], meta: CallMeta) -> ProgressCallback:
+        """Return what takes what one call tells on its way."""
+
+        def report(
+            text: str | None = None,
+            fraction: float | None = None,
+            message: str = "",
+            value: Any = None,
+            stored: ArtifactInfo | None = None,
+        ) -> None:
+            if stored is not None:
+                self._emit_artifact_saved(stored, meta)
+            elif text is not None:
+                self._events.emit(ToolOutputDelta(tool=spec.id, text=self._truncate_text(text)), meta)
+            else:
+                shown, told = self._truncate_value(value), self._truncate_text(message)
+                update = ToolUpdate(tool=spec.id, fraction=fraction, message=told, value=shown)
+                self._events.emit(update, meta)
+
+        return report
+
+    def emit_tool_start(self, spec: ToolSpec[Any, Any], payload: Any, meta: CallMeta) -> None:
+        if self._events.is_idle:
+            return
+        document = spec.payload.encode(payload)
+        arguments: dict[str, Json] = json.loads(document)
+        text = render_template(spec.call_hint, arguments)
+        if len(document) > self._limit:
+            arguments = json.loads(truncate_document(document, self._limit))
+        event = ToolStart(
+            tool=spec.id,
+            name=spec.name,
+            arguments=arguments,
+            text=self._truncate_text(text),
+            parent_tool_call_id=meta.parent_tool_call_id,
+        )
+        self._events.emit(event, meta)
+
+    def emit_tool_end(self, result: ToolResult, meta: CallMeta) -> None:
+        if self._events.is_idle:
+            return
+        error, hint = result.error, result.retry_hint
+        event = ToolEnd(
+            tool=result.tool,
+            status=result.status,
+            result=json.loads(result.json) if result.json else None,
+            error=self._truncate_text(str(error)) if error else "",
+            causes=tuple(self._truncate_text(str(cause)) for cause in causes_of(error)),
+            correlation_id=(error.correlation_id or "") if error else "",
+            issue_count=len(hint.issues) + hint.more_issues if hint else 0,
+            bounds=result.bounds,
+            artifacts=tuple(one.ref or ArtifactRef(kind=one.kind) for one in result.artifacts),
+            text=result.display,
+            is_final=result.is_final,
+            duration_s=result.telemetry.duration_s if result.telemetry else 0.0,
+            suspension_id=result.frozen.id if result.frozen else "",
+        )
+        self._events.emit(event, meta)
+
+    def emit_agent_run_started(self, spec: ToolSpec[Any, Any], link: RunLink, meta: CallMeta) -> None:
+        if not self._events.is_idle:
+            event = AgentRunStarted(tool=spec.id, agent=link.agent, child_run_id=link.run_id)
+            self._events.emit(event, meta)
+
+    def emit_answer_requested(self, frozen: FrozenCall) -> None:
+        if self._events.is_idle or frozen.kind == "pending":
+            return
+        # The arguments are what a person decides on: they are whole, and within the limits of what comes in.
+        arguments = json.loads(frozen.payload_json)
+        if frozen.kind == "confirmation":
+            question, preview = self._truncate_text(frozen.question), self._truncate_text(frozen.preview)
+            is_whole = (question, preview) == (frozen.question, frozen.preview)
+            confirmation = AwaitConfirmation(
+                suspension_id=frozen.id,
+                tool=frozen.tool,
+                question=question,
+                preview=preview,
+                is_shortened=frozen.is_shortened or not is_whole,
+                arguments=arguments,
+                answer_schema=frozen.answer_schema,
+                expires_at=frozen.expires_at,
+                requested_by=frozen.meta.requested_by,
+                reason=frozen.reason,
+            )
+            self._events.emit(confirmation, frozen.meta)
+            return
+        awaited = AwaitInput(
+            suspension_id=frozen.id,
+            tool=frozen.tool,
+            kind=frozen.kind,
+            question=self._truncate_text(frozen.question),
+            arguments=arguments,
+            answer_schema=frozen.answer_schema,
+            expires_at=frozen.expires_at,
+            requested_by=frozen.meta.requested_by,
+            reason=frozen.reason,
+        )
+        self._events.emit(awaited, frozen.meta)
+
+    def answered(self, frozen: FrozenCall, person: str) -> None:
+        if self._events.is_idle or frozen.kind == "confirmation":
+            return
+        event = AnswerAccepted(suspension_id=frozen.id, kind=frozen.kind, tool=frozen.tool, person=person)
+        self._events.emit(event, frozen.meta)
+
+    def emit_authorization(
+        self,
+        tool: str,
+        meta: CallMeta,
+        decision: Literal["approved", "denied"],
+        by: Literal["policy", "person", "runtime"],
+        reason: str = "",
+        suspension_id: str = "",
+        person: str = "",
+    ) -> None:
+        if self._events.is_idle:
+            return
+        event = ToolAuthorization(
+            tool=tool,
+            decision=decision,
+            by=by,
+            reason=self._truncate_text(reason),
+            suspension_id=suspension_id,
+            person=person,
+        )
+        self._events.emit(event, meta)
+
+    def emit_toolset_dropped(self, toolset: str, reason: str, meta: CallMeta) -> None:
+        if not self._events.is_idle:
+            self._events.emit(ToolsetDropped(toolset=toolset, reason=reason), meta)
+
+    def emit_state_conflicts(self, found: Sequence[Any], meta: CallMeta) -> None:
+        for conflict in found:
+            event = StateConflict(
+                scope=conflict.scope,
+                key=conflict.key,
+                tool_call_ids=conflict.tool_call_ids,
+                kept=conflict.kept,
+            )
+            self._events.emit(event, meta)
+
+    def _truncate_text(self, text: str) -> str:
+        return truncate_text(text, self._limit)
+
+    def _truncate_value(self, value: Json) -> Json:
+        """Return a value, or the marker of one that is too long."""
+        if isinstance(value, str | dict | list):
+            document = to_json(value, inf_nan_mode="constants")
+            if len(document) > self._limit:
+                shown: Json = json.loads(truncate_document(document, self._limit))
+                return shown
+        return value
+
+    def _emit_artifact_saved(self, stored: ArtifactInfo, meta: CallMeta) -> None:
+        if self._events.is_idle:
+            return
+        event = ArtifactSaved(
+            name=stored.name,
+            version=stored.version,
+            media_type=stored.media_type,
+            size_bytes=stored.size,
+        )
+        self._events.emit(event, meta)

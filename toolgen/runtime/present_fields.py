@@ -1,0 +1,16 @@
+"""Whether an optional field that may be null was given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolgen.shapes.design.model import ToolModel
+
+
+def present_fields(value: ToolModel, /, **fields: str) -> dict[str, Any]:
+    """Return the keyword arguments of another model for those fields that are present in this one.
+
+    The keyword is the target's field, its value the field of `value`: absent stays absent, null stays null.
+    """
+    present = value.model_fields_set
+    return {target: getattr(value, source) for target, source in fields.items() if source in present}

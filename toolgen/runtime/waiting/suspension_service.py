@@ -1,0 +1,236 @@
+"""What clients do with a call that waits: look at it, answer it, take it back, report its progress."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from pydantic_core import to_json
+
+from toolgen.contract.bounds import Bounds
+from toolgen.contract.json_value import Json
+
+from ..call.services import RuntimeServices
+from ..engine import UnknownRunError, WaitOverError, WaitStatus
+from ..errors import ToolError
+from ..events.progress import check_progress, progress_json
+from ..results import Suspended, ToolResult
+from ..toolsets.snapshot import Snapshot
+from .answers import answer_key, cancel_reason, validate_answer, without_nulls
+from .errors import (
+    ConflictingAnswerError,
+    ForeignAnswerError,
+    LateAnswerError,
+    MissingToolError,
+    NoEngineError,
+    NotAllowedAnswerError,
+    SuspensionError,
+    UnknownSuspensionError,
+)
+from .frozen import FrozenCall
+from .options import refusal
+from .tokens import TokenClaims
+from .tools import WaitingTools
+from .wait_registry import WaitRegistry, frozen_call_of, tampered
+
+
+class SuspensionService:
+    """Takes answers for one runtime."""
+
+    def __init__(self, host: RuntimeServices, tools: WaitingTools) -> None:
+        self._host = host
+        self._tools = tools
+
+    async def deliver(
+        self,
+        token: str,
+        answer: Json,
+        *,
+        session_id: str | None,
+        by: str,
+        wait_s: float | None,
+        within: Snapshot | None,
+    ) -> ToolResult:
+        """Return the result of the call that waited; as `Runtime.deliver`.
+
+        Where this process has no tools at all, what needs the tool is found out where the call is executed.
+        """
+        waits = self._waits()
+        await waits.start(waits.sealer.open(token).run_id)
+        ticket, status, frozen = await self._open_token(token, session_id)
+        answer = without_nulls(frozen, answer)
+        answer_key(answer)  # raises for what is no JSON
+        if status.answer is None:
+            if not status.is_open or frozen.expires_at <= waits.options.clock():
+                raise await self._late(ticket, "the time to answer is over")
+            entry = await self._tools.find(frozen, ticket.run_id, within)
+            if entry is None and not self._tools.is_empty and cancel_reason(answer) is None:
+                raise MissingToolError(
+                    f"{frozen.tool} is not here now; the call still waits",
+                    hint="register its toolset, answer where it is, or take the call back",
+                )
+            spec = None if entry is None else entry.spec
+            validate_answer(spec, frozen, answer, self._host.limits)
+            await self._check_rule(waits.suspended(ticket.run_id, ticket.op, frozen), answer, by)
+            if within is not None and entry is not None and waits.engine.is_worker:
+                self._tools.give(frozen, entry)
+        typed = waits.expect_result(frozen.id)
+        try:
+            await self._answer(waits, ticket, answer, by)
+            return await self._wait_for_result(ticket, frozen, typed, wait_s)
+        except UnknownRunError:
+            self._tools.take_back(frozen)
+            raise _unknown_suspension() from None
+        except SuspensionError:  # the call goes on with no answer, or with another one
+            self._tools.take_back(frozen)
+            raise
+        finally:
+            waits.forget(frozen.id, typed)
+
+    async def _answer(self, waits: WaitRegistry, ticket: TokenClaims, answer: Json, by: str) -> None:
+        """Give the run the answer.
+
+        Raises:
+            LateAnswerError: the wait is over.
+            ConflictingAnswerError: another answer was given before.
+        """
+        sealed = waits.sealer.seal(ticket, answer, by)
+        try:
+            receipt = await waits.engine.answer(ticket.run_id, ticket.op, sealed, key=answer_key(answer))
+        except WaitOverError as error:
+            raise await self._late(ticket, error.message) from None
+        if receipt == "conflict":
+            raise ConflictingAnswerError
+
+    async def suspension(self, token: str, session_id: str | None) -> Suspended:
+        """Return what a token answers, answered or not."""
+        ticket, _, frozen = await self._open_token(token, session_id)
+        return self._waits().suspended(ticket.run_id, ticket.op, frozen)
+
+    async def waiting(self, session_id: str | None) -> tuple[Suspended, ...]:
+        """Return what waits for an answer, oldest first."""
+        return await self._waits().listed(session_id)
+
+    async def progress(self, token: str, fraction: float | None, message: str, value: Any) -> None:
+        """Report how far pending work is; as `Runtime.progress`."""
+        check_progress(fraction, message)
+        ticket, status, frozen = await self._open_token(token, None)
+        if frozen.kind != "pending":
+            raise UnknownSuspensionError(
+                f"nothing is pending under this token: {frozen.tool} waits for an answer",
+                hint="deliver the answer",
+            )
+        if not status.is_open:
+            raise LateAnswerError("the work is over", hint="its result is that of the call")
+        entry = await self._tools.find(frozen, ticket.run_id)
+        if entry is None:
+            raise MissingToolError(
+                f"{frozen.tool} is not here, so nobody could hear of its progress; the work goes on",
+                hint="report progress in the process that has the tool and its listeners",
+            )
+        shown = None if value is None else progress_json(entry.spec, value)
+        report = self._host.reports.progress_callback(entry.spec, frozen.meta)
+        if report is not None:
+            report(fraction=fraction, message=message, value=shown)
+
+    async def _open_token(
+        self, token: str, session_id: str | None
+    ) -> tuple[TokenClaims, WaitStatus, FrozenCall]:
+        """Return what waits, or waited, under a token.
+
+        Raises:
+            UnknownSuspensionError: nothing did.
+            ForeignAnswerError: it belongs to another session.
+            TamperedSuspensionError: the run does not hold what was frozen.
+        """
+        waits = self._waits()
+        ticket = waits.sealer.open(token)
+        if session_id is not None and session_id != ticket.session_id:
+            raise ForeignAnswerError("this call waits in another session", hint="answer it there")
+        try:
+            status = await waits.engine.wait_status(ticket.run_id, ticket.op)
+            if status is None:  # its run was started by a client, and no worker was there yet
+                status = WaitStatus(about=(await waits.engine.status(ticket.run_id)).input, is_open=True)
+        except UnknownRunError:
+            raise _unknown_suspension() from None
+        frozen = frozen_call_of(ticket.run_id, status.about)
+        if frozen is None or frozen.digest != ticket.digest:
+            raise tampered(ticket.run_id)
+        return ticket, status, frozen
+
+    async def _check_rule(self, asked: Suspended, answer: Json, by: str) -> None:
+        if cancel_reason(answer) is not None:
+            return
+        if why := await refusal(self._waits().options.rule, asked, answer, by):
+            raise NotAllowedAnswerError(f"this answer is not taken: {why}", hint="let somebody else answer")
+
+    async def _wait_for_result(
+        self, ticket: TokenClaims, frozen: FrozenCall, typed: asyncio.Future[ToolResult], wait_s: float | None
+    ) -> ToolResult:
+        """Return the result of an answered call, once the log of its run has it.
+
+        It is typed where this process has executed the call, and the log has the same.
+        """
+        try:
+            async with asyncio.timeout(wait_s):
+                told = await self._result_from_log(ticket, frozen)
+        except TimeoutError:
+            return ToolResult(
+                tool=frozen.tool,
+                status="pending",
+                tool_call_id=frozen.meta.tool_call_id,
+                display="the answer is kept; what came of it is not known yet",
+            )
+        is_kept = typed.done() and typed.result().status == told.status
+        return typed.result() if is_kept else told
+
+    async def _result_from_log(self, ticket: TokenClaims, frozen: FrozenCall) -> ToolResult:
+        """Return the result as the log of the run has it, when it has.
+
+        Raises:
+            LateAnswerError: the run ended before.
+        """
+        waits = self._waits()
+        async for _, event in waits.engine.events(ticket.run_id):
+            if event.get("type") == "tool_end" and event.get("answered_id") == frozen.id:
+                return await self._result_of_event(ticket.run_id, frozen, dict(event))
+        raise await self._late(ticket, "the run ended before its call did")
+
+    async def _late(self, ticket: TokenClaims, why: str) -> LateAnswerError:
+        """Return the error of an answer that comes too late; it says where the run was canceled."""
+        status = await self._waits().engine.status(ticket.run_id)
+        if status.state == "canceled":
+            reason = f": {status.error}" if status.error else ""
+            return LateAnswerError(f"the run of this call was canceled{reason}", hint="start another one")
+        return LateAnswerError(why, hint="let the model call the tool again, if it is still wanted")
+
+    async def _result_of_event(self, run_id: str, frozen: FrozenCall, event: dict[str, Any]) -> ToolResult:
+        """Return the result that an event tells of, without the typed value."""
+        suspension = None
+        if event["suspension_id"]:
+            for wait in (await self._waits().engine.status(run_id)).awaiting:
+                again = frozen_call_of(run_id, wait.about)
+                if again is not None and again.id == event["suspension_id"]:
+                    suspension = self._waits().suspended(run_id, wait.op, again)
+        return ToolResult(
+            tool=frozen.tool,
+            status=event["status"],
+            json=b"" if event["result"] is None else to_json(event["result"]),
+            tool_call_id=frozen.meta.tool_call_id,
+            display=event["text"],
+            error=ToolError(event["error"]) if event["error"] else None,
+            bounds=None if event["bounds"] is None else Bounds(**event["bounds"]),
+            is_final=event["is_final"],
+            suspension=suspension,
+        )
+
+    def _waits(self) -> WaitRegistry:
+        if self._host.waits is None:
+            raise NoEngineError
+        return self._host.waits
+
+
+def _unknown_suspension() -> UnknownSuspensionError:
+    return UnknownSuspensionError(
+        "nothing waits under this token any more", hint="its run is over and forgotten"
+    )

@@ -1,0 +1,323 @@
+"""The calls of one runtime that wait: frozen, each in a run, and known to clients by their tokens."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from pydantic_core import to_json
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.logs import logger
+from toolgen.contract.portable import portable_text
+
+from ..calls import CallMeta
+from ..engine import Activity, Engine, LastEvents, Loop, OnEvent, OnForget
+from ..errors import RegistrationError
+from ..results import Suspended, ToolResult
+from ..specs import ToolSpec
+from .errors import TamperedSuspensionError
+from .frozen import FrozenCall, SuspensionKind
+from .options import WaitOptions
+from .tokens import Sealer, TokenClaims
+
+log = logger("toolgen.runtime")
+
+_ANSWER_BYTES: Final = 1_000
+"""Of what an engine keeps at once, for the answer to a call and for ids."""
+
+
+class WaitRegistry:
+    """Freezes calls, and starts the runs of those that no agent made."""
+
+    def __init__(self, engine: Engine, options: WaitOptions, secret: bytes | Sequence[bytes] | None) -> None:
+        """Keep calls in the runs of the engine.
+
+        Raises:
+            RegistrationError: the secret is a short one.
+        """
+        self.engine = engine
+        self.options = options
+        self._sealer = None if secret is None else _sealer(secret)
+        self._loops: dict[str, Loop] = {}
+        self._activities: dict[str, Activity] = {}
+        self._listeners: dict[str, OnEvent] = {}
+        """By loop, who hears of the events of its runs."""
+        self._last_events: LastEvents | None = None
+        self._on_forget: OnForget | None = None
+        self._is_registered = False
+        self._named: set[str] | None = None
+        """The runs that this process executes; None for all."""
+        self._results: dict[str, list[asyncio.Future[ToolResult]]] = {}
+        """By id of the call that waits, what gets its typed result in this process."""
+
+    # What the engine executes.
+
+    def register(
+        self,
+        loops: Mapping[str, Loop],
+        activities: Mapping[str, Activity],
+        on_event: OnEvent,
+        last_events: LastEvents | None = None,
+        on_forget: OnForget | None = None,
+    ) -> None:
+        """Let the engine execute this too; of the runs of these loops `on_event` hears.
+
+        Where this process is a client, that may be at any time.
+
+        Raises:
+            RegistrationError: this process executes runs already.
+        """
+        self.require_idle()
+        self._loops |= loops
+        self._activities |= activities
+        self._listeners |= dict.fromkeys(loops, on_event)
+        self._last_events = last_events or self._last_events
+        self._on_forget = on_forget or self._on_forget
+
+    def require_idle(self) -> None:
+        """Raise where this process executes runs already, so that nothing can be added to what it executes.
+
+        Raises:
+            RegistrationError: as said.
+        """
+        if self._is_registered and self.engine.is_worker:
+            raise RegistrationError(
+                "the engine executes runs already", hint="register agents before the runtime is used"
+            )
+
+    def be_client(self) -> None:
+        """Let this process execute no runs but those that are named."""
+        self._named = set()
+
+    async def start(self, run_id: str = "") -> None:
+        """Start the engine with all that it has to execute; a client executes the run of this id too."""
+        if not self._is_registered:
+            self._is_registered = True
+            self.engine.register(
+                loops=self._loops,
+                activities=self._activities,
+                on_event=self._notify_listeners,
+                last_events=self._ended,
+                on_forget=self._on_forget,
+            )
+        if self._named is None:
+            await self.engine.start()
+            return
+        if run_id:
+            self._named.add(run_id)
+        await self.engine.start(only=frozenset(self._named))
+
+    def _notify_listeners(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
+        self._listeners[loop](run_id, loop, offset, event)
+
+    def _ended(
+        self, given: Any, now: float, log_so_far: Sequence[Mapping[str, Json]]
+    ) -> Sequence[Mapping[str, Json]]:
+        return () if self._last_events is None else self._last_events(given, now, log_so_far)
+
+    # Calls that begin to wait.
+
+    async def is_full(self, session_id: str) -> bool:
+        """Return whether no further call of the session may wait."""
+        most = self.options.max_per_session
+        return bool(session_id) and len(await self.engine.open_waits(session=session_id, limit=most)) >= most
+
+    def excess(self, frozen: FrozenCall, beside: int) -> str:
+        """Return why a call is larger than the engine keeps; "" where it is not.
+
+        What is kept at once is what resumes it: the call, what stands beside it, of so many bytes of JSON,
+        and its answer; or what an activity returns: the call, and the event that it waits.
+        """
+        most = self.engine.caps.max_payload_bytes
+        if most is None:
+            return ""
+        size = len(to_json(frozen.as_json()))
+        needed = size + max(size, beside) + _ANSWER_BYTES
+        return "" if needed <= most else f"it takes {needed} bytes of JSON, and the engine keeps {most}"
+
+    def freeze(
+        self,
+        *,
+        kind: SuspensionKind,
+        spec: ToolSpec[Any, Any],
+        payload_json: bytes,
+        meta: CallMeta,
+        question: str,
+        preview: str = "",
+        is_shortened: bool = False,
+        answer_schema: Mapping[str, Any],
+        idempotency_key: str,
+        handle: str = "",
+        request: Mapping[str, Json] | None = None,
+        answers: tuple[Json, ...] = (),
+        is_asked_by_tool: bool = False,
+        reason: str = "",
+    ) -> FrozenCall:
+        """Return the call as it will run."""
+        now = self.options.clock()
+        return FrozenCall(
+            id=secrets.token_hex(8),
+            kind=kind,
+            tool=spec.id,
+            spec_digest=spec.approval_digest,
+            payload_json=payload_json,
+            meta=meta,
+            question=portable_text(question),
+            preview=portable_text(preview),
+            is_shortened=is_shortened,
+            answer_schema=answer_schema,
+            created_at=now,
+            expires_at=now + self.options.expires_s,
+            idempotency_key=idempotency_key,
+            handle=handle,
+            request=request,
+            answers=answers,
+            is_asked_by_tool=is_asked_by_tool,
+            reason=reason,
+        )
+
+    def renewed(
+        self, frozen: FrozenCall, spec: ToolSpec[Any, Any] | None, schema: Mapping[str, Any], reason: str
+    ) -> FrozenCall:
+        """Return the call as it is asked once more, by the tool as it is now where it is there."""
+        now = self.options.clock()
+        return replace(
+            frozen,
+            id=secrets.token_hex(8),
+            spec_digest=frozen.spec_digest if spec is None else spec.approval_digest,
+            answer_schema=schema,
+            created_at=now,
+            expires_at=now + self.options.expires_s,
+            reason=reason,
+        )
+
+    # Tokens.
+
+    @property
+    def sealer(self) -> Sealer:
+        """What seals tokens and answers.
+
+        Raises:
+            RegistrationError: nobody gave a secret, and the engine keeps none.
+        """
+        if self._sealer is None:
+            self._sealer = sealer_of(self.engine)
+        return self._sealer
+
+    def suspended(self, run_id: str, op: str, frozen: FrozenCall) -> Suspended:
+        """Return what a client holds of a call that waits, its token too."""
+        return Suspended(
+            token=self.sealer.issue(claims_of(run_id, op, frozen)),
+            id=frozen.id,
+            kind=frozen.kind,
+            tool=frozen.tool,
+            question=frozen.question,
+            preview=frozen.preview,
+            is_shortened=frozen.is_shortened,
+            arguments=json.loads(frozen.payload_json),
+            answer_schema=frozen.answer_schema,
+            expires_at=frozen.expires_at,
+            handle=frozen.handle,
+            request=frozen.request,
+            run_id=run_id,
+            tool_call_id=frozen.meta.tool_call_id,
+            requested_by=frozen.meta.requested_by,
+            reason=frozen.reason,
+        )
+
+    async def listed(self, session_id: str | None) -> tuple[Suspended, ...]:
+        """Return all calls that wait, oldest first; of one session where it is given."""
+        now = self.options.clock()
+        found = []
+        for wait in await self.engine.open_waits(session=session_id, limit=sys.maxsize):
+            try:
+                frozen = frozen_call_of(wait.run_id, wait.about)
+            except TamperedSuspensionError:
+                log.warning("what waits at %s is not listed", wait.op, exc_info=True)
+                continue
+            if frozen is not None and frozen.expires_at > now:
+                found.append(self.suspended(wait.run_id, wait.op, frozen))
+        return tuple(found)
+
+    # Typed results, for who answers in the process that executes.
+
+    def expect_result(self, id_: str) -> asyncio.Future[ToolResult]:
+        """Return what gets the result of a call after its answer, where this process executes it.
+
+        Each who answers has one of their own, and gives it to `forget` at last.
+        """
+        future: asyncio.Future[ToolResult] = asyncio.get_running_loop().create_future()
+        self._results.setdefault(id_, []).append(future)
+        return future
+
+    def forget(self, id_: str, future: asyncio.Future[ToolResult]) -> None:
+        """Take that nobody wants this result any more."""
+        left = [one for one in self._results.pop(id_, ()) if one is not future]
+        if left:
+            self._results[id_] = left
+
+    def set_result(self, id_: str, result: ToolResult) -> None:
+        """Give the result to those who answered."""
+        for future in self._results.pop(id_, ()):
+            if not future.done():
+                future.set_result(result)
+
+
+def sealer_of(engine: Engine) -> Sealer:
+    """Return what seals by the secret that an engine keeps.
+
+    Raises:
+        RegistrationError: it keeps none.
+    """
+    kept = engine.secret()
+    if kept is None:
+        raise RegistrationError(
+            f"the engine {engine.name!r} keeps no secret, and tokens are sealed with one",
+            hint="give the same to all processes: Runtime(secret=…)",
+        )
+    return _sealer(kept)
+
+
+def _sealer(secret: bytes | Sequence[bytes]) -> Sealer:
+    try:
+        return Sealer(*([secret] if isinstance(secret, bytes) else secret))
+    except ValueError as error:
+        raise RegistrationError(str(error), hint="secrets.token_bytes(32) makes one") from None
+
+
+def claims_of(run_id: str, op: str, frozen: FrozenCall) -> TokenClaims:
+    """Return what a token of the call says."""
+    return TokenClaims(run_id, op, frozen.meta.session_id, frozen.expires_at, frozen.digest)
+
+
+def next_wait(op: str) -> str:
+    """Return the key of the wait of a call that is asked again."""
+    before, _, number = op.rpartition(":")
+    return f"{before}:{int(number) + 1}"
+
+
+def frozen_call_of(run_id: str, about: Json) -> FrozenCall | None:
+    """Return the call that a wait of a run is about; None where it is about something else.
+
+    Raises:
+        TamperedSuspensionError: it should be one, and is not.
+    """
+    if not isinstance(about, dict) or "frozen" not in about:
+        return None
+    try:
+        return FrozenCall.from_json(about["frozen"])
+    except ValueError as error:
+        raise tampered(run_id) from error
+
+
+def tampered(run_id: str) -> TamperedSuspensionError:
+    """Return the error of a run whose journal was changed by something else than toolgen."""
+    return TamperedSuspensionError(
+        f"run {run_id!r} does not hold what was frozen", hint="cancel the run: toolgen runs cancel RUN"
+    )

@@ -1,0 +1,171 @@
+"""Calls that wait and that no agent made: each is a run of the loop `waiting_call`."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import to_jsonable_python
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.logs import logger
+
+from ..call.artifact_refs import dropping
+from ..call.batch import Batch
+from ..call.ending import failed_call_result
+from ..call.registered_tool import RegisteredTool
+from ..call.services import RuntimeServices
+from ..calls import CallMeta
+from ..engine import ActivityInfo, Loop, UnknownRunError
+from ..events.call_events import CallEvents
+from ..events.event_reporter import EventReporter
+from ..events.records import from_json
+from ..resolution import Resolution, ResolveError
+from ..results import Delegated, ToolResult
+from .frozen import FrozenCall
+from .loop import LOOP, RESUME, VERSION, Outcome, waiting_call
+from .resolving import LOOP as RESOLVED
+from .resolving import found_out, is_unknown_end, keep_outcome, known_outcome, resolved_call, resolved_end
+from .resuming import resume_call
+from .tools import WaitingTools
+from .wait_registry import claims_of, next_wait
+
+if TYPE_CHECKING:
+    from ..events.hub import Events
+
+Delegate = Callable[[RegisteredTool, bytes, Delegated, CallMeta, RuntimeServices, str], Awaitable[ToolResult]]
+"""Returns the result of a call of an agent's tool: that of a run, whose id is given."""
+
+log = logger("toolgen.runtime")
+
+
+class WaitingRuns:
+    """Begins the runs of such calls, and executes them after their answers."""
+
+    def __init__(
+        self, host: RuntimeServices, tools: WaitingTools, delegate: Delegate, hub: Events | None
+    ) -> None:
+        assert host.waits is not None, "only with an engine a call can wait"
+        self._host = host
+        self._waits = host.waits
+        self._tools = tools
+        self._delegate = delegate
+        self._hub = hub
+        loops: dict[str, Loop] = {LOOP: waiting_call, RESOLVED: resolved_call}
+        self._waits.register(loops, {RESUME: self.resume}, self._on_event, on_forget=dropping(host))
+
+    async def begin(self, result: ToolResult, entry: RegisteredTool) -> ToolResult:
+        """Return the result of a call that waits, with what its client holds; an error if it cannot."""
+        frozen, run_id = result.frozen, f"call_{uuid.uuid4().hex}"
+        assert frozen is not None, "only a call that waits begins to"
+        try:
+            suspension = self._waits.suspended(run_id, "wait:1", frozen)
+            await self._start(run_id, frozen)
+        except Exception as error:  # such as a call that is larger than the engine keeps
+            return failed_call_result(entry.spec, error, frozen.meta, self._host)
+        if self._waits.engine.is_worker:
+            self._tools.made(run_id, entry)
+        return replace(result, frozen=None, suspension=suspension)
+
+    async def _start(self, run_id: str, frozen: FrozenCall) -> None:
+        """Start the run of a call, which is listed from now on where this process executes it."""
+        engine = self._waits.engine
+        given: Json = {"frozen": frozen.as_json(), "version": VERSION}
+        await self._waits.start(run_id)
+        await engine.start_run(LOOP, given, run_id=run_id, session=frozen.meta.session_id)
+        if engine.is_worker:
+            await engine.settled(run_id)
+
+    async def resume(self, info: ActivityInfo, argument: Any) -> Outcome:
+        """Return what came of a call after its answer."""
+        waits, frozen, op = self._waits, FrozenCall.from_json(argument["frozen"]), argument["op"]
+        events = CallEvents(info, waits.options.clock)
+        reports = EventReporter(events, self._host.limits.result_bytes)
+        host = replace(self._host, reports=reports, run_id=info.run_id)
+        entry = await self._tools.of_answered(frozen, info.run_id)
+        batch = Batch(host.capabilities)
+
+        ticket = claims_of(info.run_id, op, frozen)
+        result = await resume_call(host, entry, frozen, ticket, argument["given"], batch, events.begun)
+        if result.delegated is not None and entry is not None:
+            run_id = f"{info.run_id}/child:{op}"
+            result = await self._delegate(
+                entry, frozen.payload_json, result.delegated, frozen.meta, host, run_id
+            )
+        if result.frozen is not None:
+            result = replace(result, suspension=waits.suspended(info.run_id, next_wait(op), result.frozen))
+        waits.set_result(frozen.id, replace(result, frozen=None))
+        return _outcome(result, events)
+
+    async def waited(self, run_id: str) -> FrozenCall | None:
+        """Return the call of a run of one call; None where it is no such run."""
+        try:
+            given: Any = (await self._waits.engine.status(run_id)).input
+        except UnknownRunError:
+            return None
+        return (
+            FrozenCall.from_json(given["frozen"]) if isinstance(given, dict) and "frozen" in given else None
+        )
+
+    async def resolve(
+        self, run_id: str, frozen: FrozenCall, tool_call_id: str, resolution: Resolution, by: str
+    ) -> ToolResult:
+        """Keep what became of the one call of a run, and return it; as `Runtime.resolve`."""
+        engine, meta = self._waits.engine, replace(frozen.meta, run_id=run_id)
+        if tool_call_id not in ("", meta.tool_call_id):
+            known = f"it is {meta.tool_call_id}" if meta.tool_call_id else "leave out the id of the call"
+            raise ResolveError(f"the call of run {run_id} is not {tool_call_id!r}", hint=known)
+        if (said := await resolved_end(engine, run_id, meta.tool_call_id)) is not None:
+            raise known_outcome(meta.tool_call_id, said["status"], said["resolved_by"])
+        ends = [one async for _, one in engine.events(run_id, follow=False) if one.get("type") == "tool_end"]
+        if not ends or not (await engine.status(run_id)).is_over:
+            raise ResolveError(
+                f"run {run_id} is not over, so the outcome of its call may still come",
+                hint="resume the run, or cancel it",
+            )
+        if not is_unknown_end(ends[-1]):
+            raise known_outcome(meta.tool_call_id, str(ends[-1]["status"]))
+        entry = await self._tools.find(frozen, run_id)
+        name = frozen.tool.rpartition(".")[2]
+        result = found_out(name, None if entry is None else entry.spec, meta, resolution, self._host.limits)
+        await self._waits.start(f"{run_id}/resolved:{meta.tool_call_id}")
+        who = await keep_outcome(engine, result, meta, by)
+        log.info("the outcome of run %s is %s, says %s", run_id, resolution.outcome, who)
+        return result
+
+    def _on_event(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
+        """Tell the runtime's subscribers of a call that went on, and forget the tool of one that is over."""
+        if event.get("type") == "run_stream_end":
+            self._tools.ended(run_id)
+        hub = self._hub
+        if hub is None or hub.is_idle or "tool_call_id" not in event:
+            return
+        try:
+            told = from_json(event)
+            meta = CallMeta(
+                run_id=told.run_id,
+                session_id=told.session_id,
+                turn_id=told.turn_id,
+                tool_call_id=told.tool_call_id,
+            )
+            hub.emit(told, meta)
+        except ValueError:
+            log.exception("an event of run %s was not told", run_id)
+
+
+def _outcome(result: ToolResult, events: CallEvents) -> Outcome:
+    outcome: Outcome = {
+        "status": result.status,
+        "json": result.json.decode(),
+        "events": events.kept,
+        "frozen": None if result.frozen is None else result.frozen.as_json(),
+    }
+    if result.display:
+        outcome["display"] = result.display
+    if result.bounds is not None:
+        outcome["bounds"] = to_jsonable_python(result.bounds)
+    if result.is_final:
+        outcome["is_final"] = True
+    return outcome

@@ -1,0 +1,325 @@
+"""The normal form: what Python types hold of a schema.
+
+A node is one of `{}`, a scalar, an enum of one kind, an array with `items`, a map with
+`additionalProperties`, a `$ref` to an object in `classes`, or an `anyOf` of those with null last. It
+accepts what the schema accepts, or more; then a keyword is noted as lost.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, Final
+
+from toolgen.shapes import naming
+from toolgen.shapes.constraints import FLAGS, lengths_of
+
+from . import scalars, unions
+from .keywords import ANNOTATIONS, CONSTRAINTS, TYPED_KEYWORDS, Schema, Subschema, accepts_all, has_no_effect
+from .merging import NEVER, Merger, UnsupportedKeywords, types_of
+from .names import Names, branch_name
+from .objects import ClassBuilder, as_map, is_map
+from .scalars import Node
+from .schema_index import SchemaIndex
+
+_DEEPEST: Final = 40
+"""Arrays, maps and unions inside each other, without an object between them."""
+_MOST_BRANCHES: Final = 1_000
+"""Of a union, choices among values apart: type checkers compare each with each."""
+_MOST_LEVELS: Final = 50
+"""Objects, arrays, maps and unions inside each other. pydantic needs about fourteen frames for a level, and
+Python has a thousand for everything."""
+
+_FLAGS: Final = tuple(row.keyword for row in FLAGS)
+_LEAST, _MOST = lengths_of("array")
+
+
+class SchemaNormalizer:
+    """Brings one surveyed schema into the normal form; objects become classes."""
+
+    def __init__(self, survey: SchemaIndex, name: str, *, refused_defaults: set[str]) -> None:
+        self.unsupported = UnsupportedKeywords()
+        self.merger = Merger(survey, self.unsupported)
+        self.classes: dict[str, Node] = {}
+        self.root: Node = {}
+        self._survey = survey
+        self._names = Names(name)
+        self._refused_defaults = refused_defaults
+        self._class_of: dict[int, str] = {}
+        self._waiting: deque[tuple[str, Schema]] = deque()
+        self._done: dict[int, Node] = {}
+        self._open: set[int] = set()
+        self._exclusive: list[list[Node]] = []
+        self._rests: dict[int, Schema] = {}
+        self._budget = 10_000 + 20 * len(survey.places)
+
+    def run(self, schema: Schema, *, arguments: bool) -> None:
+        """Fill `root`, `classes` and `losses`."""
+        target = self.merger.follow(schema)
+        if arguments:
+            self._take_arguments(schema, target)
+        else:
+            self.root = self.node(target, self._names.root)
+        while self._waiting:
+            name, flat = self._waiting.popleft()
+            self.classes[name] = ClassBuilder(self, name, flat).node()
+        disjointness = unions.Disjointness(self.classes)
+        if not all(disjointness.exclusive(nodes) for nodes in self._exclusive):
+            self.unsupported.add("oneOf")
+        self._flatten()
+        self._finish()
+
+    def _take_arguments(self, schema: Schema, target: Subschema) -> None:
+        """Make the root a class, whatever it says; a value of another type never comes here."""
+        flat = self.merger.flat(schema)
+        if flat is NEVER:
+            self.unsupported.add("not")
+            flat = {}
+        if types_of(flat.get("type", [])) != ["object"] or "enum" in flat or "const" in flat:
+            self.unsupported.add("type" if "type" in flat else "$ref")
+            flat = {**flat, "type": "object"}
+        # A place that says `object` itself is this very class wherever it is referred to.
+        whole = isinstance(target, dict) and self.merger.flat(target).get("type") == "object"
+        name = self._names.take(self._names.root)
+        for word in ("not", "if", "$dynamicRef", "$recursiveRef", "enum", "const"):
+            if word in flat and not has_no_effect(word, flat):
+                self.unsupported.add(word)
+        self._class_of[id(target if whole else schema)] = name
+        self._waiting.append((name, flat))
+        self.root = {"$ref": f"#/$defs/{name}"}
+
+    def node(self, schema: Subschema, name: str) -> Node:
+        """Return the node of a schema; `name` is what an object there would be called."""
+        self._budget -= 1
+        if self._budget < 0:
+            self.unsupported.add("$ref")
+            return {}
+        followed = self.merger.follow(schema)
+        if isinstance(followed, bool) or self.merger.flat(followed) is NEVER:
+            if followed is not True:
+                self.unsupported.add("not")
+            return {}
+        if followed is not schema:
+            name = self._referred_name(schema, followed) or name
+        key = id(followed)
+        if key in self._done:
+            self._budget -= _size(self._done[key])
+            return self._done[key]
+        if key in self._open or len(self._open) >= _DEEPEST:
+            self.unsupported.add("$ref")
+            return {}
+        self._open.add(key)
+        self._done[key] = node = self._shape(followed, self.merger.flat(followed), name)
+        self._open.remove(key)
+        return node
+
+    def _referred_name(self, schema: Subschema, followed: Schema) -> str:
+        """Return the name of what a schema refers to, empty where that stands inside the schema."""
+        at = self._survey.pointer(schema) if isinstance(schema, dict) else None
+        pointer = self._survey.pointer(followed)
+        is_inside = at is not None and pointer is not None and pointer.startswith(f"{at}/")
+        return "" if pointer is None or is_inside else self._names.of_place(pointer)
+
+    def property(self, schema: Subschema, name: str, *, required: bool) -> Node:
+        """Return the node of a property with the annotations that stand beside it."""
+        node = self.node(schema, name)
+        if not isinstance(schema, dict):
+            return node
+        sources = [schema] if "$ref" in node else [schema, self.merger.flat(schema)]
+        notes: Node = {}
+        for word in ANNOTATIONS:
+            source = next((source for source in sources if word in source), None)
+            if source is None or (word == "default" and (required or not self._has_good_default(schema))):
+                continue
+            notes[word] = source[word]
+        return {**node, **notes} if notes else node
+
+    def _has_good_default(self, schema: Schema) -> bool:
+        pointer = self._survey.pointer(schema)
+        return (
+            "default" in schema and pointer is not None and f"{pointer}/default" not in self._refused_defaults
+        )
+
+    def _shape(self, schema: Schema, flat: Schema, name: str) -> Node:
+        for word in ("not", "if", "$dynamicRef", "$recursiveRef"):
+            if word in flat and not has_no_effect(word, flat):
+                self.unsupported.add(word)
+        if "enum" in flat or "const" in flat:
+            for word in ("anyOf", "oneOf"):
+                if word in flat and not has_no_effect(word, flat):
+                    self.unsupported.add(word)
+            nodes = scalars.enumerated(flat, self.unsupported)
+            if nodes:
+                return unions.join(nodes)
+            self.unsupported.add("enum")
+            rest = {word: value for word, value in flat.items() if word not in ("enum", "const")}
+            return self._typed(schema, rest, name)
+        for word in ("anyOf", "oneOf"):
+            if word in flat and not has_no_effect(word, flat):
+                return self._union(schema, flat, word, name)
+        return self._typed(schema, flat, name)
+
+    def _joined(self, nodes: list[Node]) -> Node:
+        if not nodes:
+            self.unsupported.add("not")
+            return {}
+        joined = unions.join(nodes)
+        if len(joined.get("anyOf", ())) > _MOST_BRANCHES:
+            self.unsupported.add("anyOf")
+            return {}
+        return joined
+
+    def _union(self, schema: Schema, flat: Schema, word: str, name: str) -> Node:
+        rest = {key: value for key, value in flat.items() if key != word and key in CONSTRAINTS}
+        if rest.get("properties") and "object" in types_of(rest.get("type", "object")):
+            if len(types_of(rest.get("type", []))) != 1:
+                self.unsupported.add(word)
+            return self._typed(schema, flat, name)
+        branches = [branch for branch in self._branches(flat, word, rest) if not self.merger.is_never(branch)]
+        objects = {id(branch) for branch in branches if self._is_object(branch)}
+        nodes: list[Node] = []
+        for branch in branches:
+            inner = self._inner_name(name, "value")
+            if len(objects) > 1 and id(branch) in objects and isinstance(branch, dict):
+                inner = branch_name(name, len(nodes) + 1, self._titled(branch))
+            nodes.append(self.node(branch, inner))
+        if word == "oneOf" and len(nodes) > 1:
+            self._exclusive.append(nodes)
+        return self._joined(nodes)
+
+    def _titled(self, branch: Schema) -> Schema:
+        """Return a branch, or what it only refers to, with the title that it has itself."""
+        followed = self.merger.follow(branch)
+        assert isinstance(followed, dict), "a branch that is an object is no boolean"
+        return {**self.merger.flat(followed), **({"title": branch["title"]} if "title" in branch else {})}
+
+    def _branches(self, flat: Schema, word: str, rest: Schema) -> list[Subschema]:
+        """Return the branches, each with the rest of the schema that it stands in."""
+        rest = self._rests.setdefault(id(flat), rest)
+        if accepts_all(rest):
+            return list(flat[word])
+        only_types = types_of(rest["type"]) if list(rest) == ["type"] else None
+        branches: list[Subschema] = []
+        for branch in flat[word]:
+            followed = self.merger.follow(branch)
+            inner = self.merger.flat(followed).get("type") if isinstance(followed, dict) else None
+            says_it = only_types and inner and all(kind in only_types for kind in types_of(inner))
+            branches.append(branch if says_it else self.merger.both(rest, branch))
+        return branches
+
+    def _is_object(self, branch: Subschema) -> bool:
+        followed = self.merger.follow(branch)
+        return isinstance(followed, dict) and "object" in types_of(self.merger.flat(followed).get("type", []))
+
+    def _typed(self, schema: Schema, flat: Schema, name: str) -> Node:
+        if "type" not in flat:
+            for word in TYPED_KEYWORDS:
+                if word in flat and not has_no_effect(word, flat):
+                    self.unsupported.add("type")
+            return {}
+        kinds = types_of(flat["type"])
+        inner = name if len(kinds) == 1 else self._inner_name(name, "value")
+        return self._joined([self._of_type(kind, schema, flat, inner) for kind in kinds])
+
+    def _of_type(self, kind: str, schema: Schema, flat: Schema, name: str) -> Node:
+        match kind:
+            case "string":
+                return scalars.string(flat, self.unsupported)
+            case "number":
+                return scalars.number(flat, self.unsupported)
+            case "integer":
+                return scalars.integer(flat, self.unsupported)
+            case "array":
+                return self._array(flat, name)
+            case "object":
+                return self._object(schema, flat, name)
+            case _:
+                return {"type": kind}
+
+    def _array(self, flat: Schema, name: str) -> Node:
+        node: Node = {"type": "array", **scalars.sizes(flat, "array", self.unsupported)}
+        for word in (*_FLAGS, "prefixItems", "unevaluatedItems"):
+            if word in flat and not has_no_effect(word, flat):
+                self.unsupported.add(word)
+        if "contains" in flat and not has_no_effect("contains", flat):
+            if accepts_all(flat["contains"]) and "maxContains" not in flat:
+                node[_LEAST] = max(node.get(_LEAST, 0), int(flat.get("minContains", 1)))
+            else:
+                self.unsupported.add("contains")
+        prefix, items = flat.get("prefixItems", []), flat.get("items", True)
+        if self.merger.is_never(items):
+            node[_MOST] = min(len(prefix), node.get(_MOST, len(prefix)))
+            items = None
+        kinds = [*prefix] if items is None else [*prefix, items]
+        if any(accepts_all(kind) or self.merger.is_never(kind) for kind in kinds) or not kinds:
+            return {**node, "items": {}}
+        inner = self._inner_name(name, "item")
+        return {**node, "items": self._joined([self.node(kind, inner) for kind in kinds])}
+
+    def _inner_name(self, name: str, word: str) -> str:
+        """Return the name of an object inside a value of this name; the root keeps its own for itself."""
+        return naming.class_name(name, word) if name == self._names.root else name
+
+    def _object(self, schema: Schema, flat: Schema, name: str) -> Node:
+        if is_map(flat):
+            return as_map(self, flat, self._inner_name(name, "value"))
+        key = id(schema)
+        if key not in self._class_of:
+            self._class_of[key] = self._names.take(name)
+            self._waiting.append((self._class_of[key], flat))
+        return {"$ref": f"#/$defs/{self._class_of[key]}"}
+
+    def _flatten(self) -> None:
+        """Take out what stands deeper than Python's stack can follow; each class is entered once."""
+        entered: set[str] = set()
+        waiting: list[tuple[Node, int]] = [(self.root, 0)]
+        while waiting:
+            node, level = waiting.pop()
+            name = unions.name_of(node)
+            if name in entered:
+                continue
+            inner = _inner(node) if name is None else list(self.classes[name]["properties"].values())
+            if inner and level + ("anyOf" in node) >= _MOST_LEVELS:
+                self.unsupported.add("$ref")
+                for word in [word for word in node if word not in ANNOTATIONS]:
+                    del node[word]
+            else:
+                entered.update([name] if name else [])
+                waiting.extend((one, level + 1) for one in reversed(inner))
+
+    def _finish(self) -> None:
+        """Tag the unions; keep the classes that are used, in order of first use."""
+        used: dict[str, Node] = {}
+        waiting: list[Any] = [self.root]
+        while waiting:
+            at = waiting.pop()
+            inner = _inner(at)
+            name = unions.name_of(at)
+            if name is not None and name not in used:
+                used[name] = self.classes[name]
+                inner = list(self.classes[name]["properties"].values())
+            elif "anyOf" in at:
+                tag = unions.tag_of(inner, self.classes)
+                at.update({} if tag is None else {"discriminator": tag})
+            if name is None:
+                self._lose_sizes(inner)
+            waiting.extend(reversed(inner))
+        self.classes = used
+
+    def _lose_sizes(self, nodes: list[Node]) -> None:
+        """Take the sizes from maps inside other values; only those of an attribute come into the types."""
+        for node in nodes:
+            for word in lengths_of("map"):
+                if node.pop(word, None) is not None:
+                    self.unsupported.add(word)
+
+
+def _inner(node: Node) -> list[Node]:
+    """Return the nodes that stand in a node, without those behind a reference."""
+    return [
+        *node.get("anyOf", ()),
+        *(node[word] for word in ("items", "additionalProperties") if word in node),
+    ]
+
+
+def _size(node: Node) -> int:
+    return 1 + sum(map(_size, _inner(node)))

@@ -1,0 +1,196 @@
+"""Every schema of a document with its place, and what each reference refers to."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import Any, Final
+from urllib.parse import unquote, urljoin
+
+from .keywords import IN_PLACE, Schema, Subschema, children, escaped
+from .problems import Problem
+
+MOST_IN_PLACE: Final = 10_000
+"""Schemas that look at one value, when references are written out; the public corpora have 24."""
+_ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
+_METASCHEMA: Final = "https://json-schema.org/draft/2020-12/"
+_ABSENT: Final = object()
+
+
+class SchemaIndex:
+    """The schemas of a document; found by known keywords and by references to anywhere."""
+
+    def __init__(self, root: Schema, *, base: str = "") -> None:
+        self.root = root
+        self.places: dict[int, tuple[str, Schema]] = {}
+        """JSON Pointer and schema by identity, in order of discovery."""
+        self.unnamed: list[str] = []
+        """Pointers of schemas that no keyword holds, only a reference finds."""
+        self.targets: dict[int, Subschema | None] = {}
+        """What the `$ref` of a schema refers to; None where only the whole contract can tell."""
+        self.problems: list[Problem] = []
+        self._base = base
+        self._anchors: dict[str, Schema] = {}
+        self._embedded: set[int] = set()
+        """Schemas under an `$id` of their own: references there have another base (Core 8.2.1)."""
+        self._collect("", root)
+        self._resolve()
+
+    @property
+    def has_resources(self) -> bool:
+        """Whether schemas inside have an `$id` of their own, which may build on that of the root."""
+        return bool(self._embedded)
+
+    def pointer(self, schema: Schema) -> str | None:
+        place = self.places.get(id(schema))
+        return place[0] if place else None
+
+    def _collect(self, pointer: str, schema: object) -> list[tuple[str, Schema]]:
+        """Add a schema and those in it; return those that were not known."""
+        found: list[tuple[str, Schema]] = []
+        waiting = deque([(pointer, schema, False)])
+        while waiting:
+            pointer, schema, embedded = waiting.popleft()
+            if not isinstance(schema, dict) or id(schema) in self.places:
+                continue
+            self.places[id(schema)] = pointer, schema
+            found.append((pointer, schema))
+            embedded = embedded or (bool(pointer) and isinstance(schema.get("$id"), str))
+            if embedded:
+                self._embedded.add(id(schema))
+            for word in ("$anchor", "$dynamicAnchor"):
+                if not embedded and isinstance(schema.get(word), str):
+                    self._anchors.setdefault(schema[word], schema)
+            for tokens, child in children(schema):
+                inner = "".join(f"/{escaped(token)}" for token in tokens)
+                waiting.append((pointer + inner, child, embedded))
+        return found
+
+    def _resolve(self) -> None:
+        waiting = deque(self.places.values())
+        while waiting:
+            pointer, schema = waiting.popleft()
+            ref = schema.get("$ref")
+            if not isinstance(ref, str):
+                continue
+            target = self._target(pointer, schema, ref)
+            self.targets[id(schema)] = target
+            if isinstance(target, dict) and id(target) not in self.places:
+                at = unquote(ref[ref.index("#") + 1 :])
+                self.unnamed.append(at)
+                waiting.extend(self._collect(at, target))
+
+    def _target(self, pointer: str, schema: Schema, ref: str) -> Subschema | None:
+        if id(schema) in self._embedded or ref.startswith(_METASCHEMA):
+            return None
+        local = local_part(ref, self._base)
+        if local is None:
+            if not self._embedded:
+                message = f"refers to {ref!r:.200}, which is another document"
+                hint = "copy what it refers to into $defs and refer to it by pointer"
+                self._report(pointer, message, hint)
+            return None
+        found = self._anchors.get(local) if local and local[0] != "/" else resolved(self.root, local)
+        if isinstance(found, (dict, bool)):
+            return found
+        if self._embedded and local[:1] != "/":
+            return None
+        missing = "which is not there" if found is _ABSENT or found is None else "which is no schema"
+        self._report(
+            pointer, f"refers to {ref!r:.200}, {missing}", "add it to $defs, or remove the reference"
+        )
+        return None
+
+    def cycles(self) -> list[Problem]:
+        """Return each reference that leads back to itself on the same value: it never ends."""
+        problems: list[Problem] = []
+        done: set[int] = set()
+        for start in self.places:
+            if start not in done:
+                problems += self._cycles_from(start, done)
+        return problems
+
+    def _cycles_from(self, start: int, done: set[int]) -> list[Problem]:
+        problems: list[Problem] = []
+        path = {start}
+        stack = [(start, self._next(start))]
+        while stack:
+            at, following = stack[-1]
+            if not following:
+                stack.pop()
+                path.discard(at)
+                done.add(at)
+                continue
+            then = following.pop()
+            if then in path:
+                pointer, schema = self.places[at]
+                what = f"refers to {schema['$ref']!r:.200}" if "$ref" in schema else "uses a schema"
+                message = f"{what}, which leads back here without a value in between"
+                problems.append(
+                    Problem(pointer=pointer, message=message, hint="remove one reference of the circle")
+                )
+            elif then not in done:
+                path.add(then)
+                stack.append((then, self._next(then)))
+        return problems
+
+    def multiplied(self) -> list[Problem]:
+        """Return a schema whose references multiply out to more than can be checked; none may be circular.
+
+        The innermost one: what uses it is no smaller.
+        """
+        sizes: dict[int, int] = {}
+        waiting = [(at, False) for at in reversed(self.places)]
+        while waiting:
+            at, is_counted = waiting.pop()
+            if at in sizes:
+                continue
+            following = self._next(at)
+            if not is_counted:
+                waiting += [(at, True), *((then, False) for then in following)]
+                continue
+            sizes[at] = 1 + sum(sizes[then] for then in following)
+            if sizes[at] > MOST_IN_PLACE:
+                message = f"has references that multiply out to more than {MOST_IN_PLACE} schemas"
+                hint = "refer to each schema once, or leave out alternatives that say the same"
+                return [Problem(pointer=self.places[at][0], message=message, hint=hint)]
+        return []
+
+    def _next(self, at: int) -> list[int]:
+        schema = self.places[at][1]
+        after = [id(child) for tokens, child in children(schema) if tokens[0] in IN_PLACE]
+        target = self.targets.get(at)
+        return [step for step in [*after, id(target)] if step in self.places]
+
+    def _report(self, pointer: str, message: str, hint: str) -> None:
+        self.problems.append(Problem(pointer=pointer, message=message, hint=hint))
+
+
+def local_part(ref: str, base: str) -> str | None:
+    """Return the fragment of a reference into the same document, or None for another document."""
+    document, _, fragment = ref.partition("#")
+    if document and not (base and urljoin(base, document) == base):
+        return None
+    return unquote(fragment)
+
+
+def tokens(pointer: str) -> list[str]:
+    """Return the tokens of a JSON Pointer (RFC 6901)."""
+    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+
+
+def resolved(root: Schema, pointer: str) -> Any:
+    """Return the value that a JSON Pointer refers to, or a value that is no JSON."""
+    at: Any = root
+    for token in tokens(pointer):
+        if isinstance(at, dict) and token in at:
+            at = at[token]
+        elif isinstance(at, list) and token.isdecimal() and token.isascii() and int(token) < len(at):
+            at = at[int(token)]
+        else:
+            return _ABSENT
+    return at
+
+
+def is_anchor(name: str) -> bool:
+    return _ANCHOR.fullmatch(name) is not None

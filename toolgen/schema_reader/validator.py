@@ -1,0 +1,100 @@
+"""jsonschema-rs, as reading a schema uses it: metaschemas, patterns, defaults, and the whole contract.
+
+The only file of this package that knows the library.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+from urllib.parse import quote
+
+import jsonschema_rs as rs
+
+from .keywords import NUMBER_KEYWORDS, STRING_KEYWORDS, Schema, escaped
+from .problems import Problem
+
+_VALIDATORS: Final = {
+    "https://json-schema.org/draft/2020-12/schema": rs.Draft202012Validator,
+    "https://json-schema.org/draft/2019-09/schema": rs.Draft201909Validator,
+    "http://json-schema.org/draft-07/schema#": rs.Draft7Validator,
+    "http://json-schema.org/draft-06/schema#": rs.Draft6Validator,
+}
+_CONTRACT: Final = "https://toolgen.invalid/contract"
+_TYPES: Final = "'array', 'boolean', 'integer', 'null', 'number', 'object' and 'string'"
+
+
+def metaschema_problems(schema: Schema, metaschema: str, *, within: str = "") -> list[Problem]:
+    """Return one problem for each place of the schema that its metaschema refuses."""
+    by_pointer: dict[str, Problem] = {}
+    for error in _metaschema(metaschema).iter_errors(schema):
+        problem = _fault(error, within)
+        by_pointer.setdefault(problem.pointer, problem)
+    return list(by_pointer.values())
+
+
+def contract_problem(contract: Schema) -> Problem | None:
+    """Return why no validator can be built from the contract, or None."""
+    try:
+        rs.Draft202012Validator(contract, offline=True, validate_formats=False)
+    except rs.ValidationError as error:
+        return _fault(error, "")
+    except Exception as error:  # the library raises several kinds, and a schema must not end the run
+        return Problem(pointer="", message=f"cannot be checked: {error!s:.200}", hint="simplify it")
+    return None
+
+
+def compiles(pattern: str) -> bool:
+    """Return whether the text is a regular expression."""
+    return contract_problem({"pattern": pattern}) is None
+
+
+def accepts_scalar(schema: Schema, value: object) -> bool:
+    """Return whether the schema's keywords for strings and numbers accept the value."""
+    words: Schema = {word: schema[word] for word in (*STRING_KEYWORDS, *NUMBER_KEYWORDS) if word in schema}
+    return not words or rs.Draft202012Validator(words, validate_formats=False).is_valid(value)
+
+
+def rejected_values(contract: Schema, values: list[tuple[str, Any]]) -> set[str]:
+    """Return each pointer whose value the schema at that place of the contract refuses.
+
+    All of them where an `$id` keeps the places from being referred to: what is unchecked is not shown.
+    """
+    uri = contract.get("$id", _CONTRACT)
+    places = [{"$ref": f"{uri}#{quote(pointer, safe='/~')}"} for pointer, _ in values]
+    try:
+        registry = rs.Registry([(uri, contract)])
+        validator = rs.Draft202012Validator(
+            {"prefixItems": places}, registry=registry, offline=True, validate_formats=False
+        )
+    except (rs.ValidationError, rs.ReferencingError):
+        return {pointer for pointer, _ in values}
+    failing = {error.instance_path[0] for error in validator.iter_errors([value for _, value in values])}
+    return {pointer for at, (pointer, _) in enumerate(values) if at in failing}
+
+
+@cache
+def _metaschema(uri: str) -> Any:
+    return _VALIDATORS[uri]({"$ref": uri}, validate_formats=False)
+
+
+def _fault(error: rs.ValidationError, within: str) -> Problem:
+    pointer = within + "".join(f"/{escaped(str(token))}" for token in error.instance_path)
+    word = str(error.instance_path[-1]) if error.instance_path else ""
+    value = error.instance
+    if word == "type" and error.kind.name == "anyOf":
+        message = f"has the type {value!r:.80}, which JSON Schema does not know"
+        return Problem(pointer=pointer, message=message, hint=f"the types are {_TYPES}")
+    if word in ("exclusiveMinimum", "exclusiveMaximum") and isinstance(value, bool):
+        message = f"has the {word!r} of draft-04, which is true or false"
+        return Problem(pointer=pointer, message=message, hint="write the bound itself, as a number")
+    if error.kind.name == "format" and isinstance(value, str):
+        message = f"has {value!r:.120}, which is no regular expression"
+        return Problem(pointer=pointer, message=message, hint="correct it; it is read as ECMA-262")
+    if error.kind.name == "$ref":
+        message = f"has a reference that cannot be followed: {error.message:.200}"
+        return Problem(pointer=pointer, message=message, hint="copy what it refers to into $defs")
+    text = error.message if len(error.message) <= 200 else f"{error.message[:200]}…"
+    return Problem(
+        pointer=pointer, message=f"breaks a rule of JSON Schema: {text}", hint="correct the schema"
+    )
