@@ -146,8 +146,8 @@ def test_nothing_is_approved_where_nobody_can_be_asked(database: ProjectFolder) 
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.endswith(
-        "error: nobody can be asked where no terminal is, so nothing was answered\n"
-        "  hint: add --yes where the command itself is the approval\n"
+        "error: there is no terminal to ask for confirmation; nothing was answered\n"
+        "  hint: add --yes to approve without a prompt\n"
     )
     assert not (database.path / "ran").exists()
 
@@ -158,7 +158,7 @@ def test_what_a_person_at_a_terminal_does_not_see_is_not_run(database: ProjectFo
         at_a_terminal(database, ["approve", token], b"y\n", log)
     said = (database.path / "log").read_text("utf-8")
     assert said.endswith(
-        "error: what will run is shown elsewhere than at this terminal, so nothing was answered\n"
+        "error: stderr is not this terminal, so the arguments were not shown here; nothing was answered\n"
         "  hint: leave stderr at the terminal, or add --yes\n"
     )
     assert not (database.path / "ran").exists()
@@ -171,7 +171,7 @@ def test_what_a_person_at_a_terminal_does_not_see_is_not_run(database: ProjectFo
 def test_an_answer_without_a_token_is_refused(database: ProjectFolder, arguments: list[str]) -> None:
     done = database.run("approve", *arguments)
     assert (done.code, done.out) == (2, "")
-    assert "Invalid value for CALL: which call? an answer needs its token or its id" in done.err
+    assert "Invalid value for CALL: an answer needs the token or the id of a call" in done.err
 
 
 def at_a_terminal(
@@ -204,7 +204,7 @@ def test_what_is_no_approval_says_so(database: ProjectFolder) -> None:
     token, _ = asked(database, "select 1")
     wrong = database.run("approve", token[:-1])
     assert wrong.code == 2
-    assert "nothing waits under this token\n  hint: copy the whole token, from s_ on" in wrong.err
+    assert "no suspended call has this token\n  hint: copy the whole token, from s_ on" in wrong.err
     assert database.run("approve", token, "--deny").code == 0
     other = database.run("approve", token, "--yes")
     assert other.code == 2

@@ -89,7 +89,7 @@ def test_it_has_to_be_said_once(lost: ProjectFolder, options: list[str]) -> None
     assert done == Done(
         2,
         "",
-        "error: what became of the call?\n"
+        "error: the outcome of the call is missing\n"
         "  hint: add --result JSON, --failed TEXT or --not-run, one of them\n",
     )
     assert lost.run("runs", "resolve", "run_1", "call_work", "--result", "{").code == 2

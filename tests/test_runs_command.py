@@ -202,7 +202,7 @@ def test_a_call_that_nobody_can_answer_says_so(runs: ProjectFolder) -> None:
     done = runs.run("call", "wipe", '{"name": "disk"}')
     assert done.code == 0
     assert "toolgen approve" not in done.err
-    assert "nobody can answer it: the configured runtime keeps no runs beyond its process\n" in done.err
+    assert "it cannot be answered: the runs of the configured runtime end with its process\n" in done.err
 
 
 def test_it_is_a_command_of_its_own_process(runs: ProjectFolder) -> None:

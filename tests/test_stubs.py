@@ -192,7 +192,9 @@ def test_a_signature_that_fits_is_not_listed(signature: str) -> None:
 )
 def test_a_signature_that_does_not_fit_is_listed_with_the_designs(signature: str) -> None:
     line = 4 if signature.startswith("@") else 3
-    assert method(signature) == [f"{line}: Devices.find is not as the design has it: {SIGNATURE}"]
+    assert method(signature) == [
+        f"{line}: Devices.find does not match the design, which declares: {SIGNATURE}"
+    ]
 
 
 def test_names_are_followed_to_what_was_imported() -> None:
@@ -250,7 +252,8 @@ def test_a_tool_that_answers_later_may_be_pending(returns: str, is_changed: bool
 def test_public_methods_of_no_tool_are_listed(text: str, found: list[str]) -> None:
     lines = states(f"class Devices(devices.DevicesExecutor):\n  {text}", OPEN, "orphaned")
     assert lines == [
-        f"{one} is the method of no tool; delete it, or start its name with '_'" for one in found
+        f"{one} belongs to no tool: no tool 'gone' exists any more; delete it, or start its name with '_'"
+        for one in found
     ]
 
 

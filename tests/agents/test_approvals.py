@@ -365,7 +365,7 @@ async def test_a_tool_that_its_toolset_lists_otherwise_is_asked_about_again(is_c
             return
         assert (result.status, changing.did) == ("suspended", [])
         (again,) = await all_waiting(handle)
-        assert again.reason == "the tool is not what it was when this was asked"
+        assert again.reason == "the tool has changed since the question was asked"
         assert (await runtime.deliver(again.token, {"approved": True})).status == "ok"
 
     planner = ScriptedPlanner([calling(("wipe", {"text": "all"})), first_answer])

@@ -182,7 +182,7 @@ async def test_what_does_not_fit_is_repaired() -> None:
     assert told[0]["issues"][0]["constraint"] == "invalid_json"
     assert {issue["path"] for issue in told[1]["issues"]} == {"$.a", "$.b"}
     assert told[2]["error"] == "there is no tool 'ad'; close names are add"
-    assert told[3]["error"].startswith("boom failed; it is not the arguments")
+    assert told[3]["error"].startswith("boom failed with an internal error; the arguments were valid")
     assert "secret" not in str(found.events)
     hints = [(hint.reason, hint.missing_fields) for hint in planner.inputs[1].retry_hints]
     assert hints == [

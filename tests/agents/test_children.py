@@ -190,7 +190,7 @@ async def test_a_child_has_no_more_time_than_its_parent() -> None:
 
 async def test_agents_do_not_call_one_another_for_ever() -> None:
     def down(given: PlanInput) -> FinalResult:
-        return FinalResult(result={"cause": "depth" if "too deeply" in first_answer(given) else "above"})
+        return FinalResult(result={"cause": "depth" if "too deep" in first_answer(given) else "above"})
 
     low = ScriptedPlanner([DIAGNOSE, down])
     async with running(agent("x.low", low, exported())) as (runtime, _):

@@ -342,7 +342,7 @@ async def test_an_answer_that_no_host_took_is_not_what_a_planner_hears(forged: J
         await engine_of(runtime).answer(first.run_id, f"wait:{first.id}", forged, key="forged")
         again = await waiting(handle)
         assert (again.question, again.kind, again.id != first.id) == ("Which?", "clarification", True)
-        assert again.reason == "what stood for an answer was not given through this host"
+        assert again.reason == "the answer in the journal has no valid seal"
         with pytest.raises(ConflictingAnswerError):
             await handle.answer(first, "this one")
         await handle.answer(again, "this one", by="jo")

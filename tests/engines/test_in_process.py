@@ -117,7 +117,8 @@ async def test_a_replay_finds_what_is_different(memory: InProcessEngine, toys: T
     await memory.result("r")
     toys.is_changed = True
     with pytest.raises(
-        NondeterminismError, match="run r does 'tool:1' with something else, unlike its journal says"
+        NondeterminismError,
+        match="run r does 'tool:1' with something else, but its journal has something else",
     ):
         await memory.replay("r")
     assert (await memory.status("r")).state == "completed"

@@ -81,7 +81,7 @@ def test_a_tool_list_becomes_a_design(folder: Folder) -> None:
     done = folder.run("mcp", folder.write({"tools": [READ]}))
     assert (done.code, done.out) == (0, "")
     assert done.err.splitlines() == [
-        "files_design.py: the design, yours from now on",
+        "files_design.py: the design module; edit it freely, it is not generated again",
         NEXT,
         "imported 1 tool",
     ]
@@ -93,7 +93,7 @@ def test_a_tool_list_becomes_a_design(folder: Folder) -> None:
 def test_what_the_words_cannot_express_stands_beside_the_design(folder: Folder) -> None:
     done = folder.run("mcp", folder.write([READ, STRANGE]))
     assert done.code == 0
-    assert "files_schemas: 1 schema that the words cannot express" in done.err
+    assert "files_schemas: 1 schema that clauses cannot express" in done.err
     [schema] = (folder.path / "files_schemas").iterdir()
     assert json.loads(schema.read_text("utf-8")) == STRANGE["inputSchema"]
 
@@ -148,7 +148,7 @@ def test_files_that_are_there_stay_as_they_are(folder: Folder) -> None:
     folder.write("mine\n", "files_design.py")
     done = folder.run("mcp", source)
     assert done.code == 2
-    assert "error: already there: files_design.py; nothing was written" in done.err
+    assert "error: files exist already: files_design.py; nothing was written" in done.err
     assert folder.files() == ["files.json", "files_design.py"]
     assert (folder.path / "files_design.py").read_text("utf-8") == "mine\n"
 

@@ -79,7 +79,7 @@ async def test_every_exception_is_in_the_log(caplog: pytest.LogCaptureFixture) -
     for kind in STANDARD:
         assert (await host.call(TOOL, SITE, META)).status == "error", kind
     assert caplog.text.count(f"tool {TOOL} failed [") == len(STANDARD)
-    assert "StrayExceptionError: it raised SystemExit, which is no error" in caplog.text
+    assert "StrayExceptionError: it raised SystemExit, which is not an Exception" in caplog.text
 
 
 @pytest.mark.parametrize(("is_async", "seconds", "is_sequential"), MATRIX)

@@ -151,7 +151,7 @@ async def test_a_tool_of_a_run_that_raises_is_one_result(kind: type[BaseExceptio
     planner = ScriptedPlanner([calling("waits", "blocks"), first_answer])
     found = await ran(planner, toolsets=(function_toolset("x.raising", [waits, blocks]),))
     assert [event.status for event in found.of("tool_end")] == ["error", "error"]
-    assert "failed; it is not the arguments" in found.output.text
+    assert "failed with an internal error; the arguments were valid" in found.output.text
 
 
 async def test_a_tool_of_a_run_that_ends_its_own_task_is_one_result() -> None:
@@ -172,7 +172,7 @@ async def test_a_tool_of_a_run_that_ends_its_own_task_is_one_result() -> None:
     planner = ScriptedPlanner([calling("cancels", "closes"), lambda given: " ".join(answers(given))])
     found = await ran(planner, toolsets=(function_toolset("x.ending", [cancels, closes]),))
     assert [event.status for event in found.of("tool_end")] == ["error", "error"]
-    assert found.output.text.count("failed; it is not the arguments") == 2
+    assert found.output.text.count("failed with an internal error; the arguments were valid") == 2
 
 
 @pytest.mark.parametrize("kind", NO_ERRORS)

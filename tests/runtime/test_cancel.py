@@ -159,7 +159,7 @@ async def test_only_pending_work_has_progress(
     if made_of is LONG:
         await made.progress(token, 0.5)
     else:
-        with pytest.raises(UnknownSuspensionError, match="nothing is pending"):
+        with pytest.raises(UnknownSuspensionError, match="is not of pending work"):
             await made.progress(token, 0.5)
     assert (await made.deliver(token, answer)).status in ("ok", "suspended")
 

@@ -23,7 +23,7 @@ CONFIRMED = spec(confirm=ConfirmSpec())
 DESTRUCTIVE: dict[Hint, bool] = {"destructive": True, "read_only": False}
 READS = replace(CONFIRMED, annotations={"read_only": True})
 YES: dict[str, Any] = {"approved": True}
-CHANGED = "the tool is not what it was when this was asked"
+CHANGED = "the tool has changed since the question was asked"
 
 
 async def test_an_approval_of_a_tool_that_is_the_same_runs_it(engine: InProcessEngine) -> None:
@@ -172,7 +172,7 @@ async def test_where_there_are_no_tools_at_all_the_tool_is_missed_when_it_is_exe
     made = Runtime(engine=engine)
     asked = await earlier(made, engine, CONFIRMED)
     again = waiting(await made.deliver(asked.token, YES))
-    assert again.reason == "the tool was not there when this was answered"
+    assert again.reason == "the tool was not registered when the answer came"
     assert await made.suspended() == (again,)
 
 

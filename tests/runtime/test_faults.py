@@ -173,7 +173,7 @@ async def test_a_stage_that_hangs_ends_its_call_in_time(stage: str) -> None:
 async def test_a_capability_that_does_not_settle_leaves_the_results(caplog: pytest.LogCaptureFixture) -> None:
     result = await faulty_runtime("settle", raises).call(TOOL, SITE, META)
     assert result.status == "ok"
-    assert "did not keep" in caplog.text
+    assert "did not commit" in caplog.text
 
 
 async def test_a_call_that_is_larger_than_the_engine_keeps_says_so() -> None:
@@ -257,4 +257,4 @@ async def test_a_hook_that_aborts_with_no_tool_error_fails_the_call() -> None:
 
     result = await runtime(Listing(fails), hooks=[Says(Abort(error=WRONG))]).call(TOOL, SITE, META)
     assert result.status == "error"
-    assert b"it is not the arguments" in result.json
+    assert b"the arguments were valid" in result.json

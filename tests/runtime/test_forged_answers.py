@@ -23,7 +23,7 @@ TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec())
 SECRET, FOREIGN = b"the secret of this host, 32 bytes", b"the secret of some other host, 32"
 YES: dict[str, Any] = {"approved": True}
-UNSEALED = "what stood for an answer was not given through this host"
+UNSEALED = "the answer in the journal has no valid seal"
 
 
 async def asked(made: Runtime, site: str = "s1") -> Suspended:

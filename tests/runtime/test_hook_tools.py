@@ -43,7 +43,7 @@ async def test_a_hook_with_a_misspelt_id_serves_no_call() -> None:
         await made.call_all([ToolCall(tool=TOOL, payload_json=SITE, meta=META)])
     with pytest.raises(RegistrationError):
         await made.snapshot()
-    with pytest.raises(RegistrationError, match="which is the id of no tool"):
+    with pytest.raises(RegistrationError, match="but no tool has this id"):
         async with made:
             pass
     assert executor.calls == []
@@ -111,7 +111,7 @@ async def test_a_misspelt_id_of_a_dynamic_toolset_is_refused_when_it_lists_its_t
 async def test_an_id_of_no_toolset_at_all_is_refused_at_once() -> None:
     made = Runtime(hooks=[guard("hall.dsk.wipe")])
     made.add_toolset(Desk(admin="read wipe"))
-    with pytest.raises(RegistrationError, match="the id of no tool"):
+    with pytest.raises(RegistrationError, match="no tool has this id"):
         await made.snapshot(of("admin"))
 
 

@@ -110,12 +110,12 @@ MISTAKES: dict[str, tuple[Any, ToolSpec[Any, Any], str]] = {
     "an acknowledgement that is not declared": (
         ToolOutcome.pending("job-1", Ack(minutes=4)),
         SILENT,
-        "update_firmware acknowledges, and its LongRunning has no ack",
+        "update_firmware returned an acknowledgement, but its LongRunning declares no ack",
     ),
     "a tool that does not answer later": (
         ToolOutcome.pending("job-1"),
         AT_ONCE,
-        "update_firmware is pending, and its design does not say LongRunning",
+        "update_firmware returned pending, but its design has no LongRunning",
     ),
 }
 

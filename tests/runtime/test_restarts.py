@@ -44,7 +44,7 @@ DESTRUCTIVE: dict[Hint, bool] = {"destructive": True, "read_only": False}
 READS = replace(CONFIRMED, annotations={"read_only": True})
 LONG = spec(long_running=LongRunningSpec())
 YES: dict[str, Any] = {"approved": True}
-CHANGED = "the tool is not what it was when this was asked"
+CHANGED = "the tool has changed since the question was asked"
 
 
 class File:

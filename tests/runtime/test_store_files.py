@@ -189,7 +189,7 @@ def test_a_newer_format_is_refused(tmp_path: Path, content: str) -> None:
 def test_what_cannot_be_opened_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "text").write_bytes(b"no database at all, but some other text\n" * 50)
     for path, kind, says in (
-        (tmp_path / "text", ForeignFileError, "text' is no SQLite database"),
+        (tmp_path / "text", ForeignFileError, "text' is not a SQLite database"),
         (tmp_path / "missing" / "a.db", StoreMissingError, r"a\.db' is in a folder that does not exist"),
         (tmp_path, StoreError, "is a folder"),
         (Path(":memory:"), StoreError, "':memory:' is no file"),

@@ -358,7 +358,7 @@ async def test_a_store_that_raises_raises_in_the_thread() -> None:
             ctx.state.get("x")
         for _ in range(2):
             with pytest.raises(
-                RuntimeError, match=r"it raised (SystemExit|CancelledError), which is no error"
+                RuntimeError, match=r"it raised (SystemExit|CancelledError), which is not an Exception"
             ):
                 ctx.state.get("x")
 

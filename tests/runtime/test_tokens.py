@@ -32,7 +32,7 @@ YES: dict[str, Any] = {"approved": True}
 
 
 def refused(sealer: Sealer, token: str) -> bool:
-    with pytest.raises(UnknownSuspensionError, match="nothing waits under this token"):
+    with pytest.raises(UnknownSuspensionError, match="no suspended call has this token"):
         sealer.open(token)
     return True
 

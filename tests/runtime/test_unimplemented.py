@@ -62,6 +62,8 @@ async def test_the_log_names_the_method_and_the_model_does_not(
 
 async def test_what_a_method_calls_is_a_fault_as_any_other(caplog: pytest.LogCaptureFixture) -> None:
     result = await runtime(Calling()).call(TOOL, SITE, META)
-    assert result.json.startswith(b'{"error":"list_devices failed; it is not the arguments (reference ')
+    assert result.json.startswith(
+        b'{"error":"list_devices failed with an internal error; the arguments were valid (reference '
+    )
     (record,) = caplog.records
     assert record.exc_info is not None

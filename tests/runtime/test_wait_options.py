@@ -132,7 +132,7 @@ async def test_a_session_has_a_number_of_calls_that_wait(engine: InProcessEngine
     first, second, third = [await made.call(TOOL, SITE, META) for _ in range(3)]
     assert [first.status, second.status, third.status] == ["suspended", "suspended", "denied"]
     assert json.loads(third.json) == {
-        "error": "list_devices has to be approved, and too many calls wait for an answer already; "
+        "error": "list_devices needs approval, but too many calls wait for an answer already; "
         "answer one of them first",
         "code": "approval_unavailable",
     }
@@ -206,9 +206,9 @@ async def test_who_asked_may_not_approve(engine: InProcessEngine) -> None:
     made = runtime(executor, CONFIRMED, engine=engine, waiting=options(rule=requester_may_not_approve))
     asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
     assert asked.requested_by == "ann"
-    with pytest.raises(NotAllowedAnswerError, match="who asked for the call may not approve it"):
+    with pytest.raises(NotAllowedAnswerError, match="the requester of the call may not approve it"):
         await made.deliver(asked.token, YES, by="ann")
-    with pytest.raises(NotAllowedAnswerError, match="nobody says who approves"):
+    with pytest.raises(NotAllowedAnswerError, match="does not name the approver"):
         await made.deliver(asked.token, YES)
     assert (executor.calls, await made.suspended()) == ([], (asked,))
     assert (await made.deliver(asked.token, YES, by="bob")).status == "ok"

@@ -69,7 +69,7 @@ class RunHandle:
         await self._runs.cancel(self.run_id, reason)
 
     async def interrupt(self, text: str) -> None:
-        """Say something into the run, which its next planning hears.
+        """Add a message to the run, which its next planning sees.
 
         Raises:
             InterruptsNotAllowedError: the policy of its agent says so, or the run is over.
@@ -77,11 +77,11 @@ class RunHandle:
         await self._interrupt("message", text)
 
     async def pause(self) -> None:
-        """Let the run stand still before its next planning; raises as `interrupt`."""
+        """Pause the run before its next planning; raises as `interrupt`."""
         await self._interrupt("pause", "")
 
     async def resume(self, text: str = "") -> None:
-        """Let a paused run go on, with something said; raises as `interrupt`."""
+        """Resume a paused run with a message; raises as `interrupt`."""
         await self._interrupt("resume", text)
 
     async def _interrupt(self, kind: str, text: str) -> None:

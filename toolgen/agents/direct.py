@@ -38,7 +38,7 @@ class DirectCalls:
         """Return the result of a call when the run that answers it, of this id or a new one, is over.
 
         Raises:
-            ToolError: agents call one another too deeply.
+            ToolError: the agents are nested too deep.
             asyncio.CancelledError: the caller is cancelled, and so is the run.
         """
         host, began, meta = self._host, time.perf_counter(), frame.meta
@@ -91,7 +91,7 @@ class DirectCalls:
         )
         facts["depth"] = await self._depth(meta.run_id)
         if facts["depth"] >= host.most_depth:
-            raise ToolError(f"{entry.spec.name} was not run: agents call one another too deeply")
+            raise ToolError(f"{entry.spec.name} was not run: the agents are nested too deep")
         return {"facts": facts, "message": delegated.message, "source": "agent"}
 
     async def _depth(self, run_id: str) -> int:

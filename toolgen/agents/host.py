@@ -97,7 +97,7 @@ class AgentHost:
         self._spans = None if tools.spans is None else RunSpans(tools.spans)
 
     def serve(self, activities: Mapping[str, Activity]) -> None:
-        """Let the engine execute runs, whose loops name these activities."""
+        """Register the agent loop and its activities with the engine."""
         if self._spans is not None:
             activities = {name: self._spans.wrap_activity(name, work) for name, work in activities.items()}
         waits = self.tools.waits
@@ -221,7 +221,7 @@ class AgentHost:
 
     @contextmanager
     def keep_tool(self, run_id: str, entry: RegisteredTool) -> Iterator[None]:
-        """Know the tool of a call of no run, while a run answers it: no snapshot may have the tool later."""
+        """Keep the tool of a call outside of runs while an agent run answers it."""
         self._served[run_id] = entry
         try:
             yield
@@ -272,7 +272,7 @@ class AgentHost:
         return {"agent": delegated.agent, "input": given}
 
     def hand_over_run(self, agent: str, message: str, run_id: str, facts: RunFacts) -> ChildRun:
-        """Return the run of an agent that takes the conversation over."""
+        """Return the input of the run to which the conversation is handed."""
         parent: Parent = {"run_id": run_id, "agent": facts["agent"], "tool_call_id": "", "tool": ""}
         text = message or "The conversation was handed to you; go on with it."
         given = self._next_run_input(agent, text, parent, facts)
@@ -337,7 +337,7 @@ class AgentHost:
                 facts = self._facts.get(run_id) or self._facts.get(above)
                 self._hub.forward(event_of(run_id, offset, event, facts))
             except ValueError:
-                log.exception("an event of run %s was not told", run_id)
+                log.exception("an event of run %s was not emitted", run_id)
         if event.get("type") == "run_stream_end":
             self._snapshots.pop(run_id, None)
             self._about_to_wait.pop(run_id, None)

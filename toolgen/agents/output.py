@@ -151,7 +151,7 @@ def output_of(
 
 
 def without_tokens(output: RunOutput) -> RunOutput:
-    """Return the output for whoever knows the id of the run only: nothing in it answers anything."""
+    """Return the output without tokens and ids that answer something, for readers with the run id only."""
     return replace(
         output,
         awaiting=tuple(replace(one, token="") for one in output.awaiting),

@@ -56,7 +56,7 @@ def has_facts(status: RunStatus) -> bool:
 
 
 async def is_same_or_descendant(engine: Engine, run_id: str, child: str) -> bool:
-    """Return whether a run is the other, or was started by it, or by one that it started.
+    """Return whether a run is the other one or a descendant of it.
 
     Raises:
         UnknownRunError: there is no such run.

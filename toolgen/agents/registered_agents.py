@@ -59,7 +59,7 @@ def register_agent(
     caller: CallService,
     managers: ResourceStack,
 ) -> RegisteredAgent:
-    """Return the agent; its toolsets are registered with the runtime.
+    """Build a registered agent whose toolsets the runtime has.
 
     Raises:
         RegistrationError: a tool is not there, or two have one wire name.
@@ -111,7 +111,7 @@ def _entries(
 
 
 def with_agent_tool(entry: RegisteredTool, tool: AgentTool, around: RuntimeOptions) -> RegisteredTool:
-    """Return the tool as the agent calls it."""
+    """Return the tool with the wire name and confirmation that the agent gives it."""
     if tool.name == entry.spec.name and tool.confirm is None:
         return entry
     confirm = entry.spec.confirm if tool.confirm is None else tool.confirm
@@ -121,7 +121,7 @@ def with_agent_tool(entry: RegisteredTool, tool: AgentTool, around: RuntimeOptio
 
 
 def changed(entry: RegisteredTool, spec: ToolSpec[Any, Any], around: RuntimeOptions) -> RegisteredTool:
-    """Return the entry with another spec of the same tool."""
+    """Return the registered tool with another spec."""
     return RegisteredTool(
         spec, entry.execute, raw=entry.raw, toolset=entry.toolset, around=around, preview=entry.preview
     )

@@ -42,7 +42,7 @@ async def documents_so_far(engine: Engine, status: RunStatus) -> list[Json]:
 async def child_artifacts(
     documents: Iterable[Any], entry_of: Callable[[str], RegisteredTool | None], host: RuntimeServices
 ) -> tuple[Artifact, ...]:
-    """Return the artifacts of a run and its children, typed.
+    """Return the artifacts of a run and its children as typed `Artifact`s.
 
     Those of tools that are gone are left out, and those whose data nobody kept.
     """

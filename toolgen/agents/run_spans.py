@@ -31,7 +31,7 @@ class RunSpans:
         self._running: dict[str, Span] = {}
 
     def on_event(self, run_id: str, event: Mapping[str, Json]) -> None:
-        """Begin or end the span of a run with its events; never raises."""
+        """Start or end the span of a run by its events; never raises."""
         try:
             match event.get("type"):
                 case "run_started":
@@ -44,10 +44,10 @@ class RunSpans:
                 case _:
                     pass
         except Exception:
-            log.exception("the span of run %s was not kept", run_id)
+            log.exception("the span of run %s was not written", run_id)
 
     def wrap_activity(self, name: str, work: Work) -> Work:
-        """Return the activity within the span of its run; a planning has one of its own."""
+        """Wrap an activity so that it runs within the span of its run."""
 
         async def watched(info: ActivityInfo, argument: Any) -> Any:
             with self._within(info.run_id):

@@ -328,7 +328,7 @@ class Runs:
             raise ConflictingAnswerError
 
     async def open_turn(self, facts: RunFacts, frozen: FrozenCall, status: str, result: str) -> str:
-        """Start the turn that gets the result of work that went on while its run ended.
+        """Start the turn of the session that receives the result of pending work.
 
         Returns:
             `busy` while another turn of the session goes on, then the id of the run; `ended` where the
@@ -350,7 +350,9 @@ class Runs:
         except SessionBusyError:
             return "busy"
         except EndedSessionError:
-            log.warning("run %s: no turn takes the result of %s", frozen.meta.run_id, name, exc_info=True)
+            log.warning(
+                "run %s: no turn was started with the result of %s", frozen.meta.run_id, name, exc_info=True
+            )
             return "ended"
 
     async def run_delegated(self, frame: Frame, delegated: Delegated, run_id: str) -> ToolResult:
@@ -371,7 +373,7 @@ class Runs:
         try:
             waiting = () if status.is_over else await self._awaiting(status)
         except TamperedSuspensionError:  # the run can still be canceled
-            log.exception("what waits in run %s is not known to its conversation", run_id)
+            log.exception("the waiting calls of run %s are not in its conversation", run_id)
         await self._engine.cancel(run_id, reason=reason)
         for call in waiting:
             if call.token:

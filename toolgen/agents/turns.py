@@ -51,7 +51,7 @@ class Turns:
         self._beating: asyncio.Task[None] | None = None
 
     async def take(self, turn: Turn, message: UserMessage) -> None:
-        """Give the turn of a session to a run, which says the message first; twice is once.
+        """Take the turn of a session for a run and store its first message; idempotent.
 
         Raises:
             SessionBusyError: another run has it.
@@ -69,7 +69,7 @@ class Turns:
             self._begin_to_beat()
 
     def release(self, run_id: str, facts: RunFacts) -> None:
-        """Give the turn of a run back that is over, without waiting for the store."""
+        """Release the turn of a finished run in the background."""
         if not facts["in_conversation"] or facts["parent"] is not None:
             return
         self._active.discard(run_id)
@@ -84,13 +84,13 @@ class Turns:
             await asyncio.wait([task])
 
     async def open(self) -> None:
-        """Say again that the engine is at work, where it still has turns."""
+        """Start renewing the lease of the engine, where it holds turns."""
         if self._active:
             await self._sessions.beat(self._lease())
             self._begin_to_beat()
 
     async def close(self) -> None:
-        """Give back what is over; others may have the turns of runs that end with this process."""
+        """Release the turns of finished runs, and end the lease of the engine."""
         beating, self._beating = self._beating, None
         if beating is None and not self._held:
             return
@@ -103,7 +103,11 @@ class Turns:
             try:
                 await self._sessions.leave(self._engine.id)
             except Exception:  # such as a store that was closed before
-                log.warning("the sessions of engine %s are free later", self._engine.id, exc_info=True)
+                log.warning(
+                    "the turns of engine %s are released when its lease expires",
+                    self._engine.id,
+                    exc_info=True,
+                )
 
     async def is_over(self, held: TurnHolder) -> bool:
         """Return whether a run is over, or will never go on: that of an engine that is gone with its runs."""
@@ -122,7 +126,7 @@ class Turns:
         try:
             await self._sessions.release(session_id, run_id)
         except Exception:  # its engine says that the run is over
-            log.warning("the turn of run %s was not given back", run_id, exc_info=True)
+            log.warning("the turn of run %s was not released", run_id, exc_info=True)
 
     def _drop(self, session_id: str, task: asyncio.Task[None]) -> None:
         if self._releases.get(session_id) is task:
@@ -140,4 +144,4 @@ class Turns:
             try:
                 await self._sessions.beat(self._lease())
             except Exception:
-                log.exception("engine %s could not say that it is at work", self._engine.id)
+                log.exception("the lease of engine %s was not renewed", self._engine.id)

@@ -82,12 +82,13 @@ def gen(
 @app.command()
 def stubs(
     check: Annotated[
-        bool, typer.Option("--check", help="Print only what is open; exit 1 if anything is.")
+        bool,
+        typer.Option("--check", help="Print only missing and unimplemented methods; exit 1 if there is one."),
     ] = False,
     format: OutputFormat = "text",
     config: Config = None,
 ) -> None:
-    """Show which methods of your executors are implemented, open, changed or left over."""
+    """Show which methods of your executors are implemented, unimplemented, missing, changed or orphaned."""
     from .outcome import print_error_records, print_outcome
     from .stubs import show_stubs
 
@@ -136,7 +137,9 @@ def approve(
         ),
     ] = None,
     deny: Annotated[bool, typer.Option("--deny", help="Do not let the call run.")] = False,
-    message: Annotated[str, typer.Option(help="What the model is told when it is denied.")] = "",
+    message: Annotated[
+        str, typer.Option(help="The reason that the model sees when the call is denied.")
+    ] = "",
     payload: Annotated[
         str, typer.Option(help="What the design lets an approval add, as JSON.", metavar="JSON")
     ] = "",
@@ -144,13 +147,13 @@ def approve(
         str, typer.Option(help="The whole answer to a question, or a result, as JSON.", metavar="JSON")
     ] = "",
     cancel: Annotated[
-        bool, typer.Option("--cancel", help="Take the question back; the model is told, with --message.")
+        bool, typer.Option("--cancel", help="Cancel the call; the model sees --message as the reason.")
     ] = False,
     by: Annotated[
         str, typer.Option(help="Who answers; by default the user of this machine.", metavar="NAME")
     ] = "",
     yes: Annotated[
-        bool, typer.Option("--yes", help="Approve without being asked, as a script has to.")
+        bool, typer.Option("--yes", help="Approve without the confirmation prompt; required in scripts.")
     ] = False,
     session: Session = "",
     config: Config = None,
@@ -161,7 +164,7 @@ def approve(
     project = find_project(config)
     if not token:
         if token is not None or deny or message or payload or answer or cancel or by or yes:
-            raise typer.BadParameter("which call? an answer needs its token or its id", param_hint="CALL")
+            raise typer.BadParameter("an answer needs the token or the id of a call", param_hint="CALL")
         raise typer.Exit(asyncio.run(show_waiting(project, session or None)))
     given = answer_of(
         deny=deny, message=message, payload=payload, answer=answer, cancel=cancel, is_sure=yes, by=by
@@ -182,7 +185,7 @@ def examples(
     format: OutputFormat = "text",
     config: Config = None,
 ) -> None:
-    """Run the examples of the design on a runtime made for tests and compare the results.
+    """Run the examples of the design on a test runtime and compare the results.
 
     Without test_runtime in [tool.toolgen] only tools that read are run.
     """
@@ -246,10 +249,10 @@ def import_(
     strict: Annotated[
         bool, typer.Option("--strict", help="Write nothing and exit 1 if any tool has an error.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     format: OutputFormat = "text",
 ) -> None:
-    """Write a design of tools that somebody else described; it is yours from then on."""
+    """Import existing tools: write a design module of them, which you then edit."""
     from .importing import ImportRequest, import_tools
     from .outcome import print_error_records, print_outcome
 

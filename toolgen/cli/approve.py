@@ -114,7 +114,7 @@ def _show(result: ToolResult, unimplemented: Sequence[str], run_id: str) -> None
 
 
 async def _run_to_end_or_wait(engine: Engine, run_id: str) -> None:
-    """Execute the run of a call, and the one that it belongs to, until they are over or wait.
+    """Execute the run of a call, and the run that it belongs to, until both end or wait.
 
     When the command ended before, it would stop the run in the middle of its next call.
     """
@@ -124,7 +124,7 @@ async def _run_to_end_or_wait(engine: Engine, run_id: str) -> None:
 
 
 async def _find_suspended(runtime: Runtime, name: str, session: str | None) -> Suspended:
-    """Return the call that waits and has this token or this id.
+    """Return the suspended call with this token or id.
 
     Raises:
         ToolgenError: there is none.
@@ -158,19 +158,19 @@ async def _run_of(engine: Engine, id_: str, session: str | None) -> str | None:
 
 
 def _confirm() -> bool:
-    """Return whether the person at the terminal wants it to run.
+    """Ask the person at the terminal to confirm and return the answer.
 
     Raises:
         ToolgenError: nobody is there, or the person sees neither what will run nor the question.
     """
     if not sys.stdin.isatty():
         raise ToolgenError(
-            "nobody can be asked where no terminal is, so nothing was answered",
-            hint="add --yes where the command itself is the approval",
+            "there is no terminal to ask for confirmation; nothing was answered",
+            hint="add --yes to approve without a prompt",
         )
     if not sys.stderr.isatty():
         raise ToolgenError(
-            "what will run is shown elsewhere than at this terminal, so nothing was answered",
+            "stderr is not this terminal, so the arguments were not shown here; nothing was answered",
             hint="leave stderr at the terminal, or add --yes",
         )
     print("run it? [y/N] ", end="", file=sys.stderr, flush=True)
@@ -213,13 +213,14 @@ def answer_of(
     if cancel:
         if deny or payload or answer:
             raise ToolgenError(
-                "--cancel takes the question back", hint="leave out --deny, --payload, --answer"
+                "--cancel cannot be combined with an answer", hint="leave out --deny, --payload, --answer"
             )
         return AnswerOptions(value=None, is_sure=True, taken_back=message, by=by)
     if answer:
         if deny or message or payload:
             raise ToolgenError(
-                "--answer is the whole answer", hint="leave out --deny, --message and --payload"
+                "--answer cannot be combined with other answer options",
+                hint="leave out --deny, --message and --payload",
             )
         return AnswerOptions(value=_json("--answer", answer), is_whole=True, is_sure=True, by=by)
     given: dict[str, Json] = {"approved": not deny}

@@ -15,7 +15,7 @@ _MOST_NAMES = 3
 
 
 def write_files_atomically(out: Path, texts: Mapping[str, str], *, is_forced: bool) -> None:
-    """Write the files, by path below the folder, Python formatted; the first one comes to its place last.
+    """Write new files atomically: all of them appear, the first one last, or none does.
 
     The folder is made where it is missing.
 
@@ -27,8 +27,8 @@ def write_files_atomically(out: Path, texts: Mapping[str, str], *, is_forced: bo
         if there and not is_forced:
             more = f" and {len(there) - _MOST_NAMES} more" if len(there) > _MOST_NAMES else ""
             raise ToolgenError(
-                f"already there: {', '.join(there[:_MOST_NAMES])}{more}; nothing was written",
-                hint="write over it with --force, or choose another --name or --out",
+                f"files exist already: {', '.join(there[:_MOST_NAMES])}{more}; nothing was written",
+                hint="overwrite it with --force, or choose another --name or --out",
             )
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=_STAGING, dir=out) as folder:

@@ -55,7 +55,7 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
 
 
 def waiting_text(suspended: Suspended) -> str:
-    """Return what a call waits for, and the command that answers it."""
+    """Return a text that says what a suspended call waits for and how to answer it."""
     option = " --answer JSON" if suspended.kind != "confirmation" else ""
     return f"{describe_suspended(suspended)}\nanswer it with: toolgen approve {suspended.token}{option}"
 
@@ -64,7 +64,7 @@ def _waiting_text_of(runtime: Runtime, suspended: Suspended) -> str:
     """Return what a call waits for, and how it is answered, if it can be once this process has ended."""
     if runtime.engine is not None and runtime.engine.caps.is_durable:
         return waiting_text(suspended)
-    gone = "nobody can answer it: the configured runtime keeps no runs beyond its process"
+    gone = "it cannot be answered: the runs of the configured runtime end with its process"
     return f"{describe_suspended(suspended)}\n{gone}\n  hint: {DURABLE_HINT}"
 
 
@@ -107,7 +107,7 @@ def _shown(step: TraceStep, result: ToolResult) -> str:
 
 
 def _bounds_and_artifacts(result: ToolResult) -> list[str]:
-    """Return the bounds and the artifacts, which the model's JSON does not show."""
+    """Return lines for the bounds and artifacts, which are not part of the model's JSON."""
     bounds = [] if result.bounds is None else [_bounds(result.bounds)]
     return [*bounds, *map(_artifact, result.artifacts)]
 

@@ -89,7 +89,7 @@ def _project(file: Path, table: dict[str, object]) -> Project:
         if key not in _EXAMPLES:
             raise _unknown_key(file, key)
         if not isinstance(value, str) or not value:
-            raise _setting_error(file, key, value, "is not a string with text in it")
+            raise _setting_error(file, key, value, "is not a non-empty string")
         values[key] = value
     if "design" not in values:
         raise ToolgenError(f"{file}: [tool.toolgen] names no design", hint=f"add {_EXAMPLES['design']}")

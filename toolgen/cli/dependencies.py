@@ -23,7 +23,7 @@ def touches(changes: Collection[tuple[Change, str]], reads: Collection[str]) -> 
 
 
 def report_dependencies(project: Project, report: Callable[[str], None]) -> None:
-    """Report each file and folder of the project when it is first read, until the process ends.
+    """Report each file and folder of the project that the process reads, once.
 
     The generated code, the stubs and what is installed inside the project do not count.
     """

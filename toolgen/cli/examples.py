@@ -197,7 +197,7 @@ async def _problem(runtime: Runtime, case: _Case, meta: CallMeta, *, is_live: bo
         await runtime.cancel(result.suspension.token, "an example of the design")
     if result.status in ("suspended", "pending"):
         waits = f"waits: {result.suspension.kind}" if result.suspension else "waits"
-        compared = "so it has no result to compare; leave the result out of the example"
+        compared = "it has no result to compare; leave the result out of the example"
         return "" if expected is None else f"{waits}, {compared}"
     if unimplemented:
         return "\n".join(unimplemented)

@@ -52,7 +52,7 @@ def import_tools(request: ImportRequest) -> Outcome:
         if given and not _is_name(given):
             raise ToolgenError(
                 f"{option} {given!r} is not a small letter, then small letters, digits and '_', "
-                f"at most {LONGEST_NAME}, and no word of Python",
+                f"at most {LONGEST_NAME}, and no keyword of Python",
                 hint=f"{option} {_name(given)}",
             )
     source = _read(request.kind, request.source)
@@ -111,10 +111,10 @@ def _name(text: str) -> str:
 
 
 def _next_steps(out: Path, module: str, schemas: list[str]) -> tuple[str, ...]:
-    lines = [f"{_shown(out / f'{module}.py')}: the design, yours from now on"]
+    lines = [f"{_shown(out / f'{module}.py')}: the design module; edit it freely, it is not generated again"]
     if schemas:
         count = _number(len(schemas), "schema")
-        lines.append(f"{_shown((out / schemas[0]).parent)}: {count} that the words cannot express")
+        lines.append(f"{_shown((out / schemas[0]).parent)}: {count} that clauses cannot express")
     dotted = [part for part in Path(_shown(out)).parts if part not in (os.curdir, os.sep)]
     inside = all(part.isidentifier() for part in dotted)
     name = ".".join([*dotted, module]) if inside else module

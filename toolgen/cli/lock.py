@@ -15,14 +15,14 @@ from .config import Project
 
 @contextmanager
 def read_lock(project: Project) -> Iterator[None]:
-    """Keep runs that write out of the project."""
+    """Hold the project's shared lock, so that no run writes meanwhile."""
     with _locked(project.directory, shared=True):
         yield
 
 
 @contextmanager
 def write_lock(project: Project) -> Iterator[None]:
-    """Keep all other runs out of the project, and remove what a killed one left."""
+    """Hold the project's exclusive lock, and remove leftovers of killed runs."""
     with _locked(project.directory, shared=False) as alone:
         if alone:
             sweep(project.directory / project.out, project.directory)

@@ -62,7 +62,7 @@ def error_outcome(error: ToolgenError, format: Format) -> Outcome:
 
 @contextmanager
 def print_error_records(format: Format) -> Iterator[None]:
-    """Print an error of the environment for programs too, where the format asks for that."""
+    """Print a ToolgenError as a record where the format is for programs, and raise it again."""
     try:
         yield
     except ToolgenError as error:

@@ -1,4 +1,4 @@
-"""What a run would change, as the unified diff that `patch` and reviewers read."""
+"""What a run would change, as the unified diff that `unified_diff` and reviewers read."""
 
 from __future__ import annotations
 

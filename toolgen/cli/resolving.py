@@ -16,7 +16,8 @@ def resolution_of(*, result: str, failed: str, not_run: bool) -> Resolution:
     """
     if (result != "") + (failed != "") + not_run != 1:
         raise ToolgenError(
-            "what became of the call?", hint="add --result JSON, --failed TEXT or --not-run, one of them"
+            "the outcome of the call is missing",
+            hint="add --result JSON, --failed TEXT or --not-run, one of them",
         )
     if not result:
         return Resolution(outcome="not_run" if not_run else "failed", message=failed)

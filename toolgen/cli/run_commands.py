@@ -65,14 +65,16 @@ def resolve(
         str, typer.Argument(help="Id of the call in the run; none for a run call_….", metavar="[CALL]")
     ] = "",
     result: Annotated[str, typer.Option(help="What the tool has returned, as JSON.", metavar="JSON")] = "",
-    failed: Annotated[str, typer.Option(help="It failed; what the model is told.", metavar="TEXT")] = "",
+    failed: Annotated[
+        str, typer.Option(help="The call failed; the error that the model sees.", metavar="TEXT")
+    ] = "",
     not_run: Annotated[bool, typer.Option("--not-run", help="It was not run at all.")] = False,
     by: Annotated[
         str, typer.Option(help="Who has found out; by default the user of this machine.", metavar="NAME")
     ] = "",
     config: Config = None,
 ) -> None:
-    """Say what became of a call whose outcome is unknown; its conversation has it then. Nothing is run."""
+    """Record the outcome of a call whose outcome is unknown; nothing is executed."""
     from .resolving import resolution_of
     from .runs import resolve_call
     from .user import user_name

@@ -137,7 +137,7 @@ async def resolve_call(project: Project, run_id: str, call: str, resolution: Res
 async def _wait_for_status(
     engine: Engine, run_id: str, when: Callable[[str], Awaitable[RunStatus]]
 ) -> RunStatus:
-    """Return the status that `when` waits for; that of now, where another process takes too long."""
+    """Wait for a status that `when` accepts; return the current one after some seconds."""
     if engine.is_worker:
         return await when(run_id)
     print("another process executes the runs of this file, and is waited for", file=sys.stderr)

@@ -111,7 +111,7 @@ def _findings(statuses: Iterable[tuple[Path, Status]]) -> Iterator[Finding]:
 
 
 def _leftovers(project: Project, design: Design, folder: Path) -> Iterator[tuple[Path, Status]]:
-    """Yield what is left of toolsets that the design does not have, in the files beside the stubs."""
+    """Yield executors of toolsets that the design no longer has, in the stub files."""
     there = list(toolsets(design))
     known = {folder / stub_path(toolset) for toolset in there}
     paths = [toolset_path(toolset, project.package) for toolset in there]

@@ -15,7 +15,7 @@ _LIMITS: Final = (*(row.keyword for row in LIMITS), "pattern", "format", "defaul
 
 
 def describe_suspended(suspended: Suspended) -> str:
-    """Return what is asked, the whole arguments, and what an answer may hold; each on lines of its own."""
+    """Return the lines that describe a suspended call: question, arguments, expected answer."""
     lines = [f"{suspended.tool} waits until {_until(suspended)}: {suspended.kind}"]
     asked = suspended.question or (f"it goes on as {suspended.handle!r}" if suspended.handle else "")
     lines += [text for text in (asked, suspended.preview) if text]
@@ -36,7 +36,7 @@ def describe_suspended(suspended: Suspended) -> str:
 
 
 def summarize_suspended(suspended: Suspended) -> str:
-    """Return the same on two lines, without what an answer may hold."""
+    """Return a two-line summary of a suspended call."""
     text = suspended.question or suspended.preview or suspended.handle
     facts = f"{suspended.id}  {suspended.kind}  {suspended.tool}  until {_until(suspended)}  {text}"
     return f"{printable(facts)}\n  {printable(_json(dict(suspended.arguments)))}"

@@ -63,7 +63,7 @@ def watch_project(file: Path, format: Format) -> int:
 
 
 def _new_output(outcome: Outcome, last: Outcome | None) -> Outcome | None:
-    """Return what the last round did not say already."""
+    """Return the outcome without what the round before printed already."""
     if last is None:
         return outcome
     if outcome == last and (outcome.code or outcome.is_current):
@@ -124,7 +124,7 @@ def _wait_for_end(process: BaseProcess) -> None:
 
 
 def _run_round(file: Path, format: Format, messages: Connection) -> None:
-    """Be a round."""
+    """Run one round of generation in a fresh process and send its outcome."""
     sys.dont_write_bytecode = True  # of a file saved twice in a second, it would hide the second version
     sending = Lock()
 

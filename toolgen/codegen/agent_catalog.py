@@ -53,7 +53,7 @@ def completion_facts(service: Service, objects: Objects) -> dict[str, Json]:
 
 
 def non_default_limits(policy: RunPolicy | History) -> dict[str, object]:
-    """Return the limits that the author set, by name; those that are as they always are, are left out."""
+    """Return the limits of a policy that differ from their defaults, by name."""
     values = {field.name: getattr(policy, field.name) for field in fields(policy)}
     defaults = {field.name: field.default for field in fields(policy)}
     return {name: value for name, value in values.items() if value != defaults[name]}

@@ -56,7 +56,7 @@ class Limits:
         if self.result_bytes < LEAST_RESULT_BYTES:
             raise ValueError(
                 f"Limits(result_bytes={self.result_bytes}); it must be at least {LEAST_RESULT_BYTES}, "
-                "so that the marker of a truncated result fits"
+                "the size of the marker of a truncated result"
             )
         if self.inline_artifact_bytes < 0:
             raise ValueError(

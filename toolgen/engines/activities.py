@@ -39,7 +39,7 @@ log = logger("toolgen.engines")
 
 
 def advance_clock(record: OpRecord) -> None:
-    """Let the clock of the loop know of an operation that ended."""
+    """Advance the clock of the loop to the end of an operation."""
     if record.at > LOOP_TIME.get():
         LOOP_TIME.set(record.at)
 
@@ -55,7 +55,7 @@ class Operation:
         self._first: list[Json] = []
 
     def set_result(self, record: OpRecord, value: Json) -> None:
-        """Tell the loop; the value is its own to change."""
+        """Set the result of the operation and wake the loop."""
         self.record = record
         self._first.append(value)
         self.bell.notify_all()
@@ -164,7 +164,7 @@ class Activities:
         run.moved()
 
     async def _record_begun(self, run: Run, op: str) -> None:
-        """Return once it is kept that an activity begins what must not happen twice."""
+        """Write the begun record of an activity that must not run twice, and wait until it is durable."""
         attempt = run.record.attempts.get(op, NO_ATTEMPT)
         self._journal.record_attempt(run.record, op, replace(attempt, has_begun=True))
         await self._journal.wait_durable()
@@ -234,7 +234,7 @@ class Activities:
 
 
 async def _keep_no_record() -> None:
-    """Keep no record: the activity may be executed again."""
+    """Write no begun record: the activity may be executed again."""
 
 
 def _is_shutdown(run: Run) -> bool:
@@ -250,7 +250,7 @@ def _is_shutdown(run: Run) -> bool:
 
 
 def error_text(error: BaseException) -> str:
-    """Return what an exception says; it may be unable to."""
+    """Return the text of an exception, also when its `__str__` fails."""
     try:
         return str(error)
     except Exception:

@@ -82,5 +82,5 @@ def closed_error() -> EngineError:
 
 
 def wait_over_error(run_id: str, op: str) -> WaitOverError:
-    """Return the error of an answer that nobody waits for any more."""
-    return WaitOverError(f"nothing waits for an answer to {op} of run {run_id} any more")
+    """Return the error of an answer whose wait has ended."""
+    return WaitOverError(f"no wait is open for {op} of run {run_id} any more")

@@ -35,5 +35,5 @@ class RunClock:
         return self._clock() + self._ahead
 
     def continue_from(self, at: float) -> None:
-        """Be at least at this time from now on."""
+        """Advance the clock to at least this time."""
         self._ahead = max(self._ahead, at - self._clock())

@@ -39,7 +39,7 @@ class Children(Protocol):
         ...
 
     async def detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
-        """Start a run that goes on after its starter, and return the end of the operation, kept."""
+        """Start a run that outlives its starter, and return the journaled operation."""
         ...
 
 
@@ -123,9 +123,7 @@ class JournaledContext:
         child = self._children.child_of(self._run, op, loop, text)
         record = child.record
         if (record.loop, record.input) != (loop, text):
-            raise self._note_fault(
-                NondeterminismError(f"run {record.run_id} was started with something else")
-            )
+            raise self._note_fault(NondeterminismError(f"run {record.run_id} was started with another input"))
         self._run.children[op] = child
         self._run.moved()
         try:
@@ -200,7 +198,7 @@ class JournaledContext:
         self._events.append(self._run, key, text, copy)
 
     def _take_recorded(self, op: str, what: str, asked: bytes) -> OpRecord | None:
-        """Take the key, and return what the journal holds under it.
+        """Reserve the key and return the journaled end of the operation, None if it is new.
 
         Raises:
             DuplicateOperationError: the key is taken.
@@ -224,11 +222,11 @@ class JournaledContext:
             return recorded
         change = "with something else" if recorded.what == what else f"as {what}, not as {recorded.what}"
         raise self._note_fault(
-            NondeterminismError(f"run {self.run_id} does {op!r} {change}, unlike its journal says")
+            NondeterminismError(f"run {self.run_id} does {op!r} {change}, but its journal has something else")
         )
 
     def _require_running(self) -> None:
-        """Keep a loop that ignores its end from doing anything."""
+        """Raise CancelledError where the run has been stopped."""
         if self._run.is_stopped:
             raise asyncio.CancelledError
 

@@ -41,7 +41,7 @@ class EventLog:
         self._tell(record, offset, event)
 
     def report(self, run: Run, event: Mapping[str, Json]) -> None:
-        """Pass on what an activity reports; the log has none of it, and its offset is 0."""
+        """Pass an ephemeral report to followers; it is not in the log and has offset 0."""
         if "run_stream_end" in run.record.keys:
             return
         self.followers.publish(run.record.run_id, len(run.record.events), event)
@@ -55,7 +55,7 @@ class EventLog:
             except KeyboardInterrupt:
                 raise
             except BaseException:
-                log.exception("run %s: whoever hears of its events failed", record.run_id)
+                log.exception("run %s: an event listener failed", record.run_id)
 
     def has(self, run: Run, key: str, event: Mapping[str, Json]) -> bool:
         """Return whether the log of a run holds the event that has this key."""

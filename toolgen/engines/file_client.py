@@ -225,7 +225,7 @@ class FileClient:
                 await self._wait_for_change(run_id)
 
     async def _notify_and_wait(self) -> None:
-        """Have the worker take what was written; the one of this process has taken it on return."""
+        """Notify the worker of a change; in its own process, wait until it has taken the change."""
         if self._worker.is_working:
             self._worker.take_changes()
             await self._journal.wait_durable()
@@ -262,7 +262,7 @@ class FileClient:
         return self._watch.is_watching and self._watch.tell()
 
     async def _wait_for_change(self, run_id: str) -> None:
-        """Return when something may have become of a run.
+        """Wait until a run may have changed.
 
         Raises:
             EngineError: the engine is closed.

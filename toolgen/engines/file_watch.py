@@ -48,7 +48,7 @@ class FileWatch:
         self._notifier.close()
 
     def tell(self) -> bool:
-        """Say that the file has changed; return False when there is no worker to hear it."""
+        """Notify other processes that the file has changed; return False when there is no worker."""
         if self._is_worker:
             self._notifier.notify_clients()
             return True

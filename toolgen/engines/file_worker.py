@@ -134,7 +134,7 @@ class FileWorker:
         self._lease.release()
 
     def take_changes(self) -> None:
-        """Take what clients have written: new runs, signals, cancellations."""
+        """Take what clients have written to the file: new runs, signals, cancellations."""
         if not self.is_working:
             return
         try:
@@ -147,7 +147,7 @@ class FileWorker:
             self._prune_many()
             self._prune_old()
         except StoreError as error:
-            log.warning("the worker will look again: %s", error)
+            log.warning("the worker will retry reading the file: %s", error)
 
     def _take(self, unseen: UnseenSignal) -> None:
         signal, record = unseen.signal, self._journal.loaded_record(unseen.run_id)
@@ -159,7 +159,7 @@ class FileWorker:
         self._journal.mark_seen(signal.no)
         if record is None or record.ending is not None:
             if signal.key:
-                log.warning("run %s ended before it had the answer %s", unseen.run_id, signal.name)
+                log.warning("run %s ended before it took the answer %s", unseen.run_id, signal.name)
         elif signal.signal_id == CANCEL:
             self._runs.cancel(record, decode(signal.payload))
         elif signal.signal_id not in record.signals:
@@ -185,7 +185,7 @@ class FileWorker:
             self._runs.resume(self._journal.load_due(now))
             wake = self._batches.read(partial(next_wake, after=now))
         except StoreError as error:
-            log.warning("parked runs wait for their journal: %s", error)
+            log.warning("due runs were not loaded: %s", error)
             wake = self._clock() + _RETRY_S
         if wake is not None:
             self._set_timer(wake)

@@ -132,18 +132,18 @@ class Journal(Protocol):
     def begin(self, record: RunRecord, at: float) -> None: ...
 
     def end_operation(self, record: RunRecord, op: OpRecord, taken: SignalRecord | None = None) -> None:
-        """Keep how an operation ended, together with the signal that it took."""
+        """Record the end of an operation, and the signal that it consumed."""
         ...
 
     def expire(self, record: RunRecord, op: OpRecord, then: Callable[[bool], None]) -> None:
-        """Keep that a wait got nothing, unless a signal is there that the run has not heard of.
+        """Record that a wait timed out, unless an unseen signal for it is stored.
 
         `then` hears whether it was kept.
         """
         ...
 
     def record_attempt(self, record: RunRecord, op: str, attempt: AttemptRecord) -> None:
-        """Keep what was tried for an operation."""
+        """Record a failed or begun attempt at an operation."""
         ...
 
     def add_signal(self, record: RunRecord, signal: SignalRecord) -> None: ...
@@ -165,7 +165,7 @@ class Journal(Protocol):
         wake: float | None,
         then: Callable[[bool], None],
     ) -> None:
-        """Keep that only signals move a run, or the time `wake`.
+        """Record that a run waits for a signal or for the time `wake` only.
 
         `then` hears True once the run can leave the memory, and False when a signal is there that it has not
         heard of.
@@ -173,24 +173,24 @@ class Journal(Protocol):
         ...
 
     def unpark(self, record: RunRecord) -> None:
-        """Keep that something goes on in a run again."""
+        """Record that a parked run executes again."""
         ...
 
     def forget(self, record: RunRecord) -> None:
-        """Let the record of a parked run leave the memory."""
+        """Evict the record of a parked run from memory."""
         ...
 
     def end(self, record: RunRecord, ending: Ending, output: bytes, error: str, at: float) -> None: ...
 
     def when_durable(self, callback: Callable[[], None]) -> None:
-        """Call back when all that was put before is kept: at once in memory."""
+        """Call back when everything recorded so far is durable; at once in memory."""
         ...
 
     async def wait_durable(self) -> None:
-        """Return when all that was put before is kept."""
+        """Wait until everything recorded so far is durable."""
         ...
 
 
 def digest(text: bytes) -> bytes:
-    """Return what is kept of an argument, to tell another one from it."""
+    """Return a digest of an argument, by which a replay notices another argument."""
     return sha256(text).digest()

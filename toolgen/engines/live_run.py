@@ -60,7 +60,7 @@ class Wait:
 
 
 class Parking(Protocol):
-    """Hears when a run is parked, when it goes on, and when it cannot."""
+    """Listens for runs being parked, unparked and stalled."""
 
     def parked(self, run: Run) -> None: ...
 
@@ -130,7 +130,7 @@ class Run:
         return next((wait for wait in self.waits.values() if name in wait.names), None)
 
     def moved(self) -> None:
-        """Take note that an operation began or ended."""
+        """Note that an operation began or ended, and unpark the run."""
         if self.is_stopped:
             return
         self._moves += 1
@@ -152,7 +152,7 @@ class Run:
             child.require_no_fault()
 
     def stall(self, fault: str) -> None:
-        """Keep why the run cannot go on here, and tell those who wait for it or for a run above it."""
+        """Mark the run as stalled with its fault, and wake everyone who waits for it or its ancestors."""
         self.fault = fault
         run: Run | None = self
         while run is not None:
@@ -168,7 +168,7 @@ class Run:
             run = run.parent
 
     def park_when_idle(self) -> None:
-        """Park the run if nothing but signals can move it, and nothing does for some turns."""
+        """Park the run when it stays idle for some turns of the event loop."""
         if not self._is_checking and not self.is_parked and self._is_idle():
             self._is_checking = True
             asyncio.get_running_loop().call_soon(self._park_if_still_idle, self._moves, _TURNS)

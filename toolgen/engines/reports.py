@@ -23,7 +23,7 @@ class ReportQueue:
         self._waiting = deque(recent, maxlen=_MOST)
 
     def add(self, after: int, event: Mapping[str, Json]) -> None:
-        """Take a report that was made when the log of the run had so many events."""
+        """Append a report, with the number of events in the log at that moment."""
         self._waiting.append((after, event))
 
     def take_until(self, offset: int) -> Iterator[Mapping[str, Json]]:
@@ -44,7 +44,7 @@ class Followers:
 
     @contextmanager
     def follow(self, run_id: str, offset: int) -> Iterator[ReportQueue]:
-        """Give what a run that goes on has reported lately, after an event, and reports from now on."""
+        """Follow a run: yield a queue of its recent reports and those from now on."""
         recent = self._recent.get(run_id, ())
         reports = ReportQueue(report for report in recent if report[0] >= offset)
         self._reports.setdefault(run_id, []).append(reports)
@@ -56,7 +56,7 @@ class Followers:
                 del self._reports[run_id]
 
     def publish(self, run_id: str, after: int, event: Mapping[str, Json]) -> None:
-        """Hand a report to those who follow the run."""
+        """Publish a report to the followers of the run."""
         self._recent.setdefault(run_id, deque(maxlen=_MOST)).append((after, event))
         for reports in self._reports.get(run_id, ()):
             reports.add(after, event)

@@ -134,7 +134,7 @@ class Runs:
         parent: str | None = None,
         starter: str | None = None,
     ) -> Run:
-        """Return a new run, begun if this process works.
+        """Create a run, and begin it if this process works.
 
         Raises:
             EngineError: no loop has the name.
@@ -228,7 +228,7 @@ class Runs:
             self._journal.unpark(run.record)
 
     def stalled(self, run: Run) -> None:
-        """Tell whoever reads the runs in another way than by their bells."""
+        """Notify the readers of a stalled run that do not wait for its notifier."""
         self.on_fault(run.record.run_id)
 
     def require_no_fault(self, run_id: str) -> None:
@@ -326,7 +326,7 @@ class Runs:
             return
         problem = context.fault or problem
         if isinstance(problem, NondeterminismError):
-            log.error("run %s stands still: %s", record.run_id, problem, exc_info=problem)
+            log.error("run %s is stalled: %s", record.run_id, problem, exc_info=problem)
             run.stall(problem.message)
         elif problem is None:
             self._end(run, "completed", output)
@@ -352,7 +352,7 @@ class Runs:
         self._journal.when_durable(partial(_over, run))
 
     def _append_last_events(self, run: Run) -> None:
-        """Append what the log lacks before the end of a run that its loop did not end."""
+        """Append the events that the log lacks of a run that ended without its loop."""
         if self._last_events is None:
             return
         try:
@@ -360,7 +360,7 @@ class Runs:
             for event in self._last_events(decode(run.record.input), self._clock(), log_so_far):
                 self._append_event(run, event)
         except Exception:
-            log.exception("run %s: its log lacks its last events", run.record.run_id)
+            log.exception("run %s: its last events were not appended to its log", run.record.run_id)
 
     def _append_event(self, run: Run, event: Mapping[str, Json]) -> None:
         text, copy = encode(event, "an event of the engine")
@@ -373,7 +373,7 @@ def _over(run: Run) -> None:
 
 
 def _log_failure(run: Run, problem: BaseException) -> str:
-    """Log why a run failed, and return what others may know of it."""
+    """Log why a run failed, and return the public message."""
     run_id = run.record.run_id
     match problem:
         case ActivityFailed():
@@ -384,4 +384,4 @@ def _log_failure(run: Run, problem: BaseException) -> str:
             return problem.message
         case _:
             correlation_id = log_failure(log, problem, "run %s failed", run_id)
-            return f"the run failed; it is a mistake in the program (reference {correlation_id})"
+            return f"the run failed with an internal error (reference {correlation_id})"

@@ -72,7 +72,7 @@ class SqliteJournal:
         self._clock.continue_from(at)
 
     def adopt(self, record: RunRecord) -> None:
-        """Take the record of a run that was just added."""
+        """Load the record of a run that was just added by this process."""
         self._records[record.run_id] = record
         self._next = max(self._next, record.no + 2 & ~1)
 
@@ -153,7 +153,7 @@ class SqliteJournal:
         record.signals[signal.signal_id] = signal
 
     def mark_seen(self, signal_no: int) -> None:
-        """Keep that the worker has seen a signal, and its run has it if it wants it."""
+        """Mark a signal as seen by the worker, and give it to its run if the run wants it."""
         self.seen_numbers.add(signal_no)
         self._batches.put(_SEEN, signal_no)
         self._batches.when_written(partial(self.seen_numbers.discard, signal_no))

@@ -34,7 +34,7 @@ class Waits:
             self._resolve(run, wait, signal)
 
     async def take_or_none(self, run: Run, wait: Wait, *, is_final: bool) -> OpRecord | None:
-        """Return how a wait ends at once: with a signal that is there, or with none if it is final."""
+        """Take a stored signal for the wait, and return how the wait ended; None if it has to wait."""
         signal = run.take_signal(wait.names)
         if signal is None and not is_final:
             return None
@@ -44,7 +44,7 @@ class Waits:
         return record
 
     async def wait_for_signal(self, run: Run, wait: Wait, until: float | None) -> OpRecord:
-        """Return how a wait ends, at the latest at `until` in seconds since 1970."""
+        """Wait for a signal until `until`, in seconds since 1970, and return how the wait ended."""
         if until is not None:
             wait.until = until
             self._set_timer(run, wait, until, until - self._clock())

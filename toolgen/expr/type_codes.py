@@ -158,7 +158,7 @@ DEFAULT_IN_SCHEMA: Final = Rule(
 )
 WHOLE_SCHEMA: Final = Rule(
     "whole-schema",
-    "{clause} of tool {tool!r} would have to look into a JSONSchema, which is one whole",
+    "{clause} of tool {tool!r} needs a field of a JSONSchema, whose fields are opaque to clauses",
     "{hint}",
     "What a `JSONSchema` says stays as somebody else wrote it: no field of it is injected, bound to a "
     "method, or added to it. Import it as words with `toolgen import jsonschema` where they can express it.",

@@ -244,7 +244,7 @@ class _Writer:
             case {"type": "object", "additionalProperties": dict(held)}:
                 keys = node.get("propertyNames", {"type": "string"})
                 if keys.get("type") != "string" or "format" in keys:
-                    raise NotExpressibleError("the keys of a map are no plain strings")
+                    raise NotExpressibleError("the keys of a map are not plain strings")
                 check_range(keys)
                 return (
                     call("MapOf", _with("String", _constraints(keys)), self._whole(held, place)),
@@ -252,7 +252,7 @@ class _Writer:
                 )
             case _ if as_written(node) == {}:
                 return "Any", ()
-        raise NotExpressibleError(f"there is no word for the type {node.get('type')!r}")
+        raise NotExpressibleError(f"there is no clause for the type {node.get('type')!r}")
 
     def _whole(self, node: Node, place: str) -> Part:
         """Return a type with its constraints in it."""
@@ -376,5 +376,5 @@ def _check_encodable(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise NotExpressibleError("a string holds half of a surrogate pair") from None
+        raise NotExpressibleError("a string holds a lone surrogate") from None
     return text

@@ -22,9 +22,9 @@ def schema_clause(node: Node) -> Part:
     schema = as_written(node)
     text = call("JSONSchema", literal(schema))
     if _holds_objects(schema):
-        raise NotExpressibleError("an attribute holds objects that words cannot say")
+        raise NotExpressibleError("an attribute holds objects that clauses cannot express")
     if len(text.flat) > _LONGEST:
-        raise NotExpressibleError("an attribute has a long schema that words cannot say")
+        raise NotExpressibleError("an attribute has a long schema that clauses cannot express")
     return text
 
 

@@ -39,7 +39,7 @@ class LostKeyword:
 def to_clauses(
     foreign: Foreign, class_name: str, types: TypeTable, *, formats_are_types: bool
 ) -> WrittenClauses:
-    """Return the words for a schema that somebody else wrote.
+    """Return the clauses that say exactly what a foreign schema says.
 
     Raises:
         NotInWordsError: the words do not say exactly what the schema says.

@@ -220,5 +220,5 @@ def _whole(text: str) -> str:
 
 
 def _has_surrogate(place: str) -> Finding:
-    message = "a text holds half of a character (a lone UTF-16 surrogate); it becomes U+FFFD"
+    message = "a string holds a lone surrogate; it becomes U+FFFD"
     return finding_at(codes.BAD_TEXT, _whole(place), message, hint="correct the text")

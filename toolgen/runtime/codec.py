@@ -338,7 +338,7 @@ def _check_limits(data: bytes | str, limits: Limits) -> None:
 
 
 def json_document(data: Mapping[str, object]) -> bytes:
-    """Return Python values as the document that a model would have sent.
+    """Return a mapping of Python values as JSON bytes.
 
     Raises:
         ToolValidationError: a value has no JSON form.

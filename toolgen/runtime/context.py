@@ -189,25 +189,25 @@ class ToolContext:
             return self.capability(Key(name))
 
     def _touch(self) -> None:
-        """Ask to be looked at when the call has its result."""
+        """Register the call to be settled when it has its result."""
         if self._batch is not None:
             self._batch.touched.append(self)
 
 
 def set_resumption(context: ToolContext, resumption: Resumption) -> None:
-    """Give the call what was answered to it."""
+    """Set the answers of a resumed call on its context."""
     context.answer = resumption.answer
     context._resumption = resumption
     context._key = resumption.key
 
 
 def actions_of(context: ToolContext) -> Actions | None:
-    """Return what the tool asked of its agent, if it did."""
+    """Return the actions that the tool requested of its agent; None for none."""
     return context._actions
 
 
 def in_thread_of(context: ToolContext, key: Key[T], wait: Wait) -> T:
-    """Return what a capability has for the synchronous executor of the call, in its thread.
+    """Return the capability object for a synchronous executor.
 
     Raises:
         AttributeError: the host provides none of this name.

@@ -304,7 +304,7 @@ class Engine(Protocol):
         last_events: LastEvents | None = None,
         on_forget: OnForget | None = None,
     ) -> None:
-        """Say what can be run, and who hears of it; before the first run starts.
+        """Register the loops and activities that runs execute, before the first run starts.
 
         The mappings are read when a run is started or executed: while this process executes none, more may
         be added to them.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtensionServices:
-    """What a runtime shares with what stands on it."""
+    """The services of a runtime that its extension uses."""
 
     host: RuntimeServices
     registry: Registry
@@ -85,7 +85,7 @@ class ExtensionPoint:
         self.extension: Extension | None = None
 
     def take(self, extension: Extension) -> None:
-        """Put something on the runtime.
+        """Attach an extension to the runtime.
 
         Raises:
             RegistrationError: something stands on it already, or its engine executes runs already.

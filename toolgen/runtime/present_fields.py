@@ -8,7 +8,7 @@ from toolgen.shapes.design.model import ToolModel
 
 
 def present_fields(value: ToolModel, /, **fields: str) -> dict[str, Any]:
-    """Return the keyword arguments of another model for those fields that are present in this one.
+    """Return the set optional fields of a model as keyword arguments for another model.
 
     The keyword is the target's field, its value the field of `value`: absent stays absent, null stays null.
     """

@@ -15,7 +15,7 @@ class ResolveError(ToolgenError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
-    """What became of a call."""
+    """The outcome of a call, as a person has found it out."""
 
     outcome: Literal["result", "failed", "not_run"]
     result: Json = None

@@ -361,7 +361,7 @@ class Runtime:
                 fit, or nobody is named.
         """
         if not by:
-            raise ResolveError("nobody says so", hint="name who has found out what became of the call")
+            raise ResolveError("by is empty", hint="name the person who resolves the call")
         frozen = None if self._direct is None else await self._direct.waited(run_id)
         if self._direct is not None and frozen is not None:
             return await self._direct.resolve(run_id, frozen, tool_call_id, resolution, by)

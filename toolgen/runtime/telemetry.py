@@ -42,7 +42,7 @@ class CallSpan:
         try:
             self._note(self._span, result)
         except Exception:
-            log.exception("a span was not filled")
+            log.exception("the attributes of a span were not set")
 
     def _note(self, span: Span, result: ToolResult) -> None:
         span.set_attribute("toolgen.status", result.status)

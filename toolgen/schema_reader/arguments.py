@@ -13,7 +13,7 @@ _HELD: Final = ("$defs", "definitions")
 
 
 def require_object(survey: SchemaIndex) -> tuple[SchemaIndex, list[Problem]]:
-    """Say at the root that it is an object; return the schemas then, and why it cannot be one."""
+    """Add `type: object` to the root of a tool's arguments; return the schemas, and why it cannot be one."""
     root = survey.root
     merged = Merger(survey, UnsupportedKeywords()).flat(root)
     if merged is NEVER or "object" not in types_of(merged.get("type", "object")):

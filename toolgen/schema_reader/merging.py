@@ -40,7 +40,7 @@ _SEEING_THROUGH: Final = ("anyOf", "oneOf", "if", "not", "dependentSchemas", "$d
 
 
 class UnsupportedKeywords:
-    """The keywords that the normal form does not hold in full."""
+    """Keywords that the normal form cannot express in full."""
 
     def __init__(self) -> None:
         self._words: dict[str, None] = {}

@@ -14,7 +14,7 @@ _MOST: Final = 10**9
 
 
 def expanded_size(pattern: str) -> int:
-    """Return how many characters and classes the pattern has when its repetitions are written out, about."""
+    """Estimate the number of characters and classes of a pattern with its repetitions expanded."""
     sizes = [0]
     """Of the groups that are open, the outermost first."""
     last = at = 0

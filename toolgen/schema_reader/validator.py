@@ -56,7 +56,7 @@ def accepts_scalar(schema: Schema, value: object) -> bool:
 
 
 def rejected_values(contract: Schema, values: list[tuple[str, Any]]) -> set[str]:
-    """Return each pointer whose value the schema at that place of the contract refuses.
+    """Return the pointers whose values the schema at that place rejects.
 
     All of them where an `$id` keeps the places from being referred to: what is unchecked is not shown.
     """

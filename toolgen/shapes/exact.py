@@ -44,7 +44,7 @@ _INNER: Final = {
 
 
 def exact(schema: AnySchema) -> Any:
-    """Return the schema with every scalar in its exact form; nested models are left as they are."""
+    """Return a core schema that accepts exactly the lexical forms of the contract."""
     node: AnySchema = dict(schema)
     kind = node["type"]
     if kind in _SCALARS:

@@ -60,7 +60,7 @@ _WORK: Final[ContextVar[_WorkBudget | None]] = ContextVar("work", default=None)
 
 
 def discriminate_unions(schema: AnySchema) -> AnySchema | None:
-    """Return the schema with its unions told apart; None where trying all branches is cheap."""
+    """Return the schema with unions chosen by the value's shape; None where trying all branches is cheap."""
     nodes = list(_nodes(schema))
     definitions = {node["ref"]: node for node in nodes if "ref" in node}
     shapes = CoreShapes(definitions)

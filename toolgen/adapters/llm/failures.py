@@ -52,7 +52,7 @@ class ProviderError(PlannerUnavailableError):
 
 
 def interrupted_error(model: str, why: str) -> ProviderError:
-    """Return what a planner raises for an answer that began and did not end."""
+    """Return the error for an answer that began and was interrupted."""
     return ProviderError(f"{model}: the answer broke off: {why}", most_attempts=_MOST_BROKEN)
 
 
@@ -93,7 +93,7 @@ def planner_error(error: Exception, model: str, *, has_begun: bool = False) -> E
 
 
 def redact(text: str) -> str:
-    """Return a provider's text without what looks like a key, and not longer than a message should be."""
+    """Return a provider's text with secrets redacted, shortened to the length of a message."""
     text = _SECRET.sub("[removed]", text)
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
 

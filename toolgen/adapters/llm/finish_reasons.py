@@ -27,7 +27,7 @@ _GEMINI_ENDS: Final = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED"})
 
 
 class StreamMonitor:
-    """What the events below pydantic-ai say of an answer: which calls were closed, and whether it ended.
+    """Monitors provider events below pydantic-ai: which calls were closed, and whether the stream ended.
 
     pydantic-ai hides it: a stream that just ends is a complete answer to it, with whatever a call has of its
     arguments. Only Anthropic and OpenAI's Responses have events for it; the others are watched for what
@@ -46,7 +46,7 @@ class StreamMonitor:
         return self._has_last is False or bool(self._open)
 
     def add_event(self, event: Any) -> None:
-        """Take one event of the provider's SDK."""
+        """Add one event of the provider's SDK."""
         match getattr(event, "type", None):
             case "message_start" | "response.created":
                 self._has_last = False
@@ -99,7 +99,7 @@ class _MonitoredStream:
 
 
 def monitor_stream(stream: StreamedResponse) -> StreamMonitor:
-    """Return what the events of a stream, which nobody has read yet, will say of its end.
+    """Monitor the events of an unread stream and return the monitor.
 
     Where pydantic-ai keeps the events is its own matter. A class that keeps them elsewhere is not watched:
     the reason that it gives decides alone, and the tests of calls that are never closed fail.
@@ -124,7 +124,7 @@ class _MonitoredModel(WrapperModel):
 
 
 def monitored_model(model: Model) -> Model:
-    """Return a model that `watched` sees all of; a router reads the first event before it hands a stream on.
+    """Wrap a model so that its streams are monitored from their first event.
 
     The author's own stays as it is.
     """
@@ -149,7 +149,7 @@ def finish_reason_of(
     needs_reason: bool = True,
     needs_word: bool = False,
 ) -> FinishReason:
-    """Return how an answer ended that is not to go on; the worst of its reasons counts.
+    """Return the finish reason of a complete answer; of several the worst.
 
     With `needs_reason` a provider has to give one; models without a provider, for tests, have none. With
     `needs_word` it has to be in its own words: pydantic-ai makes reasons up for chat completions without one.

@@ -34,7 +34,7 @@ _MOST_UNSTREAMED: Final = 21_333
 
 
 def find_model(model: Model | str) -> Model:
-    """Return a model by its name.
+    """Return the pydantic-ai model of this name, prepared for monitoring and verbatim tools.
 
     Raises:
         ToolgenError: there is none, it lacks a key, or the SDK of its provider is not installed.
@@ -78,7 +78,7 @@ class ModelClient:
         reports: PlanReports,
         telling: StreamReporter | None = None,
     ) -> ModelReply:
-        """Return the whole answer, in however many pieces the provider gives it.
+        """Request an answer, in as many pieces as the provider gives, and return it whole.
 
         Raises:
             PlannerError: the provider will not answer.
@@ -136,7 +136,7 @@ class ModelClient:
 
 
 def _is_incomplete(piece: ModelResponse, closings: StreamMonitor) -> bool:
-    """Return whether the provider has more to give; a background job may do so after a stream that broke."""
+    """Return whether the provider has more of this answer to give, such as of a background job."""
     is_background = bool((piece.provider_details or {}).get("background"))
     return piece.state == "suspended" and (is_background or not closings.is_open)
 

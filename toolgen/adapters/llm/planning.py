@@ -44,7 +44,7 @@ _REMINDERS: Final[Mapping[FinishReason, str]] = {
 
 
 async def request_plan(asking: ModelClient, instructions: str, given: PlanInput) -> PlanResult:
-    """Return what the model wants; an answer that cannot be taken is asked for once more.
+    """Ask the model for a plan; an unusable answer is requested once more.
 
     Raises:
         PlannerError: the provider will not answer this, however often it is asked.
@@ -111,7 +111,7 @@ def _with_reminder(messages: list[ModelMessage], words: str) -> list[ModelMessag
 
 
 def _reminders(given: PlanInput, offered: RequestOptions) -> Iterator[str]:
-    """Yield what the model has to know of its next answer; what the results say already is left out."""
+    """Yield the reminders for the model: retry hints, closing, the final result."""
     names = {spec.id: spec.name for spec in given.tools}
     newest = given.messages[-1] if given.messages else None
     shown = "\n".join(answer.text for answer in newest.answers) if isinstance(newest, ToolMessage) else ""
@@ -142,7 +142,7 @@ def _call_ids(messages: Iterable[ModelMessage]) -> Iterator[str]:
 
 
 def _interpret_reply(answer: ModelReply, offered: RequestOptions, given: PlanInput) -> PlanResult | None:
-    """Return what an answer means; None where it says nothing, or was stopped before it said it.
+    """Interpret an answer as a plan; None where it is empty or was cut off.
 
     Of an answer that came to its limit nothing but its words are taken: they may be half a sentence, while
     half a call would do something else.

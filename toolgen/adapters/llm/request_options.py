@@ -40,7 +40,7 @@ _MESSAGE: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestOptions:
-    """What one request offers."""
+    """The tools, hand-overs and final result that one request offers to the model."""
 
     parameters: ModelRequestParameters
     settings: ModelSettings
@@ -58,7 +58,7 @@ class RequestOptions:
 
 
 def request_options(given: PlanInput, instructions: str, model: Model) -> RequestOptions:
-    """Return what a planning offers; the same input gives the same text, in the same order.
+    """Build the request options of a planning; equal inputs give equal text, for prompt caches.
 
     Raises:
         PlannerError: a tool of the model's provider cannot be expressed.

@@ -50,7 +50,7 @@ class CallIds:
 
 
 class StreamReporter:
-    """Tells the reports of one planning what comes in."""
+    """Reports the stream of one answer to the subscribers of the run."""
 
     def __init__(self, reports: PlanReports, ids: CallIds, hidden: Set[str]) -> None:
         self._reports = reports
@@ -61,7 +61,7 @@ class StreamReporter:
         """Parts that stood in earlier pieces of the answer."""
 
     def report_event(self, event: ModelResponseStreamEvent) -> None:
-        """Take one event of a stream."""
+        """Report one event of a stream."""
         match event:
             case PartStartEvent(index=index, part=TextPart(content=content)):
                 self._report_text(content)

@@ -19,7 +19,7 @@ from toolgen.runtime.values import Values
 
 
 class BatchCalls:
-    """The calls of one batch."""
+    """The calls of one batch that run in this process."""
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
@@ -49,7 +49,7 @@ class BatchCalls:
         return self._results[place]
 
     def leave(self, place: int) -> None:
-        """Take that a call is over; one that was cancelled has no result, and its siblings still end."""
+        """End a call of the batch; a cancelled one has no result."""
         if self.running.pop(place, None) is not None and not self.running:
             self.is_closed = True
             self._late = asyncio.get_running_loop().create_task(self._settle())
@@ -78,7 +78,7 @@ class Batches:
 
     @contextmanager
     def enter(self, key: str, place: int, host: RuntimeServices, values: Values) -> Iterator[BatchCalls]:
-        """Be the call at a place of a batch."""
+        """Enter the batch as the call at a place of it, and leave it at the end."""
         siblings = self._running.get(key)
         if siblings is None or siblings.is_closed:
             siblings = self._running[key] = BatchCalls(Batch(host.capabilities, values))

@@ -152,7 +152,7 @@ class CallActivities:
     async def _find_waiting_tool(
         self, run_id: str, facts: RunFacts, frozen: FrozenCall
     ) -> RegisteredTool | None:
-        """Return the tool of a call that waited, as it is now."""
+        """Return the tool of a suspended call: as it was advertised, else as it is listed now."""
         found = await self._host.listed(frozen, run_id)
         return None if found is None else self._host.within_time(found, facts["policy"]["tool_timeout"])
 
@@ -182,7 +182,7 @@ class CallActivities:
         return done
 
     async def _child_artifacts(self, run_id: str, output: RunDocument) -> list[Json]:
-        """Return the artifacts of a run that failed; one that the engine ended has returned none."""
+        """Return the artifacts of a child run that failed, read from its log."""
         engine = self._host.engine
         try:
             status = await engine.status(run_id)
@@ -202,7 +202,7 @@ class CallActivities:
         """Return what the loop gets, with what the tool wants of its agent."""
         host = self._host
         if result.delegated is not None and facts["depth"] + 1 >= host.most_depth:
-            message = f"{call['name']} was not run: agents call one another too deeply"
+            message = f"{call['name']} was not run: the agents are nested too deep"
             meta = host.meta(run_id, facts, call["id"])
             result = failed_call_result(
                 entry.spec, ToolError(message), meta, self._reporting_services(events)
@@ -257,7 +257,7 @@ class CallActivities:
 async def result_of_run(
     frame: Frame, output: RunDocument, link: RunLink, *, duration_s: float = 0.0
 ) -> ToolResult:
-    """Return the result of a call that the run of an agent answered; hooks see it as every other."""
+    """Return the result of a call that an agent run answered, after its hooks."""
     spec, host = frame.spec, frame.host
     failure = output["failure"]
     if failure is not None:
@@ -269,7 +269,7 @@ async def result_of_run(
             result = encode_result(spec, value, frame.meta)
         except (ToolValidationError, MalformedResultError) as error:
             if output["stop"] == "escalated":  # what a tool said on the way is no answer
-                told = ToolError(f"{output['agent']} gave the call back. {output['text']}".strip())
+                told = ToolError(f"{output['agent']} escalated the call. {output['text']}".strip())
             else:
                 told = internal_error(spec, error, "malformed_response")
             result = frame.error_result(told)
@@ -299,8 +299,7 @@ def _link(run_id: str, call: StepCall, agent: str) -> RunLink:
 def _client_result(
     result: ToolResult, run_id: str, op: str, call: StepCall, waits: WaitRegistry
 ) -> ToolResult:
-    """Return what whoever answered gets: of a call that an agent answers now the run, of one that waits
-    again its token."""
+    """Return the result for the client: with the run of a delegated call, the token of a suspended one."""
     if result.delegated is not None:
         return replace(result, delegated=None, run_link=_link(run_id, call, result.delegated.agent))
     if result.frozen is not None:

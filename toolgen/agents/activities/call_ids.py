@@ -28,11 +28,11 @@ class CallIds:
         """By the planner's own id."""
 
     def reserve(self, ids: Set[str]) -> None:
-        """Take the ids of calls that the session has, which are not copied; before the first id is given."""
+        """Reserve the ids of earlier calls of the session, before the first id is assigned."""
         self._taken = ids
 
     def assign_id(self, own: str) -> str:
-        """Return the id of the call to which the planner gave this one, while it is still being written."""
+        """Assign an id to a call while it is still streamed, and return it."""
         if own and own not in self._given:
             self._given[own] = self._new(own, len(self._given))
         return self._given.get(own, own)

@@ -21,7 +21,7 @@ from ..loop.documents import CallRecord, StepCall
 def call_record(
     result: ToolResult, call: StepCall, spec: ToolSpec[Any, Any] | None, events: CallEvents, limit: int
 ) -> CallRecord:
-    """Return what the loop gets of a result; the texts of its errors have at most `limit` bytes."""
+    """Return a result as the JSON record for the loop; error texts have at most `limit` bytes."""
     content, reminder = result.content, ""
     refs = [to_jsonable_python(one.ref) for one in result.artifacts if one.ref is not None]
     if spec is not None and spec.reminder and content and content[-1] == TextContent(text=spec.reminder):

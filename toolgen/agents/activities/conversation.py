@@ -34,7 +34,7 @@ MOST_RUNS: Final = 1_000
 
 
 def record_position(step: int) -> int:
-    """Return where a planning stands in what is kept of a run; before it is room for a record."""
+    """Return the position of a planning in the stored messages of its run."""
     return 2 * step + 1
 
 
@@ -67,7 +67,7 @@ class Conversation:
         return self._step == step
 
     def missing_messages(self, new: Sequence[Message]) -> tuple[Message, ...]:
-        """Return what of this the store lacks; an attempt at the planning that failed left no more."""
+        """Return the messages that the session store lacks."""
         self._tried = tuple(new[1:] if self._is_begun and self._step == 0 else new)
         return self._tried
 
@@ -87,7 +87,7 @@ class Conversation:
         return tuple(heard)
 
     def say(self, words: AssistantMessage) -> None:
-        """Add what was new to the planning, and its words."""
+        """Append the new messages and the planner's own message."""
         self._add((*self._tried, words))
         self._step, self._tried = self._step + 1, ()
         self.answered.clear()
@@ -108,7 +108,7 @@ class Conversations:
         """By run, the one that planned last at the end."""
 
     async def answer(self, run_id: str, answer: ToolAnswer) -> None:
-        """Keep the result of a call at once: its batch may be cut before the planning that sees all of it.
+        """Store the result of a call at once, before the whole batch is recorded.
 
         A store that fails is no failure of the call: its run has the result.
         """
@@ -171,7 +171,7 @@ async def _join_session(
     *,
     is_back: bool,
 ) -> None:
-    """Let a run that takes the conversation over, or has it back, be part of it."""
+    """Add a run to the session when it takes the conversation over or gets it back."""
     if is_back:
         await sessions.hand_over(given.session_id, agent.spec.id)
     elif given.step == 0 and facts["parent"] is not None:

@@ -9,7 +9,7 @@ from ..sessions.sessions import Turn
 
 
 def previous_agent(turns: Iterable[Turn]) -> str | None:
-    """Return the agent that the newest one has the conversation from; None where it began with it.
+    """Return the agent that handed the conversation to the newest one; None for the first agent.
 
     The turns are in the order in which their runs began. A run that took the conversation over has the id
     of the run before it, with the key of the hand-over. Where a run goes on whose agent had handed the

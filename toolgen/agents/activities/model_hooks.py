@@ -53,7 +53,7 @@ class ModelHooks:
         return left.result if isinstance(left, Stop) else left
 
     async def run_on_error(self, given: PlanInput, error: Exception) -> PlanResult:
-        """Return what a hook has in the place of a failure.
+        """Run the hooks for a failed planning and return the plan of one that recovers.
 
         Raises:
             PlannerError: a hook refused.
@@ -69,7 +69,7 @@ class ModelHooks:
         raise left
 
     async def _run_hook(self, step: HookMethod, *arguments: Any) -> Verdict:
-        """Return what a hook says, within its time; after a mistake of it no model is asked again.
+        """Run a model hook with its time limit; a failure of the hook is not retried.
 
         Raises:
             PlannerError: it raised, took too long or said nothing; the log has why.
@@ -115,7 +115,7 @@ def _raise_denial(around: None, subject: object, message: str) -> Stop[PlanResul
 
 
 def _raise_error(around: None, subject: object, error: ToolError) -> Stop[PlanResult]:
-    """Refuse to plan, as `_denied`.
+    """Refuse to plan, as `_raise_denial`.
 
     Raises:
         PlannerError: always.

@@ -64,7 +64,7 @@ class PlanEvents:
         self._tell(PlanRetry(attempt=self._attempt, reason=self._truncate(reason)))
 
     def dropped(self, snapshot: Snapshot) -> None:
-        """Take which toolsets the planner does without."""
+        """Record which toolsets are missing in the request."""
         self.without = [{"toolset": name, "reason": snapshot.told[name]} for name in snapshot.dropped]
 
     def _truncate(self, text: str) -> str:

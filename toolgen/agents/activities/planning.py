@@ -171,7 +171,7 @@ class Planning:
         self, result: PlanResult, given: PlanInput, snapshot: Snapshot, facts: RunFacts, ids: CallIds
     ) -> Step:
         if given.closing and not isinstance(result, FinalResponse | FinalResult):
-            return _problem("the run ends now; only a final answer is taken")
+            return _problem("the run ends now; give the final answer")
         match result:
             case CallTools():
                 return _calls(result, snapshot, facts, ids, self._host.tools.limits.result_bytes)
@@ -238,7 +238,7 @@ class Planning:
 
 
 def _log_failure(error: Exception, info: ActivityInfo, attempt: int) -> str:
-    """Return what a run is told of a planner's failure, and log it."""
+    """Log a failure of the planner and return its reason for the run."""
     if getattr(error, "is_told", False):
         told = portable_text(error.message if isinstance(error, ToolgenError) else str(error))
         log.warning("run %s: attempt %d at %s failed: %s", info.run_id, attempt, info.op, told)
@@ -308,7 +308,7 @@ def _event_arguments(arguments: str) -> Any:
 
 
 def _with_run_ids(result: PlanResult, step: Step) -> PlanResult:
-    """Return the calls under the ids that the run gave them; without those that it does not take."""
+    """Return the plan with the call ids that the run assigned, without rejected calls."""
     if not isinstance(result, CallTools):
         return result
     if step["kind"] != "calls":

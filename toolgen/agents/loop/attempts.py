@@ -15,7 +15,7 @@ class Attempts:
         """Attempts that have begun."""
 
     def record_failure(self, retry: Retry, now: float) -> bool:
-        """Take that the newest attempt failed, and return whether it was the last."""
+        """Record a failed attempt and return whether it was the last."""
         if most := retry["most_attempts"]:
             self._counted += 1
             if self._counted >= most:
@@ -23,7 +23,7 @@ class Attempts:
         return now - self._began + retry["delay_s"] >= retry["total_s"]
 
     def summary(self, retry: Retry, now: float) -> str:
-        """Return how far the attempts went, for whoever reads why there was no other."""
+        """Return a text with the number of attempts and their duration."""
         if retry["delay_s"] >= retry["total_s"]:
             return f"the next attempt would be in {retry['delay_s']:.0f} s"
         if self.made == 1:

@@ -107,7 +107,7 @@ class Calls:
         return done  # type: ignore[no-any-return]  # as the activity returns it
 
     async def _wait_for_answer(self, call: StepCall, frozen: dict[str, Any], number: int) -> CallRecord:
-        """Return the result of a call that waits, after its answer."""
+        """Wait for the answer to a suspended call and return its record."""
         began = self._ctx.now()
         await self._events.phase("waiting", frozen["id"])
         op = f"wait:{call['id']}:{number}"
@@ -168,7 +168,7 @@ class Calls:
         return output  # type: ignore[no-any-return]  # as the loop returns it
 
     async def _publish_end(self, call: StepCall, done: CallRecord, answered: str = "") -> CallRecord:
-        """Return the result when the log has it."""
+        """Publish the end of a call and return its record."""
         await self._publish_events(call, done, "end", answered)
         return done
 
@@ -183,7 +183,7 @@ class Calls:
 
 
 def _with_budget(given: RunInput, time_left: float | None) -> RunInput:
-    """Return the input of a child, whose budget is part of its parent's."""
+    """Return the input of a child run with its time budget cut to that of the parent."""
     policy = given["facts"]["policy"]
     if time_left is None or (policy["time_budget"] is not None and policy["time_budget"] <= time_left):
         return given

@@ -85,7 +85,7 @@ class RunInput(TypedDict):
 
 
 class ModelUsage(TypedDict):
-    """What one request to a model cost."""
+    """Token usage of one request to a model."""
 
     model: str
     input_tokens: int
@@ -93,7 +93,7 @@ class ModelUsage(TypedDict):
 
 
 class Dropped(TypedDict):
-    """A toolset that the planner did without."""
+    """A toolset that is missing in a request, and why."""
 
     toolset: str
     reason: str
@@ -232,7 +232,7 @@ class PendingWork(TypedDict):
 
 
 class CallRecord(TypedDict, total=False):
-    """The result of a call."""
+    """The record of a finished or suspended call."""
 
     status: Required[Literal["ok", "error", "denied", "pending", "suspended", "unknown"]]
     answer: Required[dict[str, Any]]

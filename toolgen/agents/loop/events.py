@@ -42,7 +42,7 @@ def run_started(facts: RunFacts) -> RunStarted:
 
 
 def last_events(given: RunInput, at: float, log: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
-    """Return what the log of a run lacks that did not come to its end, or not even to its beginning."""
+    """Return the events that the log of a run lacks which ended without its loop."""
     if "frozen" in given or "resolved" in given:  # a call by itself, which is no run of an agent
         return []
     if log:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 
 class LimitCounter:
-    """Counts calls, failures and time of one run."""
+    """Counts what a run has used of its limits: calls, failures, time."""
 
     def __init__(self, *, now: float, policy: Mapping[str, Any]) -> None:
         self._began = now
@@ -25,7 +25,7 @@ class LimitCounter:
         return sum(ended - began for began, ended in self._waits)
 
     def add_wait(self, began: float, ended: float) -> None:
-        """Take a time of waiting; what overlaps with another one counts once.
+        """Add an interval of waiting; overlapping intervals count once.
 
         The sum is the same in whatever order they come: calls of a batch end in another one in a replay.
         """
@@ -46,7 +46,7 @@ class LimitCounter:
         return max(0.01, self._budget - (now - self._began - self.waited_s))
 
     def count_batch(self, statuses: Sequence[str]) -> None:
-        """Take how the calls of a batch ended; one that did not fail ends the row of failures."""
+        """Count a batch: if every call failed, one more consecutive failure."""
         is_failure = all(status in ("error", "denied") for status in statuses)
         self._failures = self._failures + 1 if is_failure else 0
 

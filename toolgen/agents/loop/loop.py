@@ -165,7 +165,7 @@ class _Run:
             self._calls.result(call, self._step, place, admission.refused.get(call["id"]))
             for place, call in enumerate(calls)
         ]
-        results: Any = await self._ctx.gather(*running)  # type: ignore[arg-type]  # a `Done` is JSON
+        results: Any = await self._ctx.gather(*running)  # type: ignore[arg-type]  # a `CallRecord` is JSON
         self._keep_results(results)
         if admission.is_over_cap:
             return await self._close("tool_cap")
@@ -226,7 +226,7 @@ class _Run:
         self._restrict = self._facts["restrict_to_tool"] or step["restrict_to_tool"]
 
     async def _take_interrupts(self) -> None:
-        """Take what clients said into the run since the step before, and stand still while it is paused."""
+        """Take the interrupts of clients since the last step, and wait while the run is paused."""
         if not self._policy["interrupts_allowed"]:
             return
         number, is_paused = 0, False
@@ -289,7 +289,7 @@ class _Run:
         return await self._complete(text, result, stop)
 
     async def _record(self) -> None:
-        """Keep in the conversation what no planning will."""
+        """Record in the session what no planning will record."""
         if self._new:
             argument = {"facts": self._facts, "step": self._step, "new": self._new}
             if self._heard:

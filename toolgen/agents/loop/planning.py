@@ -88,7 +88,7 @@ class Plannings:
         return step  # type: ignore[no-any-return]  # as the activity `plan` returns it
 
     def _retry_or_fail(self, op: str, step: RetryStep, attempts: Attempts, deadline: float | None) -> None:
-        """Take that an attempt failed.
+        """Wait for the next attempt at a failed planning, or return its failure.
 
         Raises:
             ActivityFailed: there is to be no other.

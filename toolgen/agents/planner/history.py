@@ -18,7 +18,7 @@ class VisibleHistory:
     messages: tuple[Message, ...]
     """Oldest first. What is still to be summarized is among them: without a summary nothing is lost."""
     to_summarize: tuple[RunMessages, ...] = ()
-    """The runs that a new summary has to take in; with that summary, `visible` leaves them out."""
+    """The runs that a new summary has to take in; with that summary, `visible_history` leaves them out."""
     summary: UserMessage | None = None
     """The summary so far, the first of the messages; None where there is none."""
 
@@ -32,7 +32,7 @@ class VisibleHistory:
 def visible_history(
     said: Sequence[RunMessages], summary: Summary | None, history: History | None
 ) -> VisibleHistory:
-    """Return what a planner sees of these runs, which are in their order.
+    """Return the messages that a history policy shows of these runs.
 
     A turn is the runs of one `Turn.id`. Turns that the summary covers count no more, so that a new one is
     due only when `summarize_after` further turns are over.

@@ -180,7 +180,7 @@ class NativeCheck(Protocol):
 
 
 def assistant_message_of(result: PlanResult) -> AssistantMessage:
-    """Return what is kept of a planner's result in the conversation."""
+    """Return a plan as the assistant message that the conversation keeps."""
     match result:
         case CallTools():
             return AssistantMessage(text=result.text, calls=result.calls, native=result.native)

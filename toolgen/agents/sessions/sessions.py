@@ -156,7 +156,7 @@ class SessionStore(Protocol):
     async def take(
         self, turn: Turn, engine: EngineLease, messages: Sequence[Message], *, instead_of: str = ""
     ) -> TurnHolder:
-        """Give the turn of a session to a run, and return the run that has it.
+        """Give the turn of a session to a run if it is free; return the run that holds it.
 
         The run gets it where no other one has it, or the one to be replaced does. It is then added to the
         session as by `begin`, and what is new of it keeps these messages as its step 0. The lease of the
@@ -172,7 +172,7 @@ class SessionStore(Protocol):
         ...
 
     async def release(self, session_id: str, run_id: str) -> None:
-        """Take the turn from a run that is over; nothing happens where it has it no more."""
+        """Release the turn of a session that this run holds; no effect where another run holds it."""
         ...
 
     async def beat(self, engine: EngineLease) -> None:
@@ -186,14 +186,14 @@ class SessionStore(Protocol):
     async def write(
         self, run_id: str, step: int, messages: Sequence[Message], *, heard: Sequence[str] = ()
     ) -> None:
-        """Keep what was said in one step of a run, in the place of what was kept of the step before.
+        """Store the messages of one step of a run; replaces earlier ones of the step.
 
         What was spoken into the run under the ids of `heard` is in the step, and no more beside it.
         """
         ...
 
     async def speak(self, run_id: str, id: str, message: UserMessage) -> None:
-        """Keep what a person says into a run, after all else that was said in it, until a step has it."""
+        """Store the message of a person to a running run, after its other messages."""
         ...
 
     async def answer(self, run_id: str, answer: ToolAnswer) -> None:
@@ -319,12 +319,12 @@ def check_ids(*ids: str) -> None:
     """Refuse ids that a file could not hold.
 
     Raises:
-        SessionError: one holds half of a surrogate pair.
+        SessionError: one holds a lone surrogate.
     """
     for one in ids:
         try:
             one.encode()
         except UnicodeEncodeError as error:
             raise SessionError(
-                f"the id {one!r} holds half of a surrogate pair", hint="use ids of whole characters"
+                f"the id {one!r} holds a lone surrogate", hint="use ids that UTF-8 can encode"
             ) from error

@@ -137,12 +137,16 @@ def _defined(executor: UserExecutor, toolset: Toolset, insertions: Insertions) -
                 text = f"{name} is {'not ' if is_open else ''}implemented (tool {tool.id})"
                 yield Status(line=line, state="unimplemented" if is_open else "implemented", text=text)
                 if is_changed(method, tool, insertions.names):
-                    text = f"{name} is not as the design has it: {insertions.signature(tool, executor)}"
+                    declared = insertions.signature(tool, executor)
+                    text = f"{name} does not match the design, which declares: {declared}"
                     yield Status(line=line, state="changed", text=text)
             elif (
                 executor.is_sole
                 and node not in executor.own_bases[1:]
                 and could_be_a_tool(method, insertions.names)
             ):
-                text = f"{name} is the method of no tool; delete it, or start its name with '_'"
+                text = (
+                    f"{name} belongs to no tool: no tool {method.name!r} exists any more; delete it, or "
+                    "start its name with '_'"
+                )
                 yield Status(line=line, state="orphaned", text=text)

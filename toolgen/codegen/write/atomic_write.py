@@ -25,7 +25,7 @@ class Edit:
 
 @dataclass(slots=True, kw_only=True)
 class AtomicWrite:
-    """Moves that can be taken back."""
+    """File moves that are undone when one of them fails."""
 
     backup: Path
     saved: list[tuple[SafePath, Path | None]] = field(default_factory=list)

@@ -18,7 +18,7 @@ _REMEDIES: Final = {
 
 
 def disk_error(verb: Literal["read", "write"], error: OSError, place: Path) -> ToolgenError:
-    """Return the error for what the disk refused; `place` is named where the disk names none."""
+    """Return an error of the operating system as a ToolgenError with a remedy."""
     able = {"read": "readable", "write": "writable"}[verb]
     remedy = _REMEDIES.get(error.errno or 0, f"make the place {able}")
     return ToolgenError(

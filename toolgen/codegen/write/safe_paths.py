@@ -1,6 +1,6 @@
 """Files and folders reached without following a link: nothing is opened that is no file.
 
-Below the root of a `Place` no folder may be a link; where the platform has descriptors of folders (POSIX),
+Below the root of a `SafePath` no folder may be a link; where the platform has descriptors of folders (POSIX),
 not even one that comes while a run is under way is followed.
 """
 

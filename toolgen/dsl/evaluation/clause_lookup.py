@@ -15,12 +15,12 @@ _W = TypeVar("_W", bound=Clause)
 
 
 def clauses_of_kind(children: Iterable[object], kind: type[_W]) -> list[_W]:
-    """Return the children of a kind, in order."""
+    """Return the child clauses of one class, in order."""
     return [child for child in children if isinstance(child, kind)]
 
 
 def single_clause(parent: Clause, children: Iterable[object], kind: type[_W], report: Report) -> _W | None:
-    """Return the one child of a kind; every further one is reported."""
+    """Return the only child clause of a class; further ones are reported."""
     found = clauses_of_kind(children, kind)
     for repeated in found[1:]:
         report.add(

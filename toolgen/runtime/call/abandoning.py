@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 async def run_or_abandon(work: Coroutine[Any, Any, T]) -> T:
-    """Return what the work gives; work that ignores its cancellation runs on, and nobody waits for it.
+    """Await work that is cancelled on time; work that ignores this is abandoned and runs on.
 
     Raises:
         asyncio.CancelledError: the caller's own task is being cancelled.

@@ -25,7 +25,7 @@ _FAILED: Final = "the store of artifacts failed"
 
 
 async def store_artifacts(frame: Frame, result: ToolResult) -> ToolResult:
-    """Return the result, each artifact with its reference, kept where the host has an `ArtifactsCapability`.
+    """Store the artifacts of a result and return the result with their references.
 
     The result stands where the store fails; the reference says so, and the log has the failure.
     """
@@ -34,7 +34,7 @@ async def store_artifacts(frame: Frame, result: ToolResult) -> ToolResult:
 
 
 async def load_artifact(host: RuntimeServices, uri: str, session_id: str | None) -> StoredArtifact:
-    """Return what a URI names; as `Runtime.artifact`.
+    """Return the artifact, file or overflowed result that a URI names; as `Runtime.artifact`.
 
     Raises:
         UnknownArtifactError: there is nothing, or it belongs to another session.
@@ -49,7 +49,7 @@ async def load_artifact(host: RuntimeServices, uri: str, session_id: str | None)
 
 
 def keeper_of(host: RuntimeServices) -> ArtifactsCapability | None:
-    """Return what keeps artifacts for a host; None where nothing does."""
+    """Return the artifacts capability of a runtime; None where it has none."""
     found = host.capabilities.get("artifacts")
     if found is None:
         return None
@@ -88,7 +88,7 @@ async def _reference(frame: Frame, artifact: Artifact) -> ArtifactRef:
 
 
 async def _store(frame: Frame, artifact: Artifact, digest: str) -> tuple[str, str]:
-    """Return the URI of an artifact, or why no store has it."""
+    """Store an artifact and return its URI, or "" and why it was not stored."""
     keeper = keeper_of(frame.host)
     if keeper is None:
         return "", NO_STORE
@@ -98,7 +98,7 @@ async def _store(frame: Frame, artifact: Artifact, digest: str) -> tuple[str, st
             work = keeper.keep(frame.meta.session_id, run_id, artifact, digest)
             return await run_with_timeout(frame.host.stage_timeout, work), ""
     except ToolError as error:  # the host allows no more
-        log.warning("artifact %s of %s was not kept: %s", artifact.kind, frame.spec.id, error)
+        log.warning("artifact %s of %s was not stored: %s", artifact.kind, frame.spec.id, error)
         return "", str(error)
     except Exception:
         log.exception("artifact %s of %s was not kept", artifact.kind, frame.spec.id)

@@ -32,7 +32,7 @@ TOO_MANY: Final = "too many calls wait for an answer already; answer one of them
 
 
 async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
-    """Return the result of a call that must not run now; None when it may.
+    """Authorize a call by policy and confirmation; return a result that ends it, or None when it may run.
 
     The call has its frozen arguments. Of one that a person has approved the policy is asked again, and only
     its `Deny` counts.
@@ -69,10 +69,10 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
     waits = host.waits if host.is_interactive else None
     if waits is None:
         host.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
-        message = f"{spec.name} has to be approved, and there is nobody to ask"
+        message = f"{spec.name} needs approval, but this runtime is not interactive or has no engine"
         return frame.denied_result(message, code=UNAVAILABLE)
     if await waits.is_full(frame.meta.session_id):
-        return frame.denied_result(f"{spec.name} has to be approved, and {TOO_MANY}", code=UNAVAILABLE)
+        return frame.denied_result(f"{spec.name} needs approval, but {TOO_MANY}", code=UNAVAILABLE)
     frozen_call = waits.freeze(
         kind="confirmation",
         spec=spec,
@@ -89,7 +89,7 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
 
 
 def suspended_result(host: RuntimeServices, frozen: FrozenCall) -> ToolResult:
-    """Return the result of a call that waits; those who watch are told what is asked.
+    """Emit that a call is suspended and return its result.
 
     Of one that is larger than the engine keeps, it is an error, and nothing waits.
     """
@@ -123,7 +123,7 @@ async def _policy_decision(frame: Frame, call: ToolCall, preview: str) -> Allow 
     if not isinstance(decision, Allow | Ask | Deny):
         raise TypeError(f"the policy decided {type(decision).__name__}; it returns Allow, Ask or Deny")
     if isinstance(decision, Ask) and not isinstance(decision.question, str):
-        raise TypeError(f"the policy asks a {type(decision.question).__name__}; a question is a text")
+        raise TypeError(f"the policy asks a {type(decision.question).__name__}; a question must be a string")
     return decision
 
 
@@ -145,12 +145,12 @@ def approval_schema(spec: ToolSpec[Any, Any]) -> dict[str, Json]:
 
 
 def _needs_confirmation(confirm: ConfirmSpec, arguments: Mapping[str, Json]) -> bool:
-    """Return whether the design wants these arguments confirmed."""
+    """Return whether the design's `Confirm` covers these arguments."""
     return all(arguments.get(name) in values for name, values in confirm.when.items())
 
 
 async def _preview(entry: RegisteredTool, frozen: bytes, arguments: Mapping[str, Json]) -> str:
-    """Return what would happen: by the executor's own words about a copy, else by the design's hint."""
+    """Return the preview of a call: by the executor's preview function, else by its call hint."""
     if entry.preview is None:
         return render_template(entry.spec.call_hint, arguments)
     said = entry.preview(entry.spec.payload.decode(frozen, UNLIMITED))

@@ -62,7 +62,7 @@ class Batch:
         return capability.for_thread(opened, wait) if isinstance(capability, ThreadCapability) else opened
 
     async def settle(self, results: Sequence[ToolResult], reports: CallReporter) -> tuple[ToolResult, ...]:
-        """Return the results with what their tools asked for; each capability keeps what it holds.
+        """Commit the capabilities of the batch and return the results with the actions of their tools.
 
         A failure of a capability is logged, and the results are returned as they came.
         """
@@ -71,7 +71,7 @@ class Batch:
         try:
             return await self._settled(results, reports)
         except Exception:
-            log.exception("a capability did not keep what %d calls did", len(results))
+            log.exception("a capability did not commit the changes of %d calls", len(results))
             return tuple(results)
 
     async def _settled(self, results: Sequence[ToolResult], reports: CallReporter) -> tuple[ToolResult, ...]:

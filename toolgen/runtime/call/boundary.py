@@ -41,11 +41,11 @@ Outcome: TypeAlias = Returned[T] | Raised
 
 
 def value_of(outcome: Outcome[T]) -> T:
-    """Return what author code returned.
+    """Return the value of an outcome, or raise its error.
 
     Raises:
         KeyboardInterrupt: it was raised.
-        Exception: what the code raised, as `contained`.
+        Exception: what the code raised, as `as_exception`.
     """
     if isinstance(outcome, Returned):
         return outcome.value
@@ -53,7 +53,7 @@ def value_of(outcome: Outcome[T]) -> T:
 
 
 def as_exception(error: BaseException) -> Exception:
-    """Return what author code raised in a task or thread of its own as something that everything hands on.
+    """Return what author code raised as an `Exception`; anything else becomes a StrayExceptionError.
 
     Raises:
         KeyboardInterrupt: never kept from the process.
@@ -61,19 +61,19 @@ def as_exception(error: BaseException) -> Exception:
     _raise_interrupt(error)
     if isinstance(error, Exception) and not isinstance(error, StopIteration | StopAsyncIteration):
         return error
-    stray = StrayExceptionError(f"it raised {type(error).__name__}, which is no error")
+    stray = StrayExceptionError(f"it raised {type(error).__name__}, which is not an Exception")
     stray.__cause__ = error
     return stray
 
 
 def name_of(error: BaseException) -> str:
-    """Return the class of what author code raised."""
+    """Return the class name of an exception of author code, that of the cause for a stray one."""
     is_stray = isinstance(error, StrayExceptionError) and error.__cause__ is not None
     return type(error.__cause__ if is_stray else error).__name__
 
 
 def as_task_exception(error: BaseException) -> Exception:
-    """Return what author code raised in the running task as `contained` does.
+    """Return what author code raised in the running task as an `Exception`, as `as_exception` does.
 
     Called in the frame that awaited it.
 
@@ -101,7 +101,7 @@ def is_cancelled(error: BaseException) -> bool:
 
 
 class Contained:
-    """`with Contained():` around author code that the running task awaits raises as `contain` says.
+    """`with Contained():` around author code that the running task awaits raises as `as_task_exception` says.
 
     An `Exception` that the code raised leaves the block as it is.
     """
@@ -119,7 +119,7 @@ class Contained:
 
 
 def outcome_of(function: Callable[[], T]) -> Outcome[T]:
-    """Return how a function ended; the first call of author code in a thread."""
+    """Call a function of author code in a thread and return its value or its exception as an outcome."""
     try:
         return Returned(value=function())
     except BaseException as error:
@@ -127,7 +127,7 @@ def outcome_of(function: Callable[[], T]) -> Outcome[T]:
 
 
 async def set_outcome(work: Awaitable[T], ended: asyncio.Future[Outcome[T]]) -> None:
-    """Tell a future how author code ended; the outermost coroutine of a task of its own.
+    """Await author code and set the future to its outcome; the outermost coroutine of its own task.
 
     Only the outermost gets an exception that asyncio throws into the task.
 

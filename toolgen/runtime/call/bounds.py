@@ -32,7 +32,7 @@ def bounds_of(spec: ToolSpec[Any, Any], result: Any) -> Bounds | None:
 
 
 def remember(result: ToolResult, values: Values) -> None:
-    """Keep the bounds of a result for the policy, which sees them at the next calls of the turn."""
+    """Store the bounds of a result for the policy, which sees them at later calls of the same turn."""
     if result.bounds is not None:
         seen = values.get(_SEEN, [])
         values[_SEEN] = seen
@@ -40,6 +40,6 @@ def remember(result: ToolResult, values: Values) -> None:
 
 
 def seen_bounds(values: Values) -> tuple[SeenBounds, ...]:
-    """Return the bounds of the results that a turn has seen, oldest first."""
+    """Return the bounds of the results of the same turn so far, oldest first."""
     seen: list[SeenBounds] = values.get(_SEEN, [])
     return tuple(seen)

@@ -89,7 +89,7 @@ class Bridge:
                 self._pending.discard(future)
 
     def _begin(self, work: Coroutine[Any, Any, Outcome[T]]) -> concurrent.futures.Future[Outcome[T]]:
-        """Return the future of what begins in the event loop.
+        """Schedule a coroutine in the event loop and return its future.
 
         Raises:
             CallEndedError: the call is over.

@@ -26,7 +26,7 @@ class TimeLimitError(TimeoutError):
 
 
 async def run_with_timeout(seconds: float | None, work: Awaitable[T]) -> T:
-    """Return what the work gives, executed in the task of the caller.
+    """Await the work in the caller's task with a timeout, and return its value.
 
     The first step, up to where the work suspends, stands outside the limit: nothing could interrupt it.
 
@@ -51,7 +51,7 @@ async def run_with_timeout(seconds: float | None, work: Awaitable[T]) -> T:
 async def run_in_task(
     work: Coroutine[Any, Any, T], *, name: str, seconds: float | None = None, grace_s: float = GRACE_S
 ) -> T:
-    """Return what author code gives, executed in a task of its own.
+    """Run author code in a task of its own, with a time limit, and return its value.
 
     When its time is over, or the caller is cancelled, the code is cancelled and has a grace period to end.
     Code that ignores this runs on, with a warning that names it, and nobody waits for it.
@@ -76,7 +76,7 @@ async def run_in_task(
 
 
 async def _wait_for_cancelled(task: asyncio.Task[None], name: str, grace_s: float) -> None:
-    """Wait for a task that was cancelled; as long when the caller is cancelled again meanwhile.
+    """Wait until a cancelled task has ended, also when the caller is cancelled meanwhile.
 
     Raises:
         asyncio.CancelledError: the caller was.
@@ -95,7 +95,7 @@ async def _wait_for_cancelled(task: asyncio.Task[None], name: str, grace_s: floa
 
 
 async def value_within(seconds: float | None, ended: asyncio.Future[Outcome[T]]) -> T:
-    """Return the value of the outcome that the future gets.
+    """Wait for the outcome of a future with a time limit, and return its value.
 
     Raises:
         TimeLimitError: it gets none in time.
@@ -111,7 +111,7 @@ async def value_within(seconds: float | None, ended: asyncio.Future[Outcome[T]])
 
 
 async def _run_with_timer(work: Coroutine[Any, Any, T], deadline: float, ended: asyncio.Future[Any]) -> T:
-    """Return what the work gives; from its first suspension on the future expires at the deadline."""
+    """Await the work; from its first suspension on, a timer expires the future at the deadline."""
     try:
         awaited = work.send(None)
     except StopIteration as end:
@@ -130,7 +130,7 @@ def _expire(ended: asyncio.Future[Any]) -> None:
 
 
 def _continue(work: Coroutine[Any, Any, T], awaited: Any) -> Generator[Any, Any, T]:
-    """Return what a coroutine gives that awaits something already."""
+    """Drive a coroutine to its end that is already suspended at an awaitable."""
     try:
         yield awaited
     except GeneratorExit:

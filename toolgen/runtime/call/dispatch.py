@@ -33,7 +33,7 @@ from .services import RuntimeServices
 
 
 def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
-    """Return what gives the result of one call.
+    """Return a coroutine that executes one call and returns its result.
 
     Raises:
         asyncio.CancelledError: the caller's own task is being cancelled.
@@ -48,7 +48,7 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
 
 
 async def _dispatch_observed(frame: Frame) -> ToolResult:
-    """Return the result of a call that somebody watches, or that has hooks after it."""
+    """Execute a call that has subscribers, spans or after-hooks, and return its result."""
     started = time.perf_counter()
     spec, meta, host = frame.spec, frame.meta, frame.host
     frame.context.report = host.reports.progress_callback(spec, meta)
@@ -65,7 +65,7 @@ async def _dispatch_observed(frame: Frame) -> ToolResult:
 
 
 async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
-    """Return the result of a call, which no hook after it has seen."""
+    """Execute the steps of a call up to its after-hooks, and return its result."""
     entry, spec, meta = frame.entry, frame.spec, frame.meta
     context, host, trace = frame.context, frame.host, frame.trace
     call = None
@@ -124,7 +124,7 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
 
 
 def _decode_empty_arguments(frame: Frame, error: ToolValidationError) -> Any:
-    """Return the payload where the model sent no arguments at all, else the result of what does not fit."""
+    """Decode empty arguments as `{}`; return an error result where they are required."""
     if not is_blank(frame.arguments):
         return frame.invalid_arguments_result(error)
     try:
@@ -139,7 +139,7 @@ def _tool_call(frame: Frame, payload: ToolModel) -> ToolCall:
 
 
 async def _run_checks_before(frame: Frame, call: ToolCall) -> tuple[ToolResult | None, ToolCall]:
-    """Return the result of a call that does not run, and the call with its frozen arguments."""
+    """Run the before-hooks and the authorization; return a result that ends the call, and the frozen call."""
     spec, resumption = frame.spec, frame.resumption
     if resumption is None:
         left = await run_before_hooks(frame, call)
@@ -154,7 +154,7 @@ async def _run_checks_before(frame: Frame, call: ToolCall) -> tuple[ToolResult |
 
 
 async def _delegate_or_suspend(frame: Frame, call: ToolCall | None, returned: WithoutResult) -> ToolResult:
-    """Return the result of a call that an agent, a person or work elsewhere answers."""
+    """Delegate the call to an agent, or suspend it until a person or other work answers."""
     spec = frame.spec
     if isinstance(returned, Delegated):
         return ToolResult(
@@ -169,14 +169,14 @@ async def _delegate_or_suspend(frame: Frame, call: ToolCall | None, returned: Wi
 
 
 async def _store_and_truncate(frame: Frame, result: ToolResult) -> ToolResult:
-    """Return a result that has artifacts, or more than goes out: the host's store keeps them."""
+    """Store the artifacts of a result and truncate it to its limit."""
     return await truncate_result(frame, await store_artifacts(frame, result))
 
 
 async def _intercept(
     entry: RegisteredTool, call: ToolCall, payload: ToolModel, host: RuntimeServices
 ) -> None:
-    """Let the interceptors set their fields; the values stand in no log, hash or result."""
+    """Run the interceptors, which set injected fields; their values appear in no log, hash or result."""
     for interceptor in entry.interceptors:
         await run_with_timeout(host.stage_timeout, interceptor.intercept(call, payload))
     for name in entry.intercepted_fields:
@@ -198,7 +198,7 @@ async def _execute(
 
 
 def _outcome_of_raw(answer: object) -> ToolOutcome[Any]:
-    """Return what a raw executor's answer holds.
+    """Return the `ToolResult` of a raw executor as a `ToolOutcome`.
 
     Raises:
         MalformedResultError: it is no `ToolResult`.

@@ -21,7 +21,7 @@ CANCELLED: Final = "the call was cancelled"
 
 
 async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
-    """Return the result of a call that ends without its executor: truncated, seen by its hooks, and told.
+    """End a call without its executor: truncate the result, run the after-hooks, emit the end.
 
     Raises:
         asyncio.CancelledError: the caller's own task is being cancelled.
@@ -37,7 +37,7 @@ async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
 
 
 def stray_error_result(frame: Frame, error: Exception) -> ToolResult:
-    """Return the result of a call whose tool ended the very task of the call, past all its steps.
+    """Return the error result of a call whose tool ended the call's own task.
 
     The error is what `boundary.contained` makes of what came out of the task.
     """
@@ -50,26 +50,26 @@ def stray_error_result(frame: Frame, error: Exception) -> ToolResult:
 def failed_call_result(
     spec: ToolSpec[Any, Any], error: Exception, meta: CallMeta, host: RuntimeServices
 ) -> ToolResult:
-    """Return the result of a call that fails before or after its frame; those who watch are told of it."""
+    """Return and emit the error result of a call that failed outside its frame."""
     result = error_result(spec.id, tool_error_of(spec, error), meta, host.limit_of(spec))
     host.reports.emit_tool_end(result, meta)
     return result
 
 
 def unknown_tool_result(directory: Directory, tool: str, meta: CallMeta, host: RuntimeServices) -> ToolResult:
-    """Return the result of a call whose tool is not there; those who watch are told of it."""
+    """Return and emit the error result of a call whose tool does not exist."""
     result = directory.unknown_tool_result(tool, meta, host.limits.result_bytes)
     host.reports.emit_tool_end(result, meta)
     return result
 
 
 def emit_end(frame: Frame, result: ToolResult) -> ToolResult:
-    """Return the result, of which those who watch are told; a call that an agent answers has none yet."""
+    """Emit the end of a call, unless an agent is going to answer it, and return its result."""
     if result.delegated is None:
         frame.host.reports.emit_tool_end(result, frame.meta)
     return result
 
 
 def emit_cancelled(frame: Frame) -> None:
-    """Tell those who watch of a call whose caller is gone."""
+    """Emit the end of a call whose caller was cancelled."""
     emit_end(frame, frame.error_result(ToolError(CANCELLED)))

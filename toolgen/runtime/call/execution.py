@@ -66,7 +66,7 @@ class Execution:
             return await self._with_retries(entry, arguments)
 
     async def run_in_slot(self, call: Awaitable[Any]) -> Any:
-        """Return what the call gives, when one of the places of parallel calls is free."""
+        """Await a call when a slot of the parallel calls is free, and return its result."""
         self._make_locks()
         try:
             async with self._slots:
@@ -80,7 +80,7 @@ class Execution:
         self._threads.close()
 
     def _make_locks(self) -> None:
-        """Make the locks anew in another event loop; they belong to one."""
+        """Create the locks for the running event loop; they belong to one event loop."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
             self._loop = loop
@@ -88,7 +88,7 @@ class Execution:
             self._slots = asyncio.Semaphore(self._max_parallel)
 
     async def retry(self, entry: RegisteredTool, error: ToolError, *arguments: Any) -> Any:
-        """Return what the executor returns after a first attempt that failed.
+        """Retry an executor after a failed attempt, with backoff, and return its value.
 
         Raises:
             ToolError: it must not be called again, or it failed as often as it may.

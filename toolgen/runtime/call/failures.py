@@ -35,7 +35,7 @@ log = logger("toolgen.runtime")
 def invalid_arguments_result(
     spec: ToolSpec[Any, Any], error: ToolValidationError, data: Arguments, meta: CallMeta, limit: int
 ) -> ToolResult:
-    """Return the result of arguments that do not fit: the issues, the example, and how to repair.
+    """Return the error result of invalid arguments: the issues, an example, and a retry hint.
 
     The document that the model sees, and each text of the hint, has at most `limit` bytes.
     """
@@ -65,7 +65,7 @@ def invalid_arguments_result(
 
 
 def error_result(tool: str, error: ToolError, meta: CallMeta, limit: int) -> ToolResult:
-    """Return the result of a failure that is already in words for the model, in at most `limit` bytes."""
+    """Return the error result of a `ToolError`, truncated to `limit` bytes."""
     return ToolResult(
         tool=tool,
         status="error",
@@ -80,7 +80,7 @@ def _hint(tool: str, hint: object, limit: int) -> RetryHint | None:
     """Return the hint of an error, its texts within the limit; None in the place of what is no hint."""
     if hint is None or (isinstance(hint, RetryHint) and _is_well_typed(hint)):
         return hint and truncate_hint(hint, limit)
-    log.warning("the retry hint of an error of %s is not what it says, and is left out", tool)
+    log.warning("the retry hint of an error of %s has a value of a wrong type; the hint is left out", tool)
     return None
 
 
@@ -100,7 +100,7 @@ def _is_well_typed(hint: RetryHint) -> bool:
 def denied_result(
     spec: ToolSpec[Any, Any], message: str, meta: CallMeta, limit: int, *, code: str = "denied"
 ) -> ToolResult:
-    """Return the result of a call that a person or a policy did not allow; the model sees why.
+    """Return the result of a denied call; the model sees the reason.
 
     The code says by what: `denied`, `approval_unavailable`, `canceled`. The document has at most `limit`
     bytes.
@@ -117,15 +117,17 @@ def denied_result(
 def internal_error(
     spec: ToolSpec[Any, Any], error: BaseException, reason: RetryReason | None = None
 ) -> ToolError:
-    """Log what went wrong and return what the model may know of it."""
+    """Log an internal error and return a `ToolError` that shows only its reference."""
     correlation_id = log_failure(log, error, "tool %s failed", spec.id)
-    message = f"{spec.name} failed; it is not the arguments (reference {correlation_id})"
+    message = (
+        f"{spec.name} failed with an internal error; the arguments were valid (reference {correlation_id})"
+    )
     hint = RetryHint(reason=reason, tool=spec.id, message=message) if reason else None
     return ToolError(message, retry_hint=hint, correlation_id=correlation_id)
 
 
 def tool_error_of(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
-    """Return what the model may know of an exception; one that was not meant for it goes to the log."""
+    """Return an exception as a `ToolError`; one that is not for the model is logged and hidden."""
     if isinstance(error, ToolError):
         return error
     if found := find_unimplemented(spec, error):
@@ -141,7 +143,7 @@ def _clarifying_question(spec: ToolSpec[Any, Any], missing: tuple[str, ...]) -> 
 
 
 def arguments_json(data: Arguments) -> bytes:
-    """Return the arguments as they came; no words at all are those of a tool without arguments.
+    """Return the arguments as JSON bytes; empty arguments become `{}`.
 
     Raises:
         ToolValidationError: a mapping that is not JSON.
@@ -156,7 +158,7 @@ def arguments_json(data: Arguments) -> bytes:
 
 
 def is_blank(data: Arguments) -> bool:
-    """Return whether the model sent no words at all, as some do for a tool without arguments."""
+    """Return whether the model sent empty arguments, as some do for a tool without parameters."""
     return isinstance(data, (bytes, str)) and (not data or data.isspace())
 
 

@@ -66,18 +66,18 @@ class Frame:
             set_resumption(self.context, resumption)
 
     def set_begun_writer(self, begun: Callable[[], Awaitable[None]]) -> None:
-        """Let an engine keep that the executor begins, unless the tool may run twice."""
+        """Set what writes the begun record before the executor runs, unless the tool may run twice."""
         if self.entry.runs_once:
             self.write_begun_record = begun
 
     @property
     def limit(self) -> int:
-        """Return the most bytes of a document that goes out."""
+        """Return the largest size of an outgoing document in bytes."""
         return self.host.limit_of(self.spec)
 
     @property
     def answers(self) -> tuple[Json, ...]:
-        """Return what was answered to this call before."""
+        """Return the earlier answers to this call."""
         return () if self.resumption is None else self.resumption.answers
 
     def error_result(self, error: ToolError) -> ToolResult:

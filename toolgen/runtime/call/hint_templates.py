@@ -13,7 +13,7 @@ _LONGEST: Final = 200
 
 
 def render_template(template: str, values: Mapping[str, Any], *, longest: int | None = _LONGEST) -> str:
-    """Return the template with the values in place; a doubled brace is one, an absent value nothing.
+    """Render a hint template with its values; `{{` is a brace, an absent value is empty.
 
     Of each value `longest` characters are shown, and how many more there are; None for all.
     """
@@ -25,7 +25,7 @@ def render_template(template: str, values: Mapping[str, Any], *, longest: int | 
 
 
 def is_shortened_by(template: str, values: Mapping[str, Any]) -> bool:
-    """Return whether the filled template shows only a part of a value."""
+    """Return whether rendering the template shortens a value."""
     names = [found[1] for found in _PART.finditer(template) if found[1] is not None]
     return any(len(_whole(values.get(name))) > _LONGEST for name in names)
 

@@ -19,7 +19,7 @@ from .result_encoding import encode_hook_result
 
 
 async def run_before_hooks(frame: Frame, call: ToolCall) -> ToolCall | Stop[ToolResult]:
-    """Return the call as the hooks before it leave it, or the result that one of them has in its place.
+    """Run the before-hooks; return the call as they leave it, or the result that ends it.
 
     Raises:
         Exception: what a hook raises or aborts with, or what does not fit of a payload of its own.
@@ -34,7 +34,7 @@ async def run_before_hooks(frame: Frame, call: ToolCall) -> ToolCall | Stop[Tool
 
 
 async def run_error_hooks(frame: Frame, call: ToolCall, failure: ToolError) -> ToolResult:
-    """Return the result of a failure, or what a hook has in its place."""
+    """Run the error hooks of a failed call and return its result."""
 
     def ask(step: HookMethod, failure: ToolError) -> Awaitable[Verdict]:
         return _run_hook_in_time(frame, step, call, failure, frame.context)
@@ -47,7 +47,7 @@ async def run_error_hooks(frame: Frame, call: ToolCall, failure: ToolError) -> T
 
 
 async def run_after_hooks(frame: Frame, result: ToolResult) -> ToolResult:
-    """Return the result, or the one that a hook has in its place; each hook sees what the one before left.
+    """Run the after-hooks one by one and return the result that they leave.
 
     A denial stands, whatever a hook says, does or raises; `Deny` puts it in other words. A call that is
     suspended has its hooks when it has its result.
@@ -73,12 +73,12 @@ async def run_after_hooks(frame: Frame, result: ToolResult) -> ToolResult:
 
 
 def _run_hook_in_time(frame: Frame, step: HookMethod, *arguments: Any) -> Awaitable[Verdict]:
-    """Return what gives the verdict of a hook, within its time."""
+    """Return a coroutine that runs a hook within the stage's time limit."""
     return run_with_timeout(frame.host.stage_timeout, run_hook(step, *arguments))
 
 
 def _replace_payload(frame: Frame, call: ToolCall, payload: Any) -> ToolCall:
-    """Return the call with a hook's payload, which has to be one that a model could have sent.
+    """Replace the payload of a call by a hook's, validated like arguments of a model.
 
     Raises:
         MalformedResultError: it is of another class.
@@ -135,11 +135,11 @@ def _refuse_denied(result: ToolResult, verdict: str) -> None:
         TypeError: the call was denied.
     """
     if result.status == "denied":
-        raise TypeError(f"a hook said {verdict} to a denied call, which stays denied")
+        raise TypeError(f"a hook returned {verdict} for a denied call; a denied call stays denied")
 
 
 def _raw_arguments(data: Arguments) -> bytes:
-    """Return the arguments for hooks after the call; nothing of a mapping that is not JSON."""
+    """Return the raw arguments for the after-hooks; empty for a mapping that is not JSON."""
     try:
         return arguments_json(data)
     except ToolValidationError:

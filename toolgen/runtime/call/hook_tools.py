@@ -29,15 +29,15 @@ class HookTools:
         """Whether every id was found."""
 
     def add(self, tools: Iterable[str]) -> None:
-        """Take that tools of these ids are there, or may be."""
+        """Record that tools with these ids exist, or may be listed."""
         self._known.update(tools)
 
     def add_silent(self, toolset: str) -> None:
-        """Take that a dynamic toolset may list any tool of its own."""
+        """Record a dynamic toolset that does not declare its tool ids, so any id of it may exist."""
         self._silent.add(toolset)
 
     def require_all_known(self) -> None:
-        """Raise while a hook names what no tool can be.
+        """Raise if a hook names a tool that cannot exist.
 
         Raises:
             RegistrationError: as said.
@@ -47,12 +47,12 @@ class HookTools:
         for tool, hook in self._hooks.items():
             if tool not in self._known and _toolset(tool) not in self._silent:
                 raise RegistrationError(
-                    f"hook {hook} names {tool!r}, which is the id of no tool", hint=self._hint(tool)
+                    f"hook {hook} names {tool!r}, but no tool has this id", hint=self._hint(tool)
                 )
         self.is_settled = True
 
     def missing(self, listed: Mapping[str, Collection[str]]) -> str:
-        """Return which hook names a tool that its toolset does not list in a request; "" where none does.
+        """Return an error text for a hook whose tool is missing in a toolset's list; "" for none.
 
         `listed` are the ids by toolset. Of a toolset that lists nothing, nothing runs without its hooks.
         """

@@ -107,7 +107,7 @@ _METHODS: Final = (
 
 
 def overridden_methods(hooks: Iterable[Hook], method: str, tool: str | None = None) -> tuple[HookMethod, ...]:
-    """Return the methods of the hooks that were overridden, of those that are for the tool."""
+    """Return the overridden methods of the hooks that apply to the tool, in order."""
     return tuple(
         getattr(hook, method)
         for hook in hooks
@@ -117,7 +117,7 @@ def overridden_methods(hooks: Iterable[Hook], method: str, tool: str | None = No
 
 
 def checked_hook(hook: Hook) -> Hook:
-    """Return the hook.
+    """Validate a hook and return it.
 
     Raises:
         RegistrationError: it is a class, or no `Hook`, or what it names are no ids.
@@ -143,7 +143,7 @@ def checked_hook(hook: Hook) -> Hook:
 
 @record
 class Stop(Generic[R]):
-    """No other hook is asked; this is what comes of the stage."""
+    """The result that ends a stage: no further hook runs."""
 
     result: R
 
@@ -195,7 +195,7 @@ class Stage(Generic[C, S, R]):
 
 
 async def run_hook(step: Callable[..., Awaitable[object]], *arguments: Any) -> Verdict:
-    """Return what a hook says.
+    """Run one hook and return its verdict.
 
     Raises:
         TypeError: it says none of the four, or aborts with what is no `ToolError`.

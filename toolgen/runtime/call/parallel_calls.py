@@ -24,7 +24,7 @@ Later = Callable[[RegisteredTool, Arguments, ToolResult, CallMeta], Awaitable[To
 async def gather_results(
     calls: Iterable[ToolCall], directory: Directory, batch: Batch, host: RuntimeServices, later: Later
 ) -> tuple[ToolResult, ...]:
-    """Return the results of the calls of a batch, in the order of the calls.
+    """Execute the calls of a batch in parallel and return their results in order.
 
     Raises:
         KeyboardInterrupt: a tool raised it.

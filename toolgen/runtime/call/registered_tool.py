@@ -34,7 +34,7 @@ class Interceptor(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeOptions:
-    """What the runtime has for every tool."""
+    """What the runtime's host configured for all tools: hooks, interceptors, capabilities, timeout."""
 
     interceptors: tuple[Interceptor, ...] = ()
     hooks: tuple[Hook, ...] = ()
@@ -47,7 +47,7 @@ class RuntimeOptions:
 
 
 class RegisteredTool:
-    """A tool and who executes it."""
+    """A registered tool: its spec and executor, with everything resolved that a call needs."""
 
     __slots__ = (
         "after",
@@ -133,7 +133,7 @@ class RegisteredTool:
 
 
 def problems_of(spec: ToolSpec[Any, Any], around: RuntimeOptions) -> list[str]:
-    """Return why the tool cannot be served as it stands."""
+    """Return the reasons why the tool cannot be registered."""
     filled = frozenset[str]().union(CALL_META_NAMES, *(one.fills for one in around.interceptors))
     problems = [
         f"nobody fills the injected field {name!r} of {spec.name!r}; give the Runtime an interceptor with "

@@ -30,7 +30,7 @@ _TYPES: Final[dict[str, Any]] = {"data": bytes, "size": int | None}
 def encode_result(
     spec: ToolSpec[Any, Any], returned: object, meta: CallMeta, trace: Trace | None = None
 ) -> ToolResult:
-    """Return the result of what the executor returned.
+    """Check and encode what the executor returned, and return it as a `ToolResult`.
 
     Raises:
         MalformedResultError: it breaks the tool's contract.
@@ -69,7 +69,7 @@ def encode_result(
 
 
 async def encode_hook_result(frame: Frame, returned: object) -> ToolResult:
-    """Return the result of what a hook has in its place, within the size limit.
+    """Check, encode and truncate the result that a hook gives, and return it as a `ToolResult`.
 
     Raises:
         MalformedResultError: it breaks the tool's contract.
@@ -83,7 +83,7 @@ async def encode_hook_result(frame: Frame, returned: object) -> ToolResult:
 
 
 async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
-    """Return the result, its document and its text for people no longer than the limit of the tool.
+    """Truncate the document and the display text of a result to the limit of the tool.
 
     A longer document becomes a marker, which says by whom it was truncated, how long it is, how it begins,
     and where all of it is kept.
@@ -99,7 +99,7 @@ async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
             with Contained():
                 uri = await frame.context.artifacts.save_overflow(document)
         except Exception:
-            log.exception("the whole result of %s was not kept", spec.id)
+            log.exception("the untruncated result of %s was not stored", spec.id)
     marker = truncate_document(document, limit, uri)
     if not uri:
         return replace(result, json=marker)
@@ -116,7 +116,7 @@ def _checked_display(display: object) -> str:
         MalformedResultError: it is no text.
     """
     if not isinstance(display, str):
-        raise MalformedResultError(f"its display is a {type(display).__name__}, and no text")
+        raise MalformedResultError(f"display must be a string, not {type(display).__name__}")
     return portable_text(display)
 
 
@@ -127,7 +127,7 @@ def _checked_block(block: object) -> Content:
         MalformedResultError: it is no block, or a value in it is of another type.
     """
     if not isinstance(block, Content):
-        raise MalformedResultError(f"its content has a {type(block).__name__}, and no block")
+        raise MalformedResultError(f"content must hold content blocks, not {type(block).__name__}")
     texts = {}
     for one in fields(block):
         value = getattr(block, one.name)

@@ -27,7 +27,7 @@ def _nothing() -> int:
 
 @dataclass(slots=True, kw_only=True)
 class RuntimeServices:
-    """Made by the `Runtime` of its arguments."""
+    """The services that all calls of one runtime share. Made by `Runtime` of its arguments."""
 
     execution: Execution
     reports: CallReporter
@@ -58,7 +58,7 @@ class RuntimeServices:
 
 
 def call_reporter_for(events: Events | None, limits: Limits) -> CallReporter:
-    """Return what takes the steps of calls: for those who subscribed, or for nobody."""
+    """Return what emits the events of calls; without a hub it emits nothing."""
     if events is None:
         return CallReporter()
     from ..events.event_reporter import EventReporter  # only a runtime that is watched needs the events

@@ -121,7 +121,7 @@ class ThreadPool:
         return is_full and any(job.name == name for job in self._stuck)
 
     def _abandon(self, job: _Job) -> None:
-        """Take that nobody waits for a job any more."""
+        """Abandon a job that nobody waits for."""
         with self._lock:
             if job in self._waiting:
                 self._waiting.remove(job)
@@ -137,7 +137,7 @@ class ThreadPool:
         )  # fmt: skip
 
     def release(self, job: _Job) -> None:
-        """Take that the function of a job has returned; its thread does what comes next."""
+        """Mark the function of a job as returned, so that its thread takes the next job."""
         with self._lock:
             worker = self._busy.pop(job, None) or self._stuck.pop(job)
             limit = self._max_threads - max(0, len(self._stuck) - self._max_stuck)
@@ -169,7 +169,7 @@ class _Job:
         self._loop = loop
 
     def tell(self, outcome: Outcome[Any]) -> None:
-        """Tell the outcome to whoever waits for it, from any thread."""
+        """Set the outcome of the job in its event loop, from any thread."""
         try:
             self._loop.call_soon_threadsafe(_end, self.ended, outcome)
         except RuntimeError:  # the loop is closed, and nobody waits

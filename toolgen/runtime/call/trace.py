@@ -40,5 +40,5 @@ class Trace:
         self._since = time.perf_counter()
 
     def fail(self, error: ToolError) -> None:
-        """Add the step in which the call ended: the first that is not there."""
+        """Add the step in which the call failed: the first that is not there."""
         self.mark(_STEPS[len(self.steps)], error)

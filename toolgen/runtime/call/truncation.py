@@ -22,7 +22,7 @@ _BY: Final = b"toolgen's size limit"
 
 
 def truncate_text(text: str, limit: int) -> str:
-    """Return a text of at most `limit` bytes in UTF-8; one that was truncated ends with an ellipsis."""
+    """Truncate a text to `limit` bytes of UTF-8; a truncated one ends with an ellipsis."""
     if len(text) * LONGEST_CHARACTER <= limit:
         return portable_text(text)
     data = text[: limit + 1].encode(errors="replace")
@@ -32,14 +32,14 @@ def truncate_text(text: str, limit: int) -> str:
 
 
 def decode_truncated(data: bytes, limit: int) -> str:
-    """Return the text of a document that came in, as `text_within`."""
+    """Decode an incoming document to a text of at most `limit` bytes."""
     if len(data) * LONGEST_CHARACTER <= limit:  # what is no UTF-8 becomes three bytes
         return data.decode(errors="replace")
     return truncate_text(data[: limit + 1].decode(errors="replace"), limit)
 
 
 def truncate_document(document: bytes, limit: int, kept: str = "") -> bytes:
-    """Return a JSON document, or a marker in its place: how long it is, how it begins, where it is kept."""
+    """Return a JSON document, or the marker of a truncated one: size, beginning, and where it is kept."""
     if len(document) <= limit:
         return document
     head = b'{"truncated_by":"%b","bytes":%d' % (_BY, len(document))
@@ -53,14 +53,14 @@ def truncate_document(document: bytes, limit: int, kept: str = "") -> bytes:
 
 
 def error_document(message: str, limit: int, *, code: str = "") -> bytes:
-    """Return the document of an error: its message, and the code of a denial."""
+    """Return the JSON document of an error, with the code of a denial, within `limit` bytes."""
     tail = b',"code":%b' % to_json(code) if code else b""
     room = limit - len(b'{"error":%b}' % tail)
     return b'{"error":%b%b}' % (_literal(message.encode(errors="replace"), room, _ELLIPSIS), tail)
 
 
 def issues_document(message: str, limit: int, error: ToolValidationError, example: str | None) -> bytes:
-    """Return the document of an error with issues: as many as fit, how many more, the example if it fits."""
+    """Return the JSON document of invalid arguments: the issues that fit, the count of others, an example."""
     texts = [issue.as_bytes() for issue in error.issues]
     shown = b'"example":%b' % example.encode() if example is not None else b""
     whole = _refusal(to_json(message), texts, error, shown)
@@ -81,7 +81,7 @@ def issues_document(message: str, limit: int, error: ToolValidationError, exampl
 
 
 def truncate_hint(hint: RetryHint, limit: int) -> RetryHint:
-    """Return a hint with each of its texts within the limit, and such that UTF-8 can encode it."""
+    """Truncate each text of a retry hint to `limit` bytes of UTF-8."""
 
     def within(text: str | None) -> str | None:
         return text and truncate_text(text, limit)

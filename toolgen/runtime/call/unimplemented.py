@@ -41,7 +41,7 @@ def find_unimplemented(spec: ToolSpec[Any, Any], error: BaseException) -> Unimpl
 
 
 def unavailable(spec: ToolSpec[Any, Any], found: Unimplemented) -> ToolError:
-    """Log where the method stands and return what the model may know of it."""
+    """Log where the unimplemented method stands and return a `ToolError` without the place."""
     log.error(
         "%s:%d: %s is not implemented (tool %s)",
         found.file,

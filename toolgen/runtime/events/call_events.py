@@ -28,7 +28,7 @@ class CallEvents:
         self.kept: list[dict[str, Json]] = []
 
     def emit(self, event: Event, meta: CallMeta = NO_META) -> None:
-        """Take an event of the call."""
+        """Collect an event of the call, or pass it on at once when it is best effort."""
         document = as_json(event)
         document |= {
             "time": self._clock(),

@@ -15,7 +15,7 @@ ProgressCallback = Callable[..., None]
 
 
 class CallReporter:
-    """Takes the steps of calls, and drops them."""
+    """Emits the steps of calls as events; this base class emits nothing."""
 
     @property
     def is_idle(self) -> bool:
@@ -23,20 +23,20 @@ class CallReporter:
         return True
 
     def progress_callback(self, spec: ToolSpec[Any, Any], meta: CallMeta) -> ProgressCallback | None:
-        """Return what takes what one call tells on its way; None where nobody can listen."""
+        """Return the callback for progress of one call; None where nobody subscribes."""
         return None
 
     def emit_tool_start(self, spec: ToolSpec[Any, Any], payload: Any, meta: CallMeta) -> None:
-        """Take that the arguments are read; the payload has no injected values yet."""
+        """Emit that a call has decoded arguments; the payload has no injected values yet."""
 
     def emit_tool_end(self, result: ToolResult, meta: CallMeta) -> None:
-        """Take the one result of a call."""
+        """Emit the result of a call."""
 
     def emit_agent_run_started(self, spec: ToolSpec[Any, Any], link: RunLink, meta: CallMeta) -> None:
-        """Take that a call became the run of an agent."""
+        """Emit that the call was handed to an agent run."""
 
     def emit_answer_requested(self, frozen: FrozenCall) -> None:
-        """Take that a person is asked."""
+        """Emit that a call waits for the answer of a person."""
 
     def answered(self, frozen: FrozenCall, person: str) -> None:
         """Take that a call got what it waited for, other than an approval."""
@@ -51,10 +51,10 @@ class CallReporter:
         suspension_id: str = "",
         person: str = "",
     ) -> None:
-        """Take that somebody decided whether a call may run."""
+        """Emit that a call was approved or denied, and by whom."""
 
     def emit_toolset_dropped(self, toolset: str, reason: str, meta: CallMeta) -> None:
-        """Take that a toolset is left out of a request."""
+        """Emit that a toolset is left out of a request."""
 
     def emit_state_conflicts(self, found: Sequence[Any], meta: CallMeta) -> None:
-        """Take what calls of one step did to the same state."""
+        """Emit the state changes of parallel calls that conflict."""

@@ -68,7 +68,7 @@ class Events:
             log.exception("an event was lost")
 
     def mark_logged(self, run: str) -> None:
-        """Take that a run has a log, whose events `forward` brings."""
+        """Mark a run as logged: its events come numbered by `forward`."""
         with self._lock:
             self._logged[run] = None
             self._logged.move_to_end(run)
@@ -204,7 +204,7 @@ class Subscription:
         self.close()
 
     def close(self) -> None:
-        """Take no more events; what is queued can still be read."""
+        """Stop receiving events; what is queued can still be read."""
         with self._lock:
             self._is_open = False
             self._hub._leave(self)

@@ -14,17 +14,17 @@ from ..specs import ToolSpec
 
 
 def check_progress(fraction: object, text: object) -> None:
-    """Refuse what an event cannot hold: a log with it could not be read again.
+    """Raise where the fraction or the text of progress has a wrong type.
 
     Raises:
         MalformedResultError: the fraction is no number, or the text is none.
     """
     if not isinstance(fraction, int | float | None):
         raise MalformedResultError(
-            f"the fraction of its progress is a {type(fraction).__name__}, and no number"
+            f"the fraction of its progress must be a number, not {type(fraction).__name__}"
         )
     if not isinstance(text, str):
-        raise MalformedResultError(f"it tells a {type(text).__name__} of its progress, and no text")
+        raise MalformedResultError(f"the text of its progress must be a string, not {type(text).__name__}")
 
 
 def progress_json(spec: ToolSpec[Any, Any], value: Any) -> Json:

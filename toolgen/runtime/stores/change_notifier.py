@@ -72,11 +72,11 @@ class ChangeNotifier:
         self._others.clear()
 
     def notify_worker(self) -> bool:
-        """Tell the worker, and say where to ring back; return False when there is none."""
+        """Notify the worker process of a change; return False when there is none."""
         return self._socket is None or self._send(self._worker, self._own.encode())
 
     def notify_clients(self) -> None:
-        """Tell all who have announced themselves."""
+        """Notify the client processes that have registered."""
         for name in list(self._others):
             if not self._send(name, b""):
                 self._others.discard(name)

@@ -125,7 +125,7 @@ class Folder:
             self.path.mkdir(mode=_MODE, exist_ok=True)
 
     async def run_exclusive(self, step: Callable[[], T]) -> T:
-        """Return what the step returns, which nobody else reads or writes meanwhile.
+        """Run a step under the exclusive lock of the folder and return its value.
 
         Raises:
             StoreError: the folder cannot be used; the class says why.
@@ -133,7 +133,7 @@ class Folder:
         return await self._in_thread(partial(self._run, step, is_shared=False))
 
     async def run_shared(self, step: Callable[[], T]) -> T:
-        """Return what the step returns, while nobody writes; raises as `alone`."""
+        """Run a step under the shared lock of the folder and return its value."""
         return await self._in_thread(partial(self._run, step, is_shared=True))
 
     def bucket(self, key: str) -> Bucket:

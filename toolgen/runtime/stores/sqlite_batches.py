@@ -115,18 +115,18 @@ class SqliteBatches:
         self._batch.marks.add(name)
 
     def put_unless_contested(self, sql: str, *row: Any, about: int, then: Callable[[bool], None]) -> None:
-        """Write a row with this batch unless `about` is contested, and say whether it was written."""
+        """Write a row with this batch unless `about` is contested; return whether it was written."""
         self._batch.rows.append((sql, row, about))
         self._batch.callbacks.append((then, about))
         self._schedule_flush()
 
     def when_written(self, callback: Callable[[], None]) -> None:
-        """Call back when all that was put before is written."""
+        """Call back when all rows that were put before are committed."""
         self._batch.callbacks.append((callback, None))
         self._schedule_flush()
 
     async def wait_written(self) -> None:
-        """Return when all that was put before is written."""
+        """Wait until all rows that were put before are committed."""
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.when_written(lambda: None if done.done() else done.set_result(None))
         await done
@@ -268,7 +268,7 @@ class SqliteBatches:
         self._flight = None
         if error is None:
             if self._is_failing:
-                log.warning("%s is written to again", self._settings.path)
+                log.warning("writing to %s works again", self._settings.path)
             self._is_failing = False
             self._call_back(batch)
             self.on_commit(batch.marks)
@@ -282,7 +282,7 @@ class SqliteBatches:
             try:
                 callback() if about is None else callback(about not in batch.contested)
             except Exception:
-                log.exception("whoever waited for %s failed", self._settings.path)
+                log.exception("a callback after a commit to %s failed", self._settings.path)
         for request in batch.requests:
             if request.done.done():
                 continue

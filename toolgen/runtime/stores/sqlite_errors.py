@@ -61,7 +61,7 @@ def store_error(error: sqlite3.Error, path: Path, *, busy_s: float) -> StoreErro
         )
     if primary == sqlite3.SQLITE_NOTADB:
         return ForeignFileError(
-            "is no SQLite database",
+            "is not a SQLite database",
             path=path,
             hint="name a file that toolgen made, or a new one",
         )

@@ -74,7 +74,7 @@ class Directory:
         return found[0] if len(found) == 1 else None
 
     def unknown_tool_message(self, tool: str) -> str:
-        """Return why `find` finds nothing, in words for the model, with up to three close names."""
+        """Return the error message for an unknown tool name, with up to three close names."""
         if tool in self._by_name:
             ids = ", ".join(entry.spec.id for entry in self._by_name[tool])
             return f"more than one tool is called {tool!r}: {ids}; use the id"
@@ -85,7 +85,7 @@ class Directory:
         return f"there is no tool {asked!r}" + (f"; close names are {', '.join(near)}" if near else "")
 
     def unknown_tool_result(self, tool: str, meta: CallMeta, limit: int) -> ToolResult:
-        """Return the result of a call of a tool that `find` does not find, in at most `limit` bytes."""
+        """Return the error result of a call of an unknown tool, in at most `limit` bytes."""
         message = self.unknown_tool_message(tool)
         asked = truncate_text(tool, limit)
         hint = RetryHint(reason="tool_unavailable", tool=asked, message=message)

@@ -118,7 +118,7 @@ def as_toolset(toolset: DynamicToolset | ToolsetRegistration) -> DynamicToolset:
 
 
 def resource_of(toolset: object) -> AbstractAsyncContextManager[Any] | None:
-    """Return what must be opened before the toolset lists: itself, or the one that it is a view of."""
+    """Return the context manager that must be entered before the toolset is listed; None for none."""
     while (inner := getattr(toolset, "inner", None)) is not None:
         toolset = inner
     return toolset if isinstance(toolset, AbstractAsyncContextManager) else None
@@ -160,7 +160,7 @@ def on_error_of(toolset: object) -> OnError:
 
 
 async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, around: RuntimeOptions) -> ToolList:
-    """Return the tools of a dynamic toolset by wire name, so that the same list is the same text.
+    """List the tools of a dynamic toolset, sorted by wire name.
 
     Raises:
         RegistrationError: something in the list is no tool, or cannot be served.

@@ -34,7 +34,7 @@ class Registry:
         self.add_prepared([self._prepare(registration)])
 
     def prepare_new(self, registrations: Iterable[Served], agent: str) -> list[Prepared]:
-        """Return those that are not taken up yet, of an agent that is to be registered.
+        """Prepare the toolsets of an agent that are not registered yet.
 
         Raises:
             FormatError: as `register`.
@@ -58,7 +58,7 @@ class Registry:
         return list(found.values())
 
     def directory_with(self, prepared: Sequence[Prepared]) -> Directory:
-        """Return the tools as they are once these are taken up.
+        """Return the directory as it would be with these toolsets.
 
         Raises:
             RegistrationError: an id is taken.
@@ -66,7 +66,7 @@ class Registry:
         return Directory((*self.directory.entries, *_entries(prepared)))
 
     def add_prepared(self, prepared: Sequence[Prepared]) -> None:
-        """Take up toolsets that fit.
+        """Register prepared toolsets.
 
         Raises:
             RegistrationError: an id is taken; then none is taken up.

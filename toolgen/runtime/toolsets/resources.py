@@ -21,7 +21,7 @@ log = logger("toolgen.runtime")
 
 
 class ManagedResource:
-    """One asynchronous context manager; it may be opened again after it ended."""
+    """An asynchronous context manager that can be entered again after it was left."""
 
     def __init__(self, name: str, manager: AbstractAsyncContextManager[Any]) -> None:
         self._name = name
@@ -89,7 +89,7 @@ class ManagedResource:
 
 
 class ResourceStack:
-    """The context managers of a runtime, each opened once, whoever lists its tools."""
+    """The context managers of a runtime's toolsets, each entered once."""
 
     def __init__(self) -> None:
         self._resources: dict[int, ManagedResource] = {}

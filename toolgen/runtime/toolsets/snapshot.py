@@ -22,7 +22,7 @@ _LONG_RUNNING: Final = (
 
 
 class CallService(Protocol):
-    """Serves the calls of a snapshot: the `Runtime`."""
+    """Executes the calls of a snapshot: the `Runtime`."""
 
     async def call(
         self, tool: str, arguments: Arguments, meta: CallMeta = NO_META, *, within: Snapshot | None = None

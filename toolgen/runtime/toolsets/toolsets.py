@@ -90,7 +90,7 @@ class Toolsets:
     def add(
         self, toolset: DynamicToolset | ToolsetRegistration, on_error: OnError = "fail", timeout: float = 30.0
     ) -> None:
-        """Take up a dynamic toolset, with the seconds that opening it, or one list, may take.
+        """Add a dynamic toolset, with the time limit in seconds for opening and for each list.
 
         Raises:
             RegistrationError: it is no toolset, or another one has its name.
@@ -249,7 +249,7 @@ def _reason_text(error: Exception) -> str:
 
 
 def _public_reason(error: Exception) -> str:
-    """Return the same without what the exception of a toolset says, which may be anything."""
+    """Return the public reason why a toolset is left out, without the text of a foreign exception."""
     is_ours = isinstance(error, RegistrationError | TimeoutError)
     return _reason_text(error) if is_ours else f"it cannot list its tools ({name_of(error)})"
 

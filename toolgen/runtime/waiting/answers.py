@@ -28,7 +28,7 @@ CANCELED: Final = "toolgen.canceled"
 
 
 def cancel_answer(reason: str) -> Json:
-    """Return the answer that takes a question back, of whatever kind; `Runtime.cancel` gives it."""
+    """Return the answer that cancels a suspended call of any kind."""
     return {CANCELED: reason}
 
 
@@ -39,7 +39,7 @@ def cancel_reason(answer: Json) -> str | None:
 
 
 def answer_key(answer: Json) -> str:
-    """Return the same for answers that say the same; a question is taken back once, for whatever reason.
+    """Return a key that is equal for equal answers; all cancellations of a call are equal.
 
     Raises:
         BadAnswerError: it is not JSON.
@@ -77,7 +77,7 @@ def _given(answer: Json, optional: Collection[str]) -> Json:
 def validate_answer(
     spec: ToolSpec[Any, Any] | None, frozen: FrozenCall, answer: Json, limits: Limits
 ) -> Json:
-    """Return the answer. Where the tool is not known, the schema that was frozen is what it has to fit.
+    """Validate an answer and return it; without the spec the types of the tool are not checked.
 
     Raises:
         BadAnswerError: it exceeds the limits, or does not fit what was asked; the call still waits.
@@ -139,7 +139,7 @@ def _decision(answer: Json, key: str, optional: Collection[str]) -> dict[str, Js
         told = short(", ".join(unknown), _LONGEST)
         raise BadAnswerError(f"the answer has {told}, and may have {', '.join(sorted(known))}")
     if not isinstance(answer.get("message", ""), str):
-        raise BadAnswerError("the message of the answer is a text")
+        raise BadAnswerError("the message of the answer must be a string")
     return answer
 
 

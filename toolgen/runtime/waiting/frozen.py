@@ -81,4 +81,4 @@ class FrozenCall:
             facts["answers"] = tuple(facts.get("answers", ()))
             return cls(**facts)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ValueError(f"this is no call that waits: {error}") from error
+            raise ValueError(f"this is not the document of a frozen call: {error}") from error

@@ -121,7 +121,7 @@ async def answer_to(ctx: RunContext, op: str, frozen: Frozen) -> Signal | None:
 
 
 def with_answered_id(event: dict[str, Json], id_: str) -> dict[str, Json]:
-    """Return an event of a call; its end names the frozen call that was answered before."""
+    """Add the id of the answered frozen call to the `tool_end` event of a call."""
     return {**event, "answered_id": id_} if event["type"] == "tool_end" else event
 
 

@@ -29,8 +29,8 @@ def requester_may_not_approve(asked: Suspended, answer: Json, by: str) -> str:
     if asked.kind != "confirmation" or not isinstance(answer, dict) or answer.get("approved") is not True:
         return ""
     if not by:
-        return "it is to be approved by somebody else than who asked, and nobody says who approves"
-    return "who asked for the call may not approve it" if by == asked.requested_by else ""
+        return "the approver must not be the requester, and the answer does not name the approver"
+    return "the requester of the call may not approve it" if by == asked.requested_by else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +69,6 @@ def refuse_store(suspensions: object) -> None:
     """
     if suspensions is not None:
         raise RegistrationError(
-            "calls wait in the runs of an engine now, and in no store of their own",
+            "suspensions= was replaced: an engine stores suspended calls",
             hint='write Runtime(engine=InProcessEngine("runs.db")) in the place of suspensions=',
         )

@@ -32,9 +32,9 @@ from .options import refusal
 from .resumption import Resumption, answer_document
 from .tokens import TokenClaims
 
-_CHANGED: Final = "the tool is not what it was when this was asked"
-_GONE: Final = "the tool was not there when this was answered"
-UNSEALED: Final = "what stood for an answer was not given through this host"
+_CHANGED: Final = "the tool has changed since the question was asked"
+_GONE: Final = "the tool was not registered when the answer came"
+UNSEALED: Final = "the answer in the journal has no valid seal"
 """Why it is asked again, of an answer that has no seal for this very question."""
 
 
@@ -47,7 +47,7 @@ async def resume_call(
     batch: Batch,
     begun: Callable[[], Awaitable[None]],
 ) -> ToolResult:
-    """Return the result of a call that waited, of what the journal holds as its answer.
+    """Resume a suspended call with the answer of the journal, and return its result.
 
     Where the answer cannot be used, the result is the same question again, with the reason. `begun` keeps
     that the executor begins.
@@ -112,7 +112,7 @@ async def _resume(
 def _ask_again(
     host: RuntimeServices, frozen: FrozenCall, reason: str, entry: RegisteredTool | None
 ) -> ToolResult:
-    """Return that the same is asked once more, and why."""
+    """Ask the same question again, with the reason, and return the suspended result."""
     assert host.waits is not None, "nothing waits without"
     schema: Mapping[str, Any] = frozen.answer_schema
     if entry is not None and frozen.kind == "confirmation":
@@ -148,7 +148,7 @@ async def _canceled_result(
     person: str,
     batch: Batch,
 ) -> ToolResult:
-    """Return the result of a call that nobody is to answer any more."""
+    """Return the result of a suspended call that was canceled."""
     host.reports.answered(frozen, person)
     meta, reason = frozen.meta, reason or f"{frozen.tool.rpartition('.')[2]} was canceled"
     if frozen.kind == "confirmation":
@@ -165,7 +165,7 @@ async def _canceled_result(
 def _result_of_answer(
     host: RuntimeServices, spec: ToolSpec[Any, Any], frozen: FrozenCall, answer: Any, person: str
 ) -> ToolResult | None:
-    """Return the result of a call whose executor does not run again; None where it does."""
+    """Return the result that the answer itself gives; None where the executor runs again."""
     meta, limit = frozen.meta, host.limit_of(spec)
     match frozen.kind:
         case "confirmation":

@@ -40,7 +40,7 @@ async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: b
     if host.waits is None and asked is None:
         raise NoEngineError(f"{spec.id} is pending, and no call of this runtime can wait")
     if host.waits is None or (not host.is_interactive and asked is not None):
-        message = f"{spec.name} has to ask a person, and there is nobody to ask"
+        message = f"{spec.name} has to ask a person, but this runtime is not interactive or has no engine"
         return frame.denied_result(message, code=UNAVAILABLE)
     if asked is not None and await host.waits.is_full(frame.meta.session_id):
         return frame.denied_result(f"{spec.name} has to ask a person, and {TOO_MANY}", code=UNAVAILABLE)
@@ -71,7 +71,7 @@ def _acknowledgement(spec: ToolSpec[Any, Any], pending: Pending[Any]) -> bytes:
             acknowledgement is not the one that is declared.
     """
     if spec.long_running is None:
-        raise MalformedResultError(f"{spec.name} is pending, and its design does not say LongRunning")
+        raise MalformedResultError(f"{spec.name} returned pending, but its design has no LongRunning")
     handle: object = pending.handle
     if not isinstance(handle, str) or not handle:
         raise MalformedResultError(
@@ -80,7 +80,9 @@ def _acknowledgement(spec: ToolSpec[Any, Any], pending: Pending[Any]) -> bytes:
         )
     codec = spec.long_running.ack
     if codec is None and pending.ack is not None:
-        raise MalformedResultError(f"{spec.name} acknowledges, and its LongRunning has no ack")
+        raise MalformedResultError(
+            f"{spec.name} returned an acknowledgement, but its LongRunning declares no ack"
+        )
     if codec is None:
         return b""
     if pending.ack is None:

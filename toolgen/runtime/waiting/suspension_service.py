@@ -66,8 +66,8 @@ class SuspensionService:
             entry = await self._tools.find(frozen, ticket.run_id, within)
             if entry is None and not self._tools.is_empty and cancel_reason(answer) is None:
                 raise MissingToolError(
-                    f"{frozen.tool} is not here now; the call still waits",
-                    hint="register its toolset, answer where it is, or take the call back",
+                    f"{frozen.tool} is not registered here now; the call still waits",
+                    hint="register its toolset, answer in the process that has it, or cancel the call",
                 )
             spec = None if entry is None else entry.spec
             validate_answer(spec, frozen, answer, self._host.limits)
@@ -117,7 +117,7 @@ class SuspensionService:
         ticket, status, frozen = await self._open_token(token, None)
         if frozen.kind != "pending":
             raise UnknownSuspensionError(
-                f"nothing is pending under this token: {frozen.tool} waits for an answer",
+                f"this token is not of pending work: {frozen.tool} waits for an answer",
                 hint="deliver the answer",
             )
         if not status.is_open:
@@ -136,7 +136,7 @@ class SuspensionService:
     async def _open_token(
         self, token: str, session_id: str | None
     ) -> tuple[TokenClaims, WaitStatus, FrozenCall]:
-        """Return what waits, or waited, under a token.
+        """Open a token and return the suspended call that it names.
 
         Raises:
             UnknownSuspensionError: nothing did.
@@ -162,7 +162,9 @@ class SuspensionService:
         if cancel_reason(answer) is not None:
             return
         if why := await refusal(self._waits().options.rule, asked, answer, by):
-            raise NotAllowedAnswerError(f"this answer is not taken: {why}", hint="let somebody else answer")
+            raise NotAllowedAnswerError(
+                f"this answer was rejected by the host's rule: {why}", hint="let somebody else answer"
+            )
 
     async def _wait_for_result(
         self, ticket: TokenClaims, frozen: FrozenCall, typed: asyncio.Future[ToolResult], wait_s: float | None
@@ -179,13 +181,13 @@ class SuspensionService:
                 tool=frozen.tool,
                 status="pending",
                 tool_call_id=frozen.meta.tool_call_id,
-                display="the answer is kept; what came of it is not known yet",
+                display="the answer is stored; the result is not known yet",
             )
         is_kept = typed.done() and typed.result().status == told.status
         return typed.result() if is_kept else told
 
     async def _result_from_log(self, ticket: TokenClaims, frozen: FrozenCall) -> ToolResult:
-        """Return the result as the log of the run has it, when it has.
+        """Wait for the result of the call in the log of its run, and return it.
 
         Raises:
             LateAnswerError: the run ended before.
@@ -232,5 +234,5 @@ class SuspensionService:
 
 def _unknown_suspension() -> UnknownSuspensionError:
     return UnknownSuspensionError(
-        "nothing waits under this token any more", hint="its run is over and forgotten"
+        "no suspended call has this token any more", hint="its run is over and forgotten"
     )

@@ -73,8 +73,8 @@ class Sealer:
             form, _, *facts = json.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
             if form == _FORM:
                 return TokenClaims(*facts)
-        hint = "copy the whole token, from s_ on; one of another host or secret is not known here"
-        raise UnknownSuspensionError("nothing waits under this token", hint=hint)
+        hint = "copy the whole token, from s_ on; a token of another secret is unknown here"
+        raise UnknownSuspensionError("no suspended call has this token", hint=hint)
 
     def seal(self, ticket: TokenClaims, answer: Json, by: str) -> dict[str, Json]:
         """Return an answer with who gave it and its seal."""

@@ -78,5 +78,5 @@ async def listed_now(tool: str, listing: Awaitable[Snapshot]) -> RegisteredTool 
     try:
         return (await listing).directory.by_id(tool)
     except SnapshotError:
-        log.warning("the tools are not listed among which %s may be", tool, exc_info=True)
+        log.warning("the toolset that may have %s could not be listed", tool, exc_info=True)
         return None

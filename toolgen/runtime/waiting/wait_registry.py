@@ -66,7 +66,7 @@ class WaitRegistry:
         last_events: LastEvents | None = None,
         on_forget: OnForget | None = None,
     ) -> None:
-        """Let the engine execute this too; of the runs of these loops `on_event` hears.
+        """Register loops and activities with the engine, before it is started.
 
         Where this process is a client, that may be at any time.
 
@@ -92,7 +92,7 @@ class WaitRegistry:
             )
 
     def be_client(self) -> None:
-        """Let this process execute no runs but those that are named."""
+        """Execute no runs in this process except the named ones."""
         self._named = set()
 
     async def start(self, run_id: str = "") -> None:
@@ -248,7 +248,7 @@ class WaitRegistry:
     # Typed results, for who answers in the process that executes.
 
     def expect_result(self, id_: str) -> asyncio.Future[ToolResult]:
-        """Return what gets the result of a call after its answer, where this process executes it.
+        """Return a future for the result of a suspended call that this process resumes.
 
         Each who answers has one of their own, and gives it to `forget` at last.
         """
@@ -257,13 +257,13 @@ class WaitRegistry:
         return future
 
     def forget(self, id_: str, future: asyncio.Future[ToolResult]) -> None:
-        """Take that nobody wants this result any more."""
+        """Drop a future of `expect`."""
         left = [one for one in self._results.pop(id_, ()) if one is not future]
         if left:
             self._results[id_] = left
 
     def set_result(self, id_: str, result: ToolResult) -> None:
-        """Give the result to those who answered."""
+        """Set the futures of `expect` to the result of the call."""
         for future in self._results.pop(id_, ()):
             if not future.done():
                 future.set_result(result)

@@ -42,7 +42,7 @@ log = logger("toolgen.runtime")
 
 
 class WaitingRuns:
-    """Begins the runs of such calls, and executes them after their answers."""
+    """Starts the runs of suspended calls outside of agents, and resumes those calls."""
 
     def __init__(
         self, host: RuntimeServices, tools: WaitingTools, delegate: Delegate, hub: Events | None
@@ -152,7 +152,7 @@ class WaitingRuns:
             )
             hub.emit(told, meta)
         except ValueError:
-            log.exception("an event of run %s was not told", run_id)
+            log.exception("an event of run %s was not emitted", run_id)
 
 
 def _outcome(result: ToolResult, events: CallEvents) -> Outcome:

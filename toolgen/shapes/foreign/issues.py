@@ -1,6 +1,6 @@
 """Issues of values that follow a schema that somebody else wrote.
 
-What is wrong comes from pydantic, or from the schema's own validator (`rules`); both ask `fitting`
+What is wrong comes from pydantic, or from the schema's own validator (`rules`); both ask `union_issues`
 what to say of a union. Each error carries its facts, for such a schema may say them anywhere.
 """
 
@@ -190,7 +190,7 @@ def _by_value(errors: list[ErrorDetails]) -> dict[Keys | None, list[ErrorDetails
 
 
 def union_issues(branches: Sequence[Sequence[LocatedIssue]], keys: Keys) -> Sequence[LocatedIssue]:
-    """Return what to say of the value at `keys`, which no branch of a union accepts.
+    """Return the issues of the union branch that fits a value best.
 
     The issues of the branch that fits best: one of the value's JSON type, and of these the one with
     the right tags, the fewest issues, the deepest. One issue when all branches ask for the same, or

@@ -66,7 +66,7 @@ _PYTHON_TYPES: Final[dict[object, str]] = {
 
 
 def well_typed(design: Design, report: Report) -> Design:
-    """Return the design without anything that its words do not take."""
+    """Return the design without arguments of wrong Python types; each is reported."""
     return _Check(report).clause(design, design.source) or Design("?", "?")
 
 
@@ -104,8 +104,8 @@ class _Check:
                 argument="a child",
                 word="the design",
                 value=source_text(word),
-                wanted="a word of toolgen.dsl",
-                hint="import the words from toolgen.dsl",
+                wanted="a clause of toolgen.dsl",
+                hint="import the clauses from toolgen.dsl",
             )
             return None
         facts = dict(vars(word), source=source)
@@ -243,7 +243,7 @@ class _Check:
 
 
 def clause_label(word: Clause) -> str:
-    """Return the word with the name that its author gave it: `Tool 'search'`."""
+    """Return a clause with its name, for messages: `Tool 'search'`."""
     name = getattr(word, "name", getattr(word, "kind", None))
     return f"{_class_name(type(word))} {source_text(name)}" if isinstance(name, str) else clause_text(word)
 
@@ -267,7 +267,7 @@ def _argument_hint(argument: str, value: object, wanted: str) -> str:
 
 def _star_hint(value: object) -> str:
     is_several = isinstance(value, (tuple, list, set, frozenset, Iterator))
-    return "write a star before it: each of its items stands alone" if is_several else ""
+    return "unpack it: write *items, so that each item is an argument of its own" if is_several else ""
 
 
 def _allowed_children(kind: type[Clause]) -> str:
@@ -282,7 +282,7 @@ def _child_hint(child: object, kind: type[Clause]) -> str:
     if isinstance(child, type) and issubclass(child, Clause):
         return f"write {child.__name__}(…)"
     if child is None:
-        return "remove it; to leave something out by condition, write *([…] if … else [])"
+        return "remove it; for an optional clause write *([clause] if condition else [])"
     if isinstance(child, str) and "description" in ARGUMENT_TYPES[kind]:
         return "remove it: the name and the description are the only texts"
     return _star_hint(child) or "remove it"

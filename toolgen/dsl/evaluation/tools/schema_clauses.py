@@ -18,7 +18,7 @@ from ..report import Report
 def check_schema_clauses(
     tool: Tool, payload: ObjectType, result: ObjectType, operation: Operation | None, report: Report
 ) -> bool:
-    """Report the clauses of the tool that would look into a `JSONSchema`; return whether there are none."""
+    """Report clauses that would look into a `JSONSchema`; return whether there are none."""
     found = list(_clauses(tool, payload, result, operation))
     for clause, hint in found:
         name = type(clause).__name__

@@ -25,7 +25,7 @@ def json_value(value: object) -> Json:
     except RecursionError:
         raise NoJsonError("is nested too deep") from None
     except UnicodeEncodeError:
-        raise NoJsonError("holds half of a surrogate pair") from None
+        raise NoJsonError("holds a lone surrogate") from None
     except (TypeError, ValueError, OverflowError) as error:
         raise NoJsonError(str(error)) from None
     return result

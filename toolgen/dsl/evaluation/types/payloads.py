@@ -31,7 +31,7 @@ def resolve_fields(
     report: Report,
     projection: Projection = ALL_FIELDS,
 ) -> ResolvedFields:
-    """Return the fields that a clause lists or takes over from its one `Type`."""
+    """Resolve the fields that a clause lists or takes from its one `Type`."""
     if clause is None:
         return ResolvedFields()
     written = [child for child in clause.children if isinstance(child, (TypeWord, str))]

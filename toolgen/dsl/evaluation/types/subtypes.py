@@ -20,7 +20,7 @@ from toolgen.shapes.fields import (
 
 
 def is_subtype(source: DataType, target: DataType) -> bool:
-    """Return whether the target takes every value of the source, both of kinds that go together.
+    """Return whether every value of the source type is a value of the target type.
 
     A pattern or a format is within itself alone. Objects and unions are not entered: their fields
     are compared one by one.

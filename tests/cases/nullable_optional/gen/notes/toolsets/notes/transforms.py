@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolgen.runtime import given
+from toolgen.runtime import present_fields
 
 from ... import service as notes
 from . import types
@@ -18,7 +18,7 @@ def to_update_method_payload(payload: types.UpdatePayload) -> notes.UpdatePayloa
         id=payload.id,
         text="none" if payload.text is None else payload.text,
         tags=["new"] if payload.tags is None else payload.tags,
-        **given(payload, title="title"),
+        **present_fields(payload, title="title"),
         **(dict[str, Any](subtitle=payload.subtitle) if payload.subtitle is not None else {}),
         author=payload.author,
         editor=payload.editor,
@@ -29,8 +29,8 @@ def to_update_method_payload(payload: types.UpdatePayload) -> notes.UpdatePayloa
             if "place" in payload.model_fields_set
             else {}
         ),
-        **given(payload, extra="extra"),
-        **given(payload, value="value"),
+        **present_fields(payload, extra="extra"),
+        **present_fields(payload, value="value"),
         counts={"a": 1} if payload.counts is None else payload.counts,
     )
 
