@@ -25,8 +25,10 @@ from tests.conformance import dcg, oracle
 from tests.conformance.agreement import CALENDAR, decoded, documents, drawing
 from tests.conformance.generated import codecs
 from toolgen.runtime import Codec
+from toolgen.shapes.constraints import LIMITS
 from toolgen.shapes.issues import json_type
 
+_ANNOTATED = tuple(row.keyword for row in LIMITS if row.keyword.startswith("x-"))
 EXCEPTIONS = Path(__file__).with_name("oracle_dcg_exceptions.toml")
 
 
@@ -57,7 +59,9 @@ def test_accept_sets_differ_only_where_the_list_says(theirs: ModuleType) -> None
 
 
 def _distinct() -> list[Codec[Any]]:
-    return list({codec.schema_json: codec for codec in codecs().values()}.values())
+    """Return one codec a schema, without those that have bounds which no schema asserts."""
+    distinct = {codec.schema_json: codec for codec in codecs().values()}
+    return [codec for text, codec in distinct.items() if not any(f'"{word}"' in text for word in _ANNOTATED)]
 
 
 def _compare(

@@ -109,7 +109,7 @@ def test_random_designs_work(folder: Path) -> None:
     check()
     assert seen["design"] > 15, seen
     assert seen["call"] > 40, seen
-    assert seen["valid and not empty"] > 120, seen
+    assert seen["valid and not empty"] > 80, seen
     trees = {f"formatted/{path}": text for path, text in texts.items() if "_stubs_" not in path}
     after = formatted(trees)
     write(folder, after)
