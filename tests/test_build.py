@@ -1,6 +1,7 @@
 """What `build` makes of a right design, and that one mistake is one diagnostic."""
 
 import datetime as dt
+from decimal import Decimal as PythonDecimal
 from pathlib import Path
 from typing import Any as Anything
 
@@ -20,7 +21,9 @@ from toolgen.dsl import (
     BoundedResult,
     Date,
     DateTime,
+    Decimal,
     Design,
+    Duration,
     Enum,
     Example,
     Inject,
@@ -311,6 +314,18 @@ class TestOneMistakeOneDiagnostic:
         method = Method("m", "M.", Payload(Attribute("a", Int, "A.", required=True)))
         args = Args(Attribute("a", Int, "A.", maximum=1, default=2))
         assert codes(service(method, Tool("t", "T.", args, BindTo("m")))) == ["default-out-of-range"]
+
+    @pytest.mark.parametrize(
+        "attribute",
+        [
+            Attribute("a", Date, "A.", minimum=dt.date(2026, 2, 1), default=dt.date(2026, 1, 31)),
+            Attribute("a", Duration, "A.", exclusive_maximum=dt.timedelta(1), default=dt.timedelta(hours=24)),
+            Attribute("a", Decimal, "A.", minimum=PythonDecimal("0.5"), default=PythonDecimal("0.49")),
+            Attribute("a", Nullable(Int(maximum=1)), "A.", default=2),
+        ],
+    )
+    def test_a_default_beyond_a_bound_is_out_of_range(self, attribute: Attribute) -> None:
+        assert codes(service(Method("m", "M."), Tool("t", "T.", Args(attribute)))) == ["default-out-of-range"]
 
     def test_an_unknown_method_is_not_reported_through_inject_and_bounds(self) -> None:
         tool = Tool(

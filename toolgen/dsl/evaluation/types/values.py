@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.expr import codes
@@ -26,9 +26,11 @@ from toolgen.shapes.fields import (
     NumberType,
     Objects,
     RefType,
+    ScalarType,
     UnionType,
 )
 from toolgen.shapes.issues import FieldIssue
+from toolgen.shapes.values import plain
 
 from ...attributes import Attribute
 from ...composites import Type
@@ -111,10 +113,11 @@ class ValueChecks:
         return value
 
     def _out_of_range(self, value: Json, type_: DataType, attribute: Attribute) -> bool:
-        if not isinstance(type_, NumberType) or isinstance(value, bool) or not isinstance(value, int | float):
+        inner = type_.inner if isinstance(type_, NullableType) else type_
+        if (number := _comparable(value, inner)) is None:
             return False
-        for row, limit in given(type_, LIMITS):
-            if row.side is not None and not row.passes(value, limit):
+        for row, limit in given(inner, LIMITS):
+            if row.side is not None and not row.passes(number, limit):
                 side, hint = _SIDES[row.side, row.is_exclusive]
                 bound = row.name.replace("_", " ")
                 self._report.add(
@@ -124,7 +127,7 @@ class ValueChecks:
                     name=attribute.name,
                     side=side,
                     bound=bound,
-                    limit=limit,
+                    limit=plain(limit),
                     hint=hint.format(bound),
                 )
                 return True
@@ -208,6 +211,16 @@ def _attributes(check: _Check, issues: Iterable[FieldIssue]) -> list[RelatedSour
         for name, place in places.items()
         if place
     ]
+
+
+def _comparable(value: Json, type_: DataType) -> Any:
+    """Return the value as the limits of its type compare it; None of one that they do not compare."""
+    if isinstance(type_, NumberType):
+        return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if not isinstance(type_, ScalarType):
+        return None
+    unlimited = Validator(ScalarType(kind=type_.kind), {})
+    return None if unlimited.issues(value) else unlimited.parse(value)
 
 
 def _text(issue: FieldIssue) -> str:
