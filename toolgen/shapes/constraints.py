@@ -6,9 +6,11 @@ A constraint of one name has a row for each keyword of JSON Schema that it becom
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from operator import ge, gt, le, lt
 from typing import Any, Final, Literal, TypeAlias
@@ -79,8 +81,10 @@ class Constraint:
         return max(one, other) if self.side == "low" else min(one, other)
 
 
-def exact_number(value: int | float) -> Fraction:
-    """Return the number that its digits say: 0.3 is three times 0.1."""
+def exact_number(value: int | float | Decimal | dt.timedelta) -> Fraction:
+    """Return the number that its digits say: 0.3 is three times 0.1; of a duration, its microseconds."""
+    if isinstance(value, dt.timedelta):
+        return Fraction(value // dt.timedelta(microseconds=1))
     return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
 
 

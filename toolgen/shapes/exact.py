@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError, PydanticUseDe
 from pydantic_core import core_schema as cs
 
 from . import lexical as forms
-from .constraints import limits_of
+from .constraints import LIMITS, limits_of
 from .numbers import limited, number
 from .unique import all_different
 from .values import bytes_text, decimal_text, duration_text
@@ -27,7 +27,8 @@ from .values import bytes_text, decimal_text, duration_text
 AnySchema = Any
 """A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
 
-_BOUNDS: Final = limits_of("datetime")
+_OWN: Final = tuple(row for row in LIMITS if row.is_annotation)
+"""The limits of texts in JSON, which are compared in Python."""
 _UNIQUE: Final = "toolgen_unique"
 _NULL_KEPT: Final = "toolgen_null_kept"
 _INNER: Final = {
@@ -148,11 +149,11 @@ def _literal(node: AnySchema) -> AnySchema:
 def _lexical_schema(pattern: str, python: AnySchema, text: Callable[[Any], str] | None = None) -> AnySchema:
     """Return the schema that wants the lexical form in JSON and the type itself in Python.
 
-    Bounds are compared in Python: pydantic-core puts `-PT0S` below zero, and shows a duration in words.
+    Limits are compared in Python: pydantic-core puts `-PT0S` below zero, and shows a duration in words.
     """
-    bounds = [row for row in _BOUNDS if row.core in python and not _is_naive(python[row.core])]
-    checks = [limited(row, python[row.core]) for row in bounds]
-    python = {key: value for key, value in python.items() if key not in {row.core for row in bounds}}
+    limits = [row for row in _OWN if row.core in python and not _is_naive(python[row.core])]
+    checks = [limited(row, python[row.core]) for row in limits]
+    python = {key: value for key, value in python.items() if key not in {row.core for row in limits}}
     form = cs.str_schema(pattern=pattern, strict=True)
     parsed: Any = {**python, "strict": False}
     strict: Any = {**python, "strict": True}

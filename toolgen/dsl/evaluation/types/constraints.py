@@ -213,13 +213,11 @@ def _form(keyword: str, holder: Holder | None) -> tuple[str, Callable[[Anything]
         return "True or False", lambda value: type(value) is bool
     if takes == "text":
         return "a string", lambda value: isinstance(value, str) and _writable(value)
-    if holder in _ORDERED:
-        return _ORDERED[holder]
-    is_number = is_whole if holder == "integer" else is_finite
-    wanted = "a whole number" if holder == "integer" else "a finite number"
+    number = ("a whole number", is_whole) if holder == "integer" else ("a finite number", is_finite)
+    wanted, accepts = _ORDERED.get(holder, number)
     if takes == "step":
-        return f"{wanted} above 0", lambda value: is_number(value) and value > 0
-    return wanted, is_number
+        return f"{wanted} above 0", lambda value: accepts(value) and value > type(value)()
+    return wanted, accepts
 
 
 def _bad_value(keyword: str, value: object, wanted: str, subject: Subject) -> None:

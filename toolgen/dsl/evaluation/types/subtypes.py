@@ -62,9 +62,7 @@ def _within_limits(source: DataType, target: DataType) -> bool:
         if one is None or other is None or (one < other if row.side == "low" else one > other):
             return False
     return all(
-        isinstance(source, NumberType) and _step(source) % exact_number(step) == 0
-        for row, step in given(target, LIMITS)
-        if row.takes == "step"
+        _step(source) % exact_number(step) == 0 for row, step in given(target, LIMITS) if row.takes == "step"
     )
 
 
@@ -89,9 +87,9 @@ def _outermost(type_: DataType, side: str) -> tuple[Any, bool] | None:
     return max(limits, default=(0, False) if sizes else None)
 
 
-def _step(type_: NumberType) -> Fraction | float:
+def _step(type_: DataType) -> Fraction | float:
     """Return what every value is a multiple of; a number that is none where there is no such step."""
     step = next((step for row, step in given(type_, LIMITS) if row.takes == "step"), None)
     if step is None:
-        return 1 if type_.integer else float("nan")
+        return 1 if isinstance(type_, NumberType) and type_.integer else float("nan")
     return exact_number(step)
