@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping
+from decimal import Decimal as PythonDecimal
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from toolgen.dsl import (
     BoundedResult,
     Date,
     DateTime,
+    Decimal,
     Duration,
     Enum,
     Float,
@@ -169,6 +171,10 @@ FITS: Mapping[str, tuple[Attribute, Attribute]] = {
     "Int into a Float range": (attribute(Int, minimum=1), attribute(Float, exclusive_minimum=0.5)),
     "Int is a multiple of one": (attribute(Int), attribute(Float, multiple_of=0.5)),
     "multiple of a multiple": (attribute(Float, multiple_of=0.3), attribute(Float, multiple_of=0.1)),
+    "decimal of a multiple": (
+        attribute(Decimal, multiple_of=PythonDecimal("0.50")),
+        attribute(Decimal, multiple_of=PythonDecimal("0.05")),
+    ),
     "shorter String": (attribute(String, min_length=1, max_length=4), attribute(String, max_length=5)),
     "same pattern": (attribute(String, pattern="^a"), attribute(String, pattern="^a")),
     "pattern into any String": (attribute(String, pattern="^a"), attribute(String, min_length=0)),
@@ -212,6 +218,11 @@ ALLOWS_MORE: Mapping[str, tuple[Attribute, Attribute]] = {
     "exclusive minimum": (attribute(Int, minimum=0), attribute(Float, exclusive_minimum=0)),
     "multiple_of": (attribute(Int, multiple_of=3), attribute(Int, multiple_of=2)),
     "no multiple_of": (attribute(Float), attribute(Float, multiple_of=1)),
+    "duration of another multiple": (
+        attribute(Duration, multiple_of=dt.timedelta(hours=1)),
+        attribute(Duration, multiple_of=dt.timedelta(hours=2)),
+    ),
+    "no multiple of decimals": (attribute(Decimal), attribute(Decimal, multiple_of=PythonDecimal(1))),
     "day": (attribute(Date, minimum=DAY), attribute(Date, exclusive_minimum=DAY)),
     "no last day": (attribute(Date, minimum=DAY), attribute(Date, minimum=DAY, maximum=DAY)),
     "duration": (

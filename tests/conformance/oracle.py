@@ -120,7 +120,7 @@ def _ordered(text: str, schema: Schema) -> Any:
         sign, *parts = _DURATION.fullmatch(text).groups()  # type: ignore[union-attr]  # its pattern holds
         days, hours, minutes, seconds = (Fraction(part or 0) for part in parts)
         size = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
-        return Fraction(int((-size if sign else size) * 10**6), 10**6)
+        return Fraction(round((-size if sign else size) * 10**6), 10**6)
     match schema.get("format"):
         case "date":
             return dt.date.fromisoformat(text)
@@ -149,6 +149,7 @@ _BOUNDS = {
     "x-maximum": _bound(operator.le),
     "x-exclusiveMinimum": _bound(operator.gt),
     "x-exclusiveMaximum": _bound(operator.lt),
+    "x-multipleOf": _bound(lambda value, step: value % step == 0),
 }
 
 

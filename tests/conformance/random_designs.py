@@ -124,6 +124,8 @@ def scalars() -> st.SearchStrategy[Drawn]:
             ),
             Drawn(word=dsl.Duration(exclusive_minimum=-WEEK), values=st.sampled_from([-WEEK / 2, WEEK])),
             Drawn(word=dsl.Decimal(minimum=Decimal("0.1")), values=st.just(Decimal("0.100"))),
+            Drawn(word=dsl.Duration(multiple_of=WEEK), values=st.sampled_from([-WEEK, WEEK * 0])),
+            Drawn(word=dsl.Decimal(multiple_of=Decimal("0.05")), values=st.just(Decimal("-0.150"))),
             Drawn(word=dsl.Uuid, values=st.uuids()),
             Drawn(word=dsl.Url, values=st.just("https://example.org/?q='a'#b")),
             Drawn(word=dsl.Decimal, values=st.decimals(allow_nan=False, allow_infinity=False, places=3)),

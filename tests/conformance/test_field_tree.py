@@ -40,6 +40,8 @@ scalars: st.SearchStrategy[DataType] = st.one_of(
             ScalarType(kind="datetime", exclusive_minimum=dt.datetime(2026, 1, 31, tzinfo=dt.UTC)),
             ScalarType(kind="duration", minimum=dt.timedelta(0), exclusive_maximum=dt.timedelta(days=400)),
             ScalarType(kind="decimal", minimum=Decimal("1.50"), exclusive_maximum=Decimal(10**40)),
+            ScalarType(kind="decimal", multiple_of=Decimal("0.5")),
+            ScalarType(kind="duration", multiple_of=dt.timedelta(hours=1)),
         ]
     ),
     st.builds(StringType, min_length=st.sampled_from([None, 1]), max_length=st.sampled_from([None, 5])),

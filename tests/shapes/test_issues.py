@@ -189,6 +189,18 @@ DAY = "2026-01-31T10:00:00"
             ["0.0999999999999999999999999999999999999999", "-1"],
             "must be at least 0.10",
         ),
+        (
+            ScalarType(kind="decimal", multiple_of=Decimal("0.05")),
+            ["0", "-0.15", "1.0500", f"{'9' * 5000}.95"],
+            ["0.01", f"{'9' * 5000}.951"],
+            "must be a multiple of 0.05",
+        ),
+        (
+            ScalarType(kind="duration", multiple_of=HOUR / 4),
+            ["PT0S", "-PT15M", "P1DT900S", "PT15M0.0000004S"],
+            ["PT1S", "-PT14M", "PT15M0.0000009S"],
+            "must be a multiple of PT15M",
+        ),
     ],
 )
 def test_bounds_are_compared_by_what_a_text_says(

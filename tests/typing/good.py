@@ -84,6 +84,12 @@ PRIMITIVES = Object(
     Attribute("uuid", Uuid, "Identifier.", default=UUID(int=0)),
     Attribute("url", Url, "Address.", default="https://example.com"),
     Attribute("decimal", Decimal, "Amount.", default=PythonDecimal("1.5"), maximum=PythonDecimal(9)),
+    Attribute(
+        "price", Decimal(multiple_of=PythonDecimal("0.01")), "Price.", multiple_of=PythonDecimal("0.05")
+    ),
+    Attribute(
+        "slot", Duration(multiple_of=dt.timedelta(hours=1)), "Slot.", multiple_of=dt.timedelta(hours=2)
+    ),
 )
 
 COMPOSITES = Object(

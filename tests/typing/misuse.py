@@ -1,5 +1,7 @@
 """What type checkers refuse: exactly the lines that are marked, each under both checkers."""
 
+import datetime as dt
+
 from toolgen.dsl import (
     Annotations,
     Args,
@@ -104,6 +106,8 @@ Enum("Floats", "Numbers.", 1.5)  # wrong
 # A constraint on a type that cannot hold it
 Attribute("a", String, "A.", minimum=5)  # wrong
 Attribute("a", String, "A.", multiple_of=5)  # wrong
+Attribute("a", Decimal, "A.", multiple_of=5)  # wrong
+Attribute("a", Date(multiple_of=dt.date(2026, 1, 1)), "A.")  # wrong
 Attribute("a", Int, "A.", min_length=5)  # wrong
 Attribute("a", Int, "A.", pattern="a")  # wrong
 Attribute("a", Int, "A.", format="email")  # wrong

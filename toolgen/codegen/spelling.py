@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import assert_never
 
 from toolgen.contract.json_value import Json
-from toolgen.shapes.constraints import core_keywords
+from toolgen.shapes.constraints import LIMITS, core_keywords, given
 from toolgen.shapes.fields import (
     MISSING,
     ArrayType,
@@ -60,6 +60,8 @@ class Spelled:
 
     type: str
     constraints: tuple[str, ...] = ()
+    markers: tuple[str, ...] = ()
+    """What narrows it beside the `Field(…)`, whose signature has no such limit."""
 
 
 class Speller:
@@ -84,7 +86,7 @@ class Speller:
             case EnumType():
                 return Spelled(type=self._reference(type_.name) if type_.name else self.choice(type_.values))
             case ScalarType():
-                return Spelled(type=self._scalar(type_.kind), constraints=self._bounds(type_))
+                return self._limited(type_)
             case ArrayType():
                 name = self._imports.name(RUNTIME, "UniqueItems") if type_.unique_items else "list"
                 return Spelled(type=f"{name}[{self.nested(type_.items)}]", constraints=_limits(type_))
@@ -113,14 +115,15 @@ class Speller:
     def nested(self, type_: DataType) -> str:
         """Return the type with its constraints, as it stands inside another one."""
         spelled = self.spell(type_)
-        return self.annotated(spelled.type, spelled.constraints)
+        return self.annotated(spelled.type, spelled.constraints, spelled.markers)
 
-    def annotated(self, type_: str, arguments: Iterable[str]) -> str:
+    def annotated(self, type_: str, arguments: Iterable[str], markers: Iterable[str] = ()) -> str:
         given = ", ".join(arguments)
-        if not given:
+        field = (f"{self._imports.name('pydantic', 'Field')}({given})",) if given else ()
+        annotations = (*field, *markers)
+        if not annotations:
             return type_
-        name, field = self._imports.name("typing", "Annotated"), self._imports.name("pydantic", "Field")
-        return f"{name}[{type_}, {field}({given})]"
+        return f"{self._imports.name('typing', 'Annotated')}[{', '.join((type_, *annotations))}]"
 
     def choice(self, values: Iterable[str | int]) -> str:
         return f"{self._imports.name('typing', 'Literal')}[{', '.join(map(literal, values))}]"
@@ -132,7 +135,9 @@ class Speller:
         if name != field.name:
             key = quote(field.name)
             arguments[:0] = [f"validation_alias={key}", f"serialization_alias={key}"]
-        annotation = self.annotated(_or_none(field, spelled.type), (*arguments, *spelled.constraints))
+        annotation = self.annotated(
+            _or_none(field, spelled.type), (*arguments, *spelled.constraints), spelled.markers
+        )
         if tag and isinstance(field.type, EnumType):
             return f"{name}: {annotation} = {literal(field.type.values[0])}"
         return f"{name}: {annotation}{self._default(field)}"
@@ -242,11 +247,17 @@ class Speller:
             case _:
                 return self._imports.name(module, name)
 
-    def _bounds(self, type_: ScalarType) -> tuple[str, ...]:
-        return tuple(
-            f"{name}={scalar_value(type_.kind, plain(bound), self._imports)}"
-            for name, bound in core_keywords(type_).items()
-        )
+    def _limited(self, type_: ScalarType) -> Spelled:
+        """Return a primitive; its bounds are for the `Field(…)`, which takes steps of floats alone."""
+        bounds: list[str] = []
+        markers: list[str] = []
+        for row, limit in given(type_, LIMITS):
+            value = scalar_value(type_.kind, plain(limit), self._imports)
+            if row.takes == "step":
+                markers.append(f"{self._imports.name('annotated_types', 'MultipleOf')}({value})")
+            else:
+                bounds.append(f"{row.core}={value}")
+        return Spelled(type=self._scalar(type_.kind), constraints=tuple(bounds), markers=tuple(markers))
 
     def _bare(self, type_: DataType) -> str:
         match type_:

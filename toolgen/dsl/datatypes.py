@@ -159,6 +159,28 @@ class OrderedWord(ScalarClause[Value, Value]):
         )
 
 
+class SteppedClause(OrderedWord[Value]):
+    """A primitive whose values may be multiples of one: `Duration`, `Decimal`."""
+
+    def __call__(
+        self,
+        *,
+        minimum: Value | None = None,
+        maximum: Value | None = None,
+        exclusive_minimum: Value | None = None,
+        exclusive_maximum: Value | None = None,
+        multiple_of: Value | None = None,
+    ) -> Self:
+        return type(self)(
+            self.kind,
+            minimum=minimum,
+            maximum=maximum,
+            exclusive_minimum=exclusive_minimum,
+            exclusive_maximum=exclusive_maximum,
+            multiple_of=multiple_of,
+        )
+
+
 String: Final = StringClause()
 """Unicode text; lengths count characters.
 
@@ -194,7 +216,7 @@ DateTime: Final = OrderedWord[dt.datetime]("datetime")
 
 Example: `Attribute("since", DateTime, "First instant.")`
 """
-Duration: Final = OrderedWord[dt.timedelta]("duration")
+Duration: Final = SteppedClause[dt.timedelta]("duration")
 """A span of days and smaller units; `P1DT2H` in JSON (ISO 8601).
 
 Example: `Attribute("step", Duration, "Time between two readings.")`
@@ -209,7 +231,7 @@ Url: Final = ScalarClause[str, NotOnThisType]("url")
 
 Example: `Attribute("manual", Url, "Where the manual is.")`
 """
-Decimal: Final = OrderedWord[PythonDecimal]("decimal")
+Decimal: Final = SteppedClause[PythonDecimal]("decimal")
 """An exact number; a string of digits in JSON, `"1.50"`.
 
 Example: `Attribute("price", Decimal, "Price in euros.")`

@@ -10,7 +10,7 @@ import datetime as dt
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from operator import ge, gt, le, lt
 from typing import Any, Final, Literal, TypeAlias
@@ -88,8 +88,14 @@ def exact_number(value: int | float | Decimal | dt.timedelta) -> Fraction:
     return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
 
 
-def _is_multiple(value: int | float, step: int | float) -> bool:
+def _is_multiple(value: Any, step: Any) -> bool:
+    if isinstance(value, Decimal):  # a fraction of a long one takes time to reduce
+        return _EXACT.remainder(value, Decimal(str(step))) == 0
     return exact_number(value) % exact_number(step) == 0
+
+
+_EXACT: Final = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
+"""Loses no digit of a remainder."""
 
 
 _NUMBERS: Final[tuple[Holder, ...]] = ("integer", "number")
@@ -210,6 +216,17 @@ CONSTRAINTS: Final = (
         message="must be below {}",
         side="high",
         compare=lt,
+    ),
+    Constraint(
+        name="multiple_of",
+        keyword="x-multipleOf",
+        holders=("duration", "decimal"),
+        takes="step",
+        code="invalid_range",
+        core="multiple_of",
+        error="multiple_of",
+        message="must be a multiple of {}",
+        compare=_is_multiple,
     ),
     Constraint(
         name="min_length",

@@ -69,13 +69,14 @@ class EnumType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalarType:
-    """A primitive with a form of its own; dates, durations and decimals have bounds, of their Python type."""
+    """A primitive with a form of its own; its limits are values of its Python type."""
 
     kind: ScalarKind
     minimum: Ordered | None = None
     maximum: Ordered | None = None
     exclusive_minimum: Ordered | None = None
     exclusive_maximum: Ordered | None = None
+    multiple_of: dt.timedelta | Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

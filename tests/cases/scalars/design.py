@@ -124,6 +124,11 @@ design = Design(
                         "wait", Duration(minimum=dt.timedelta(0), maximum=dt.timedelta(days=1)), "A wait."
                     ),
                     Attribute("price", Nullable(Decimal(minimum=Number("0.01"))), "A price."),
+                    Attribute("coin", Decimal, "Twentieths.", minimum=Number(0), multiple_of=Number("0.05")),
+                    Attribute(
+                        "quarter", Duration(multiple_of=dt.timedelta(minutes=15)), "Quarters.", required=True
+                    ),
+                    Attribute("coins", ArrayOf(Nullable(Decimal(multiple_of=Number("0.05")))), "Coins."),
                     Attribute("days", ArrayOf(Date(maximum=dt.date(2026, 12, 31))), "Several days."),
                     Attribute(
                         "tags", ArrayOf(String(max_length=9)), "Labels.", max_length=3, unique_items=True

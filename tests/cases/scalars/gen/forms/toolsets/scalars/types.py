@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Annotated
 from uuid import UUID
 
+from annotated_types import MultipleOf
 from pydantic import Field, JsonValue
 from toolgen.runtime import (
     AnyJson,
@@ -123,6 +124,18 @@ class ConstraintsPayload(ToolModel):
     ] = None
     price: Annotated[
         Nullable[Annotated[Decimal, Field(ge=Decimal("0.01"))]], Field(description="A price.")
+    ] = None
+    coin: Annotated[
+        Decimal | None,
+        Field(description="Twentieths.", ge=Decimal("0")),
+        MultipleOf(Decimal("0.05")),
+    ] = None
+    quarter: Annotated[
+        dt.timedelta, Field(description="Quarters."), MultipleOf(dt.timedelta(minutes=15))
+    ]
+    coins: Annotated[
+        list[Nullable[Annotated[Decimal, MultipleOf(Decimal("0.05"))]]] | None,
+        Field(description="Coins."),
     ] = None
     days: Annotated[
         list[Annotated[dt.date, Field(le=dt.date(2026, 12, 31))]] | None,
