@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import runpy
 from collections.abc import Mapping
+from decimal import Decimal as Number
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,29 @@ import jsonschema_rs
 import pytest
 
 from tests import golden
+from tests.checked import bound
 from toolgen.codegen import generate
 from toolgen.codegen.write.staging import stage
-from toolgen.dsl import Evaluation, build
+from toolgen.dsl import (
+    Args,
+    ArrayOf,
+    Attribute,
+    Date,
+    DateTime,
+    Decimal,
+    Duration,
+    Evaluation,
+    MapOf,
+    Method,
+    Nullable,
+    String,
+    Tool,
+    build,
+)
 from toolgen.importers.design import DesignFiles, design_files
 from toolgen.importers.design_names import identifier
 from toolgen.importers.tool import ImportedTool, Source
+from toolgen.shapes.design.schema import object_schema
 
 UNIQUE = {"type": "array", "uniqueItems": True}
 
@@ -48,6 +67,60 @@ def errors(evaluation: Evaluation) -> list[str]:
 
 def object_(properties: Mapping[str, object], *required: str, **keywords: object) -> dict[str, Any]:
     return {"type": "object", "properties": dict(properties), "required": list(required), **keywords}
+
+
+DAY = dt.date(2026, 1, 31)
+NOON = dt.datetime(2026, 1, 31, 12, tzinfo=dt.timezone(dt.timedelta(hours=-5)))
+LIMITED = (
+    Attribute("day", Date, "A day", minimum=DAY, exclusive_maximum=dt.date(2027, 1, 1), default=DAY),
+    Attribute("since", DateTime(exclusive_minimum=NOON), "An instant.", required=True),
+    Attribute("until", DateTime, "Another.", maximum=dt.datetime(2026, 1, 1, tzinfo=dt.UTC)),
+    Attribute("wait", Duration, "A wait.", minimum=-dt.timedelta(1), multiple_of=dt.timedelta(minutes=15)),
+    Attribute("price", Nullable(Decimal(multiple_of=Number("0.05"))), "A price.", default=Number("1.50")),
+    Attribute("days", ArrayOf(Date(maximum=DAY)), "Several days."),
+    Attribute("prices", MapOf(String, Nullable(Decimal(minimum=Number(0)))), "Prices.", examples=({},)),
+    Attribute("cost", Decimal, "A cost.", maximum=Number(9), examples=(Number("8.5"),)),
+)
+
+
+def test_limits_of_dates_and_decimals_come_back(tmp_path: Path) -> None:
+    arguments = object_schema(bound(Method("m", "M."), Tool("find", "F.", Args(*LIMITED))).payload, {})
+    found = imported(tool(arguments=arguments, result=object_({"total": {"type": "integer"}})))
+    assert found.findings == ()
+    assert "JSONSchema" not in found.files["tools.py"]
+    assert "ust be" not in found.files["tools.py"]
+    assert "import datetime as dt\nimport decimal\n\nfrom" in found.files["tools.py"]
+    evaluation = built(found, tmp_path)
+    assert errors(evaluation) == []
+    assert evaluation.design is not None
+    (again,) = evaluation.design.services[0].toolsets[0].tools
+    assert object_schema(again.payload, {}) == arguments
+
+
+@pytest.mark.parametrize(
+    ("changed", "left_out"),
+    [
+        ({"description": "A day. Must be at least 2026-02-01."}, 0),
+        ({"description": ""}, 0),
+        ({"x-maximum": "2026-01-01"}, 0),
+        ({"x-minimum": 3}, 0),
+        ({"format": "date-time"}, 0),
+        ({"default": "2026-01-01"}, 1),
+    ],
+)
+def test_annotations_that_toolgen_did_not_write_are_no_limits(
+    changed: dict[str, Any], left_out: int, tmp_path: Path
+) -> None:
+    day = {
+        "type": "string",
+        "format": "date",
+        "x-minimum": "2026-01-31",
+        "description": "Must be at least 2026-01-31.",
+    }
+    found = imported(tool(arguments=object_({"day": {**day, **changed}})))
+    assert len(found.findings) == left_out
+    assert errors(built(found, tmp_path)) == []
+    assert ("minimum=" in found.files["tools.py"]) is bool(left_out)
 
 
 def test_a_module_reads_as_if_somebody_had_written_it(tmp_path: Path) -> None:

@@ -14,10 +14,12 @@ from typing import Any, Final
 
 from toolgen.shapes import naming
 from toolgen.shapes.constraints import CONSTRAINTS, FLAGS, LIMITS, limits_of
+from toolgen.shapes.design.annotations import is_annotated, without_limits
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.lexical import STRING_FORMATS
 
 from .clauses_layout import Group, Named, Part, Text, call, literal, pattern, star_star, string, values
+from .clauses_limited import holds_limited, limited_clause, limited_type, python_value
 from .clauses_limits import (
     Classes,
     Node,
@@ -189,7 +191,11 @@ class _Writer:
             del self.claims[before:]
             type_ = schema_clause(node) if is_leaf else _nullable_type(node)
             self.claims.append(inner)
-        text = _sentence(node.get("description"), node.get("title"), f"{naming.title(key)}.")
+        described = node.get("description")
+        limited = None if is_leaf else limited_type(node)
+        if described and limited:
+            described = without_limits(described, limited)
+        text = _sentence(described, node.get("title"), f"{naming.title(key)}.")
         return call(
             "Attribute",
             string(key),
@@ -204,7 +210,7 @@ class _Writer:
         default, examples = node.get("default", MISSING), node.get("examples")
         if default is not MISSING and not required:
             if self._holds(node, default):
-                yield Named("default", literal(_integral(default, node)))
+                yield Named("default", python_value(node, _integral(default, node)))
             else:
                 self._losses.append(f"default of {key!r} is left out: it would be no string in Python")
         if required:
@@ -214,12 +220,12 @@ class _Writer:
             yield Named("title", Text(_encodable(title)))
         kept = [each for each in examples if self._holds(node, each)] if isinstance(examples, list) else ()
         if kept:
-            yield Named("examples", values(kept))
+            yield Named("examples", Group("(", (python_value(node, each) for each in kept), ")"))
         if node.get("deprecated") is True:
             yield Named("deprecated", "True")
 
     def _holds(self, node: Node, value: Any) -> bool:
-        return not self._shape.formats_are_types or holds(node, value)
+        return holds_limited(node, value) and (not self._shape.formats_are_types or holds(node, value))
 
     def _type(self, node: Node, place: str) -> tuple[Part, tuple[Named, ...]]:
         """Return the type of a node, and the constraints that it carries."""
@@ -260,6 +266,8 @@ class _Writer:
         return _with(type_, constraints)
 
     def _string(self, node: Node) -> tuple[Part, tuple[Named, ...]]:
+        if is_annotated(node):
+            return limited_clause(node)
         format_ = node.get("format")
         if format_ is None:
             return "String", _constraints(node)

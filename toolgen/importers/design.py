@@ -22,6 +22,7 @@ from toolgen.shapes.fields import Foreign
 
 from . import codes
 from .clauses_layout import Group, Named, Part, Text, call, flat, string
+from .clauses_limited import MODULES
 from .clauses_limits import NotExpressibleError
 from .codes import finding_at
 from .design_names import CLAUSE_NAMES, Names, identifier
@@ -171,7 +172,7 @@ class _Module:
 
     def _module(self, tools: list[Part]) -> str:
         toolset = self._toolset
-        taken = keyword.iskeyword(toolset) or hasattr(builtins, toolset) or toolset == "design"
+        taken = keyword.iskeyword(toolset) or hasattr(builtins, toolset) or toolset in ("design", *MODULES)
         variable = f"{toolset}_tools" if taken else toolset
         description = _text(self._source.description) or f"{naming.title(toolset)}."
         types = [type_.text for type_ in self._types.types]
@@ -179,8 +180,11 @@ class _Module:
         service = call("Service", string(self._service), Text(description), variable)
         design = call("Design", string(toolset), Text(description), service)
         used = sorted({word for part in (*types, group, design) for word in _clause_names_in(part)})
+        modules = {name for part in (*types, group) for name in _modules_in(part)}
+        imports = "\n".join(text for name, text in MODULES.items() if name in modules)
         statements = [
             f'"""The tools of {toolset}: `toolgen gen` reads `design` and writes their types and codecs."""',
+            *([imports] if imports else ()),
             f"from toolgen.dsl import {', '.join(used)}",
             *(f"{type_.name} = {flat(type_.text)}" for type_ in self._types.types),
             f"{variable} = {flat(group)}",
@@ -203,18 +207,30 @@ def _facts(tool: ImportedTool, name: str) -> Iterator[Part]:
         yield call("Meta", Named("name", string(_text(tool.name))))
 
 
+def _modules_in(part: Part) -> Iterable[str]:
+    """Yield the modules that an expression needs for values of dates, durations and decimals."""
+    for text in _texts_in(part):
+        name = text.partition(".")[0]
+        if name in MODULES:
+            yield name
+
+
 def _clause_names_in(part: Part) -> Iterable[str]:
     """Yield the words of the language in an expression."""
+    return (text for text in _texts_in(part) if text in CLAUSE_NAMES)
+
+
+def _texts_in(part: Part) -> Iterable[str]:
+    """Yield what is called in an expression, and what stands in it as it is."""
     waiting: list[Part] = [part]
     while waiting:
         match waiting.pop():
             case Group() as group:
                 waiting += group.parts
-                if group.opening[:-1] in CLAUSE_NAMES:
-                    yield group.opening[:-1]
+                yield group.opening[:-1]
             case Named(value=value):
                 waiting.append(value)
-            case str(text) if text in CLAUSE_NAMES:
+            case str(text):
                 yield text
             case _:
                 pass

@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
 from toolgen.contract.json_value import identity
-from toolgen.shapes.constraints import Holder, lengths_of, limits_of
+from toolgen.shapes.constraints import LIMITS, Holder, lengths_of, limits_of
+from toolgen.shapes.design.annotations import is_written_by_toolgen
 from toolgen.shapes.patterns import PatternError, to_rust
 
 from .keywords import NUMBER_KEYWORDS, STRING_KEYWORDS, Schema
@@ -49,6 +50,8 @@ def string(schema: Schema, losses: UnsupportedKeywords) -> Node:
             losses.add("pattern")
     if isinstance(schema.get("format"), str):
         node["format"] = schema["format"]
+    if is_written_by_toolgen(schema):
+        node.update((row.keyword, schema[row.keyword]) for row in LIMITS if row.keyword in schema)
     return node
 
 

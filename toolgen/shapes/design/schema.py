@@ -103,7 +103,7 @@ class _Writer:
 
     def _property(self, field: Field) -> Schema:
         schema = self._type(field.type)
-        if stated := _stated(field.type):
+        if stated := limits_sentence(field.type):
             del schema["description"]
         schema["title"] = field.title
         if described := _sentences(field.description, stated):
@@ -129,7 +129,7 @@ class _Writer:
                     {"type": kind, "enum": values} if len(values) > 1 else {"type": kind, "const": values[0]}
                 )
             case ScalarType():
-                stated = {"description": stated} if (stated := _stated(type_)) else {}
+                stated = {"description": stated} if (stated := limits_sentence(type_)) else {}
                 return {**_SCALARS[type_.kind], **_limits(type_), **stated}
             case ArrayType():
                 return {"type": "array", "items": self._type(type_.items), **_limits(type_)}
@@ -192,7 +192,7 @@ def _sentences(text: str, stated: str) -> str:
     return f"{text}{'' if text[-1] in '.!?…' else '.'} {stated}"
 
 
-def _stated(type_: DataType) -> str:
+def limits_sentence(type_: DataType) -> str:
     """Return the limits that no keyword of JSON Schema says, as a sentence; empty where there is none."""
     inner = type_.inner if isinstance(type_, NullableType) else type_
     limits = [row.message.format(plain(value)) for row, value in given(inner, LIMITS) if row.is_annotation]

@@ -1,0 +1,78 @@
+"""Dates, durations and decimals with limits, of schemas of toolgen's own, in the words of a design."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any, Final
+
+from toolgen.contract.json_value import Json
+from toolgen.shapes.constraints import LIMITS, given
+from toolgen.shapes.design.annotations import annotated_type, is_annotated
+from toolgen.shapes.design.validator import Validator
+from toolgen.shapes.fields import ScalarKind, ScalarType
+from toolgen.shapes.values import decimal_text
+
+from .clauses_layout import Named, Part, literal, string
+from .clauses_limits import Node, NotExpressibleError, inner
+
+MODULES: Final = {"dt": "import datetime as dt", "decimal": "import decimal"}
+"""By the name that values use, the statement that imports it; in the order of a module."""
+_CLAUSES: Final[dict[ScalarKind, str]] = {
+    "date": "Date",
+    "datetime": "DateTime",
+    "duration": "Duration",
+    "decimal": "Decimal",
+}
+
+
+def limited_clause(node: Node) -> tuple[Part, tuple[Named, ...]]:
+    """Return the type of a node with such limits, and the constraints that it carries.
+
+    Raises:
+        NotExpressibleError: the limits are not those of one of these types.
+    """
+    type_ = annotated_type(node)
+    if type_ is None:
+        raise NotExpressibleError("limits of a text are not of its form")
+    limits = (Named(row.name, _expression(value)) for row, value in given(type_, LIMITS))
+    return _CLAUSES[type_.kind], tuple(limits)
+
+
+def limited_type(node: Node) -> ScalarType | None:
+    """Return the type of a node with such limits, null beside it or not; None of every other node."""
+    rest = [branch for branch in node.get("anyOf", [node]) if branch != {"type": "null"}]
+    return annotated_type(rest[0]) if len(rest) == 1 and is_annotated(rest[0]) else None
+
+
+def python_value(node: Node, value: Json) -> Part:
+    """Return a default or an example as an expression of the Python type of its node."""
+    type_ = limited_type(node)
+    if type_ is None or not isinstance(value, str):
+        return literal(value)
+    return _expression(Validator(type_, {}).parse(value))
+
+
+def holds_limited(node: Node, value: Json) -> bool:
+    """Return whether a default or an example fits the limits, and can stand in a design by them."""
+    if value is None or value in ([], {}):
+        return True
+    type_ = limited_type(node)
+    if type_ is not None:
+        return not Validator(type_, {}).issues(value)
+    return not _has_limited(node)
+
+
+def _has_limited(node: Node) -> bool:
+    return is_annotated(node) or any(map(_has_limited, inner(node)))
+
+
+def _expression(value: Any) -> Part:
+    match value:
+        case Decimal():
+            return f"decimal.Decimal({string(decimal_text(value))})"
+        case dt.datetime():
+            value = value.replace(tzinfo=dt.timezone(value.utcoffset() or dt.timedelta(0)))
+            return repr(value).replace("datetime.timezone.utc", "dt.UTC").replace("datetime.", "dt.")
+        case _:
+            return repr(value).replace("datetime.", "dt.")

@@ -1,0 +1,76 @@
+"""Limits of dates, durations and decimals in a schema that toolgen wrote, read back from its annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Any, Final
+
+from ..constraints import LIMITS, given
+from ..fields import DataType, ScalarKind, ScalarType
+from .schema import limits_sentence, type_schema
+from .validator import Validator
+
+_ROWS: Final = tuple(row for row in LIMITS if row.is_annotation)
+_KINDS: Final[tuple[ScalarKind, ...]] = ("date", "datetime", "duration", "decimal")
+
+
+def is_annotated(schema: Mapping[str, Any]) -> bool:
+    """Return whether a schema has a limit of toolgen's own."""
+    return any(row.keyword in schema for row in _ROWS)
+
+
+def annotated_type(schema: Mapping[str, Any]) -> ScalarType | None:
+    """Return the type that the form of a text and its annotations say; None where they say none.
+
+    Its limits leave a value, as far as bounds tell.
+    """
+    kind = _kind_of(schema)
+    if kind is None:
+        return None
+    unlimited = Validator(ScalarType(kind=kind), {})
+    limits: dict[str, Any] = {}
+    for row in _ROWS:
+        if row.keyword not in schema:
+            continue
+        value = schema[row.keyword]
+        if kind not in row.holders or unlimited.issues(value):
+            return None
+        limits[row.name] = unlimited.parse(value)
+        if row.takes == "step" and limits[row.name] <= type(limits[row.name])():
+            return None
+    type_ = ScalarType(kind=kind, **limits)
+    return type_ if limits and _leaves_a_value(type_) else None
+
+
+def is_written_by_toolgen(schema: Mapping[str, Any]) -> bool:
+    """Return whether a schema has annotations, and its description ends with the sentence of these.
+
+    Both agree in what toolgen writes; elsewhere a keyword of the same name may mean anything.
+    """
+    type_ = annotated_type(schema) if is_annotated(schema) else None
+    description = schema.get("description")
+    return type_ is not None and isinstance(description, str) and description.endswith(limits_sentence(type_))
+
+
+def without_limits(description: str, type_: DataType) -> str:
+    """Return what an author wrote of a value: its description without the sentence of its limits."""
+    return description.removesuffix(limits_sentence(type_)).rstrip()
+
+
+def _kind_of(schema: Mapping[str, Any]) -> ScalarKind | None:
+    for kind in _KINDS:
+        if _form(type_schema(ScalarType(kind=kind), {})) == _form(schema):
+            return kind
+    return None
+
+
+def _form(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {word: schema[word] for word in ("format", "pattern") if word in schema}
+
+
+def _leaves_a_value(type_: ScalarType) -> bool:
+    limits = tuple(given(type_, LIMITS))
+    lows, highs = ([each for each in limits if each[0].side == side] for side in ("low", "high"))
+    pairs = product(lows, highs)
+    return all(low.passes(most, least) and high.passes(least, most) for (low, least), (high, most) in pairs)
