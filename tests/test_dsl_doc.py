@@ -15,7 +15,8 @@ import pytest
 import toolgen.dsl
 from toolgen.cli.explain import blocks
 from toolgen.dsl import build, datatypes
-from toolgen.dsl.evaluation.checks.argument_types import CHILDREN
+from toolgen.dsl.clause import Clause
+from toolgen.dsl.evaluation.checks.argument_types import HOLDERS, arguments_of
 from toolgen.expr import RULES
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -104,12 +105,19 @@ def test_the_annotations_of_a_word_resolve_at_run_time(name: str) -> None:
     assert set(typing.get_type_hints(function)) == set(inspect.get_annotations(function))
 
 
-@pytest.mark.parametrize("word", CHILDREN, ids=lambda word: word.__name__)
-def test_an_editor_offers_the_children_that_the_build_takes(word: type) -> None:
-    """The annotation of a word's children and the table of the build say the same."""
-    hint = typing.get_type_hints(word.__init__)["children"]  # type: ignore[misc]  # of any word
+@pytest.mark.parametrize("word", HOLDERS, ids=lambda word: word.__name__)
+def test_an_editor_offers_the_children_that_the_build_takes(word: type[Clause]) -> None:
+    """The signature of a word and the annotation of its children, which the build reads, say the same."""
+    hint = typing.get_type_hints(word.__init__)["children"]
     offered = {typing.get_origin(child) or child for child in typing.get_args(hint) or (hint,)}
-    taken: set[object] = set(CHILDREN[word])
+    taken: set[object] = set(arguments_of(word).children or ())
     if datatypes.DataType in taken:
         taken = taken - {datatypes.DataType} | {toolgen.dsl.Type, toolgen.dsl.JSONSchema}
     assert offered - {str} == taken
+
+
+def test_every_clause_that_holds_others_is_proposed_for_them() -> None:
+    """Every annotation of a class of the language can be read, and no clause with children is forgotten."""
+    classes = [word for word in map(vars(toolgen.dsl).get, WORDS) if isinstance(word, type)]
+    clauses = [word for word in classes if issubclass(word, Clause)]
+    assert {word for word in clauses if arguments_of(word).children is not None} == set(HOLDERS)

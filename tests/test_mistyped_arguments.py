@@ -35,6 +35,7 @@ from toolgen.dsl import (
     Use,
     build,
 )
+from toolgen.dsl.clause import Clause
 from toolgen.findings import Format, render
 
 
@@ -132,3 +133,16 @@ def test_words_that_hold_themselves_are_reported() -> None:
     array = ArrayOf(String)
     vars(array)["items"] = array
     assert codes(Type("T", "T.", Attribute("a", array, "A."))) == ["nested-too-deep"]
+
+
+def test_a_class_of_the_author_is_checked_as_the_clause_that_it_derives_from() -> None:
+    """Even where its constructor sets nothing: every argument is reported, and nothing raises."""
+
+    class Bare(Tool):
+        def __init__(self, *children: Anything) -> None:
+            Clause.__init__(self)
+            vars(self)["children"] = children
+
+    required = Attribute("a", String, "A.")
+    found = codes(Service("S", "S.", Toolset("t", "T.", Bare(required, Args(required)))))
+    assert sorted(set(found)) == ["empty-toolset", "misplaced-word", "wrong-argument"]

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from toolgen.contract.names import OnMissingFields
 
 from .behaviour import Confirm
-from .clause import Clause
+from .clause import Clause, Span
 from .structure import Return, Toolset
 
 
@@ -111,9 +111,9 @@ class RunPolicy(Clause):
 
     max_tool_calls: Final[int | None]
     max_consecutive_failed_tool_calls: Final[int | None]
-    time_budget: Final[str | None]
-    plan_timeout: Final[str | None]
-    tool_timeout: Final[str | None]
+    time_budget: Final[Span | None]
+    plan_timeout: Final[Span | None]
+    tool_timeout: Final[Span | None]
     interrupts_allowed: Final[bool]
     on_missing_fields: Final[OnMissingFields]
     history: Final[History | None]

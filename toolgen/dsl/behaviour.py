@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from toolgen.contract.json_value import Json
 
-from .clause import Clause
+from .clause import Clause, Sentence, Span
 from .composites import Object, Type
 
 Value: TypeAlias = bool | int | float | str
@@ -61,7 +61,7 @@ class Timeout(Clause):
     Example: `Timeout("30s")`
     """
 
-    limit: Final[str]
+    limit: Final[Span]
 
     def __init__(self, limit: str) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class Instructions(Clause):
     Example: `Instructions("Look for a device before you switch it.")`
     """
 
-    text: Final[str]
+    text: Final[Sentence]
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -121,7 +121,7 @@ class ResultReminder(Clause):
     Example: `ResultReminder("Readings are in UTC.")`
     """
 
-    text: Final[str]
+    text: Final[Sentence]
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -134,7 +134,7 @@ class CallHint(Clause):
     Example: `CallHint("Searching for {query}")`
     """
 
-    template: Final[str]
+    template: Final[Sentence]
 
     def __init__(self, template: str) -> None:
         super().__init__()
@@ -147,7 +147,7 @@ class ResultHint(Clause):
     Example: `ResultHint("{returned} of {total}")`
     """
 
-    template: Final[str]
+    template: Final[Sentence]
 
     def __init__(self, template: str) -> None:
         super().__init__()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final, TypeAlias
 
 from toolgen.expr.source import Source
+
+Sentence: TypeAlias = Annotated[str, "with more in it than spaces"]
+Span: TypeAlias = Annotated[str, "an amount of time, such as 30s"]
 
 
 class Clause:

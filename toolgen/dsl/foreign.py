@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from .datatypes import Unconstrained
 
-SchemaSource: TypeAlias = "str | PurePath | Mapping[str, Anything] | bool"
+SchemaSource: TypeAlias = str | PurePath | Mapping[str, Anything] | bool
 
 
 class JSONSchema(Unconstrained[Anything]):

@@ -1,38 +1,28 @@
-"""The table of what each word takes: the Python types of its arguments, and the words it holds."""
+"""What each clause takes, read from the annotations of its class: Python types, types of a design, children.
+
+An annotation says most of it. What it cannot say is here: the words for each annotation, what stands in the
+place of a wrong value, and in which order messages list the clauses that hold others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePath
-from typing import Final, get_args
+from types import NoneType, UnionType
+from typing import Final, Literal, Union, get_args, get_origin, get_type_hints
 
-from toolgen.contract.names import OnMissingFields
-
-from ...agents import Agent, AgentToolset, Completion, Export, History, RunPolicy, Transfer, Use
-from ...attributes import Attribute, Required
-from ...behaviour import (
-    Bookkeeping,
-    CallHint,
-    Confirm,
-    Instructions,
-    LongRunning,
-    NativeTool,
-    Needs,
-    ResultHint,
-    ResultReminder,
-    Sequential,
-    Terminal,
-    Timeout,
-)
-from ...clause import Clause
-from ...composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
-from ...datatypes import DataType, FloatClause, IntClause, ScalarClause, StringClause
-from ...examples import Example
-from ...foreign import JSONSchema
+from ...agents import Agent, Completion, History
+from ...behaviour import Confirm
+from ...behaviour import Value as ComparedValue
+from ...clause import Clause, Sentence, Span
+from ...composites import Object, Type
+from ...datatypes import DataType
+from ...foreign import SchemaSource
 from ...services import Design, Service
-from ...structure import Args, Method, Payload, Result, Return, Tool, Toolset
-from ...tool_clauses import Annotations, Artifact, BindTo, BoundedResult, Inject, Meta, Tags
+from ...structure import Args, Attributes, Method, Payload, Result, Return, Tool, Toolset
 from ..types.jsonvalues import NoJsonError, json_value
 
 
@@ -44,7 +34,24 @@ class ArgumentType:
     accepts: Callable[[object], bool]
     instead: object = None
     vital: bool = False
-    """Without it the word cannot be used at all."""
+    """Without it the clause cannot be used at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClauseArguments:
+    """What all arguments of a clause take, each group by name in the order of the annotations."""
+
+    values: Mapping[str, ArgumentType]
+    types: Mapping[str, bool]
+    """Arguments that are types of a design, and whether each may be None."""
+    type_maps: tuple[str, ...]
+    """Arguments that hold types by name."""
+    clauses: Mapping[str, tuple[tuple[type[Clause], ...], bool]]
+    """Arguments that are other clauses: which ones, and whether it may be None."""
+    has_names: bool
+    """Whether it is a list of names."""
+    children: tuple[type[Clause], ...] | None
+    """The clauses that it holds; `DataType` for all types, also by name. None where it holds none."""
 
 
 def is_text(value: object) -> bool:
@@ -59,10 +66,6 @@ def is_text(value: object) -> bool:
 
 def _is_nonblank_text(value: object) -> bool:
     return isinstance(value, str) and is_text(value) and bool(value.strip())
-
-
-def _optional(argument: Callable[[object], bool]) -> Callable[[object], bool]:
-    return lambda value: value is None or argument(value)
 
 
 def _is_mapping_of_text(value: object) -> bool:
@@ -80,193 +83,182 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**_DIGITS
 
 
+def _is_list_of_text(value: object) -> bool:
+    return isinstance(value, (tuple, list)) and all(map(is_text, value))
+
+
 def _is_confirmation(value: object) -> bool:
     if isinstance(value, Mapping):
         return all(is_text(name) and isinstance(value[name], Confirm) for name in value)
-    return isinstance(value, bool) or (isinstance(value, (tuple, list)) and all(map(is_text, value)))
+    return isinstance(value, bool) or _is_list_of_text(value)
 
 
 _DIGITS: Final = 9
 """Of a count; more has no meaning, and Python does not even print the longest ones."""
-_WHOLE: Final = f"a whole number of up to {_DIGITS} digits"
+FLAG_WANTED: Final = "True or False"
 
-_NAME = ArgumentType("a string", is_text, vital=True)
-_TEXT = ArgumentType("a string", is_text, instead="?")
-_LABEL = ArgumentType("a string", is_text, instead="")
-_OPTIONAL_TEXT = ArgumentType("a string", _optional(is_text))
-FLAG = ArgumentType("True or False", lambda value: isinstance(value, bool), instead=False)
-_LIST = ArgumentType("a tuple or a list", lambda value: isinstance(value, (tuple, list)), instead=())
-_JSON = ArgumentType("JSON", _is_json_object, instead={})
-_MAPPING = ArgumentType("a mapping", lambda value: isinstance(value, Mapping), instead={})
-_HINTS = ArgumentType(
-    "True or False for each",
-    lambda value: isinstance(value, dict) and all(isinstance(hint, bool) for hint in value.values()),
-    instead={},
-)
-_SCHEMA = ArgumentType(
-    "a path or a JSON Schema",
-    lambda value: isinstance(value, (str, PurePath, bool)) or _is_json_object(value),
-    vital=True,
-)
-_NAMES = ArgumentType(
-    "a tuple or a list of names",
-    lambda value: isinstance(value, (tuple, list)) and all(map(is_text, value)),
-    instead=(),
-)
-_COUNT = ArgumentType(_WHOLE, _optional(_is_count))
-_SPAN = ArgumentType('a string such as "30s"', _optional(is_text))
-_CONFIRMED = ArgumentType("True, names of tools, or a Confirm for each", _is_confirmation, instead=False)
-_CHOICE = ArgumentType(
-    " or ".join(map(repr, get_args(OnMissingFields))),
-    lambda value: isinstance(value, str) and value in get_args(OnMissingFields),
-    instead="resume",
-)
-_SENTENCE = ArgumentType("a text that says something", _is_nonblank_text, vital=True)
-_WHEN = ArgumentType(
-    "a mapping of attributes to values",
-    lambda value: isinstance(value, Mapping) and all(map(is_text, value)),
-    instead={},
-)
-_RENAME = ArgumentType("a mapping of names to names", _is_mapping_of_text, instead={})
 
-ARGUMENT_TYPES: Final[dict[type[Clause], dict[str, ArgumentType]]] = {
-    Design: {"name": ArgumentType("a string", is_text, instead="design"), "description": _TEXT},
-    Service: {"name": _NAME, "description": _TEXT},
-    Method: {"name": _NAME, "description": _TEXT},
-    Toolset: {"name": _NAME, "description": _TEXT, "title": _OPTIONAL_TEXT, "prefix": _LABEL},
-    Tool: {"name": _NAME, "description": _TEXT, "title": _OPTIONAL_TEXT},
-    Args: {"open": FLAG},
-    Return: {"open": FLAG},
-    Payload: {"open": FLAG},
-    Result: {"open": FLAG},
-    Type: {"name": _NAME, "description": _TEXT, "open": FLAG},
-    Enum: {"name": _NAME, "description": _TEXT, "values": _LIST},
-    Attribute: {
-        "name": _NAME,
-        "description": _TEXT,
-        "required": FLAG,
-        "title": _OPTIONAL_TEXT,
-        "examples": _LIST,
-        "deprecated": FLAG,
-    },
-    Required: {},
-    Object: {"open": FLAG},
-    ArrayOf: {},
-    MapOf: {},
-    Nullable: {},
-    OneOf: {"tag": _NAME, "name": _OPTIONAL_TEXT},
-    StringClause: {},
-    IntClause: {},
-    FloatClause: {},
-    ScalarClause: {},
-    JSONSchema: {"schema": _SCHEMA},
-    BindTo: {"service": _OPTIONAL_TEXT, "method": _NAME, "rename": _RENAME},
-    Inject: {},
-    BoundedResult: {"cursor": _OPTIONAL_TEXT, "next_cursor": _OPTIONAL_TEXT},
-    Artifact: {"kind": _NAME, "description": _TEXT},
-    Tags: {},
-    Meta: {"facts": _JSON},
-    Annotations: {"hints": _HINTS},
-    Example: {
-        "args": _MAPPING,
-    },
-    Confirm: {"hint": _LABEL, "when": _WHEN},
-    LongRunning: {},
-    Timeout: {"limit": ArgumentType('a string such as "30s"', is_text, vital=True)},
-    Sequential: {},
-    Terminal: {},
-    Bookkeeping: {},
-    Needs: {},
-    Instructions: {"text": _SENTENCE},
-    ResultReminder: {"text": _SENTENCE},
-    CallHint: {"template": _SENTENCE},
-    ResultHint: {"template": _SENTENCE},
-    NativeTool: {"provider": _NAME, "kind": _NAME, "config": _JSON},
-    Agent: {"name": _NAME, "description": _TEXT},
-    AgentToolset: {"service": _NAME, "agent": _NAME, "export": _NAME},
-    Use: {"only": _NAMES, "exclude": _NAMES, "prefix": _LABEL, "confirm": _CONFIRMED},
-    Export: {"prompts": _RENAME},
-    Transfer: {},
-    History: {"keep_turns": ArgumentType(_WHOLE, _is_count, instead=1), "summarize_after": _COUNT},
-    RunPolicy: {
-        "max_tool_calls": _COUNT,
-        "max_consecutive_failed_tool_calls": _COUNT,
-        "time_budget": _SPAN,
-        "plan_timeout": _SPAN,
-        "tool_timeout": _SPAN,
-        "interrupts_allowed": FLAG,
-        "on_missing_fields": _CHOICE,
-    },
-    Completion: {"name": _NAME, "description": _TEXT},
+class _Json:
+    """Stands for `Json` in annotations: that alias names itself, so that no two of its values are equal."""
+
+
+_ACCEPTED: Final[Mapping[object, tuple[str, Callable[[object], bool]]]] = {
+    str: ("a string", is_text),
+    Sentence: ("a text that says something", _is_nonblank_text),
+    Span: ('a string such as "30s"', is_text),
+    bool: (FLAG_WANTED, lambda value: isinstance(value, bool)),
+    int: (f"a whole number of up to {_DIGITS} digits", _is_count),
+    tuple: ("a tuple or a list", lambda value: isinstance(value, (tuple, list))),
+    Sequence[str]: ("a tuple or a list of names", _is_list_of_text),
+    Mapping[str, object]: ("a mapping", lambda value: isinstance(value, Mapping)),
+    Mapping[str, str]: ("a mapping of names to names", _is_mapping_of_text),
+    Mapping[str, _Json]: ("JSON", _is_json_object),
+    dict[str, _Json]: ("JSON", _is_json_object),
+    dict[str, bool]: (
+        "True or False for each",
+        lambda value: isinstance(value, dict) and all(isinstance(each, bool) for each in value.values()),
+    ),
+    Mapping[str, ComparedValue | tuple[ComparedValue, ...]]: (
+        "a mapping of attributes to values",
+        lambda value: isinstance(value, Mapping) and all(map(is_text, value)),
+    ),
+    bool | Sequence[str] | Mapping[str, Confirm]: (
+        "True, names of tools, or a Confirm for each",
+        _is_confirmation,
+    ),
+    SchemaSource: (
+        "a path or a JSON Schema",
+        lambda value: isinstance(value, (str, PurePath, bool)) or _is_json_object(value),
+    ),
 }
-TYPES: Final[dict[type[Clause], str]] = {
-    Attribute: "type",
-    Artifact: "type",
-    ArrayOf: "items",
-    Nullable: "inner",
-}
-"""The argument that is a type."""
+"""By annotation, the words for what an argument takes, and the check of a value."""
 
-OPTIONAL_TYPES: Final[dict[type[Clause], tuple[str, ...]]] = {
-    Confirm: ("payload",),
-    LongRunning: ("ack", "progress"),
-}
-"""Arguments that may be types."""
+_UNCHECKED: Final = (object, dict[str, object])
+"""Values that are checked where the type that they are for is known."""
 
-CLAUSE_ARGUMENTS: Final[dict[type[Clause], tuple[str, tuple[type[Clause], ...], bool]]] = {
-    Use: ("toolset", (Toolset, AgentToolset), False),
-    Export: ("toolset", (Toolset,), False),
-    RunPolicy: ("history", (History,), True),
-}
-"""The argument that is another word, the words that it takes, and whether it may be None."""
+_EMPTY: Final[Mapping[object, object]] = {tuple: (), Sequence: (), dict: {}, Mapping: {}}
+"""What stands for a wrong list or mapping, by its class."""
 
-_FIELDS = (Attribute, Required, DataType)
-_CLAUSES = (
-    Args,
-    Return,
-    BindTo,
-    Inject,
-    BoundedResult,
-    Artifact,
-    Tags,
-    Meta,
-    Annotations,
-    Example,
-    Confirm,
-    LongRunning,
-    Timeout,
-    Sequential,
-    Terminal,
-    Bookkeeping,
-    Needs,
-    Instructions,
-    ResultReminder,
-    CallHint,
-    ResultHint,
-)
-CHILDREN: Final[dict[type[Clause], tuple[type[Clause], ...]]] = {
-    Design: (Service, Type, Enum),
-    Service: (Method, Toolset, Agent, Completion),
-    Agent: (Use, Export, Transfer, RunPolicy),
-    Completion: (Return,),
-    Method: (Payload, Result),
-    Toolset: (Tool, NativeTool, Instructions, Tags, Meta),
-    Tool: _CLAUSES,
-    Args: _FIELDS,
-    Return: _FIELDS,
-    Payload: _FIELDS,
-    Result: _FIELDS,
-    Type: (Attribute, Required, Example),
-    Object: (Attribute, Required),
+_INSTEAD: Final[Mapping[tuple[type[Clause], str], object]] = {
+    (Design, "name"): "design",
+    (History, "keep_turns"): 1,
+    (Clause, "description"): "?",
 }
-NAMING = (Required, Inject, Tags, Needs, Transfer)
-"""Words that are a list of names."""
+"""What stands for a wrong argument that has no default, and that the clause can be used without."""
 
-SHAREABLE = (Attribute, Required, Payload, Result, *_CLAUSES)
-"""What is often written once and used in several places."""
+HOLDERS: Final = (
+    Design, Service, Agent, Completion, Method, Toolset, Tool, Args, Return, Payload, Result, Type, Object,
+)  # fmt: skip
+"""The clauses that messages propose to put another one into, the outermost first."""
 
-NAMED = (Design, Service, Method, Toolset, Agent, Completion, Tool, Type, Attribute, Artifact)
-OBJECTS: Final[dict[type[Clause], tuple[str, str]]] = {
-    Tool: ("Args", "Return"),
-    Method: ("Payload", "Result"),
-}
+
+def clause_class(word: Clause) -> type[Clause] | None:
+    """Return the class of the language that a clause is of, whatever an author made of it."""
+    language = Design.__module__.rpartition(".")[0] + "."
+    return next(
+        (
+            kind
+            for kind in type(word).__mro__
+            if kind.__module__.startswith(language) and kind not in (Clause, DataType, Attributes)
+        ),
+        None,
+    )
+
+
+def arguments_of(kind: type[Clause]) -> ClauseArguments:
+    """Return what the arguments of a class of the language take; it is read from the class once."""
+    return _derive(kind)  # type: ignore[arg-type]  # mypy takes the `__hash__` of the instances
+
+
+@cache
+def _derive(kind: type[Clause]) -> ClauseArguments:
+    values: dict[str, ArgumentType] = {}
+    types: dict[str, bool] = {}
+    type_maps: list[str] = []
+    clauses: dict[str, tuple[tuple[type[Clause], ...], bool]] = {}
+    hints = _annotations(kind)
+    for name, hint in hints.items():
+        held = _clauses_in(hint)
+        if name in ("names", "children") or hint in _UNCHECKED:
+            continue
+        if held and all(issubclass(each, DataType) for each in held):
+            types[name] = NoneType in _members(hint)
+        elif held:
+            clauses[name] = (held, NoneType in _members(hint))
+        elif get_origin(hint) is dict and _clauses_in(get_args(hint)[1]):
+            type_maps.append(name)
+        else:
+            values[name] = _argument_type(kind, name, hint)
+    return ClauseArguments(
+        values=values,
+        types=types,
+        type_maps=tuple(type_maps),
+        clauses=clauses,
+        has_names="names" in hints,
+        children=_children(get_args(hints["children"])[0]) if "children" in hints else None,
+    )
+
+
+def parents_of(kind: type[Clause]) -> tuple[type[Clause], ...]:
+    """Return the clauses that may hold one, the outermost first."""
+    return tuple(parent for parent in HOLDERS if kind in (arguments_of(parent).children or ()))
+
+
+@cache
+def shareable_clauses() -> tuple[type[Clause], ...]:
+    """Return what is often written once and used in several places."""
+    return tuple(each for kind in (Object, Method, Tool) for each in arguments_of(kind).children or ())
+
+
+def _annotations(kind: type[Clause]) -> dict[str, object]:
+    """Return the annotations of a class by name, without `Final`; those of a base class come first."""
+    hints = get_type_hints(kind, localns={"Json": _Json}, include_extras=True)
+    return {
+        name: get_args(hint)[0] if get_origin(hint) is Final else hint
+        for name, hint in hints.items()
+        if name not in Clause.__annotations__
+    }
+
+
+def _members(hint: object) -> tuple[object, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+def _clauses_in(hint: object) -> tuple[type[Clause], ...]:
+    """Return the clauses that an annotation names, in its order, each once."""
+    classes = dict.fromkeys(get_origin(each) or each for each in _members(hint))
+    return tuple(each for each in classes if isinstance(each, type) and issubclass(each, Clause))
+
+
+def _children(item: object) -> tuple[type[Clause], ...]:
+    """Return the clauses that may be children; where a name stands for a type, every type may."""
+    held = _clauses_in(item)
+    if str not in _members(item):
+        return held
+    return tuple(dict.fromkeys(DataType if issubclass(each, DataType) else each for each in held))
+
+
+def _argument_type(kind: type[Clause], name: str, hint: object) -> ArgumentType:
+    """Return what a plain value has to be; raises `KeyError` for an annotation without a check."""
+    if NoneType in _members(hint):
+        (given,) = (each for each in _members(hint) if each is not NoneType)
+        wanted, accepts = _check_of(given)
+        return ArgumentType(wanted, lambda value: value is None or accepts(value))
+    wanted, accepts = _check_of(hint)
+    for instead in (_EMPTY.get(get_origin(hint)), _INSTEAD.get((kind, name)), _INSTEAD.get((Clause, name))):
+        if instead is not None:
+            return ArgumentType(wanted, accepts, instead)
+    default = inspect.signature(kind).parameters[name].default
+    return (
+        ArgumentType(wanted, accepts, default)
+        if accepts(default)
+        else ArgumentType(wanted, accepts, vital=True)
+    )
+
+
+def _check_of(hint: object) -> tuple[str, Callable[[object], bool]]:
+    """Return the words for an annotation, and the check of a value."""
+    if get_origin(hint) is Literal:
+        choices = get_args(hint)
+        return " or ".join(map(repr, choices)), lambda value: isinstance(value, str) and value in choices
+    return _ACCEPTED[tuple if get_origin(hint) is tuple else hint]

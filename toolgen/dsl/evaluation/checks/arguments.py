@@ -19,24 +19,19 @@ from toolgen.expr.source import Source
 
 from ...attributes import Attribute, Required
 from ...clause import Clause
-from ...composites import Enum, MapOf, OneOf, Type
+from ...composites import Enum, MapOf, Type
 from ...datatypes import DataType, ScalarClause
 from ...services import Design
-from ...structure import Method, Tool, Toolset
+from ...structure import Attributes, Method, Tool, Toolset
 from ..report import Report, source_text
 from ..types.spelling import clause_text
 from .argument_types import (
-    ARGUMENT_TYPES,
-    CHILDREN,
-    CLAUSE_ARGUMENTS,
-    FLAG,
-    NAMED,
-    NAMING,
-    OBJECTS,
-    OPTIONAL_TYPES,
-    SHAREABLE,
-    TYPES,
+    FLAG_WANTED,
+    arguments_of,
+    clause_class,
     is_text,
+    parents_of,
+    shareable_clauses,
 )
 
 BROKEN: Final = ScalarClause[Anything, Anything]("any")
@@ -96,7 +91,7 @@ class _Check:
         return checked  # type: ignore[no-any-return]  # a copy has the class of its original
 
     def _checked(self, word: Clause, source: Source) -> Clause | None:
-        kind = next((kind for kind in type(word).__mro__ if kind in ARGUMENT_TYPES), None)
+        kind = clause_class(word)
         if kind is None:
             self._report.add(
                 codes.WRONG_ARGUMENT,
@@ -110,28 +105,22 @@ class _Check:
             return None
         facts = dict(vars(word), source=source)
         usable = self._arguments(word, kind, facts, source)
-        if kind in TYPES:
-            facts[TYPES[kind]] = self._type(
-                facts.get(TYPES[kind]), f"the type of {clause_label(word)}", source
-            )
-        elif kind in OPTIONAL_TYPES:
-            for name in OPTIONAL_TYPES[kind]:
-                if facts.get(name) is not None:
-                    facts[name] = self._type(facts[name], f"{name} of {clause_label(word)}", source)
-        elif kind is MapOf:
-            facts["keys"] = self._type(facts.get("keys"), "the key type of MapOf", source)
-            facts["values"] = self._type(facts.get("values"), "the value type of MapOf", source)
-        elif kind is OneOf:
-            branches = facts.get("branches")
-            facts["branches"] = {
-                name: self._type(branch, f"branch {name!r} of OneOf", source)
-                for name, branch in (branches.items() if isinstance(branches, dict) else ())
+        arguments = arguments_of(kind)
+        for name, is_optional in arguments.types.items():
+            if facts.get(name) is not None or not is_optional:
+                label = _type_label(word, kind, name, is_optional)
+                facts[name] = self._type(facts.get(name), label, source)
+        for name in arguments.type_maps:
+            given = facts.get(name)
+            facts[name] = {
+                key: self._type(value, f"branch {key!r} of {kind.__name__}", source)
+                for key, value in (given.items() if isinstance(given, dict) else ())
             }
-        elif kind in NAMING:
+        if arguments.has_names:
             facts["names"] = self._names(facts.get("names"), word, source)
-        if kind in CLAUSE_ARGUMENTS:
-            usable = self._clause_argument(word, kind, facts, source) and usable
-        if kind in CHILDREN:
+        for name in arguments.clauses:
+            usable = self._clause_argument(word, kind, name, facts, source) and usable
+        if arguments.children is not None:
             facts["children"] = self._children(facts.get("children"), word, kind, source)
         if not usable:
             return None
@@ -142,7 +131,7 @@ class _Check:
     def _arguments(self, word: Clause, kind: type[Clause], facts: dict[str, object], source: Source) -> bool:
         """Replace every argument that is wrong; return whether the word can be used."""
         usable = True
-        for name, argument in ARGUMENT_TYPES[kind].items():
+        for name, argument in arguments_of(kind).values.items():
             value = facts.get(name)
             if not argument.accepts(value):
                 facts[name] = argument.instead
@@ -151,10 +140,10 @@ class _Check:
         return usable
 
     def _clause_argument(
-        self, holder: Clause, kind: type[Clause], facts: dict[str, object], source: Source
+        self, holder: Clause, kind: type[Clause], name: str, facts: dict[str, object], source: Source
     ) -> bool:
         """Check the word that is an argument; return whether the outer one can be used."""
-        name, allowed, is_optional = CLAUSE_ARGUMENTS[kind]
+        allowed, is_optional = arguments_of(kind).clauses[name]
         value = facts.get(name)
         if value is None and is_optional:
             return True
@@ -219,12 +208,12 @@ class _Check:
         return tuple(child for child in checked if child is not None)
 
     def _child(self, child: object, parent: Clause, kind: type[Clause], source: Source) -> object:
-        if isinstance(child, str) and DataType in CHILDREN[kind]:
+        if isinstance(child, str) and DataType in _held(kind):
             return child
         if not isinstance(child, Clause):
             self._wrong("a child", parent, child, _allowed_children(kind), source, _child_hint(child, kind))
             return None
-        if not isinstance(child, CHILDREN[kind]):
+        if not isinstance(child, _held(kind)):
             self._report.add(
                 codes.MISPLACED_CLAUSE,
                 getattr(child, "source", source),
@@ -233,13 +222,15 @@ class _Check:
                 hint=_where(child, kind),
             )
             return None
-        if isinstance(child, SHAREABLE):
+        if isinstance(child, shareable_clauses()):
             self._report.record_use(getattr(child, "source", source), self._owner(), source)
         return self.clause(child, source)
 
     def _owner(self) -> str:
         """Return the innermost word with a name of those that are being checked."""
-        return next(clause_label(word) for word in reversed(self._open.values()) if isinstance(word, NAMED))
+        return next(
+            clause_label(word) for word in reversed(self._open.values()) if hasattr(word, "description")
+        )
 
 
 def clause_label(word: Clause) -> str:
@@ -262,7 +253,7 @@ def _argument_hint(argument: str, value: object, wanted: str) -> str:
         return f"write a description before {clause_label(value)}"
     if isinstance(name := getattr(value, "name", None), str) and isinstance(value, Clause):
         return f"write its name, {source_text(name)}"
-    return f"write {argument}=True, or remove it" if wanted == FLAG.wanted else f"write {wanted}"
+    return f"write {argument}=True, or remove it" if wanted == FLAG_WANTED else f"write {wanted}"
 
 
 def _star_hint(value: object) -> str:
@@ -272,7 +263,7 @@ def _star_hint(value: object) -> str:
 
 def _allowed_children(kind: type[Clause]) -> str:
     """Return the words that a word holds; the first ones, where there are many."""
-    *names, last = (_class_name(allowed) for allowed in CHILDREN[kind])
+    *names, last = (_class_name(allowed) for allowed in _held(kind))
     if len(names) > _MOST_CLAUSES:
         names, last = names[:_MOST_CLAUSES], "another clause"
     return f"{', '.join(names)} or {last}"
@@ -283,9 +274,20 @@ def _child_hint(child: object, kind: type[Clause]) -> str:
         return f"write {child.__name__}(…)"
     if child is None:
         return "remove it; for an optional clause write *([clause] if condition else [])"
-    if isinstance(child, str) and "description" in ARGUMENT_TYPES[kind]:
+    if isinstance(child, str) and "description" in arguments_of(kind).values:
         return "remove it: the name and the description are the only texts"
     return _star_hint(child) or "remove it"
+
+
+def _held(kind: type[Clause]) -> tuple[type[Clause], ...]:
+    return arguments_of(kind).children or ()
+
+
+def _type_label(word: Clause, kind: type[Clause], name: str, is_optional: bool) -> str:
+    """Return what an argument that is a type is called in messages."""
+    if kind is MapOf:
+        return f"the {name.removesuffix('s')} type of MapOf"
+    return f"{name if is_optional else 'the type'} of {clause_label(word)}"
 
 
 def _article(name: str) -> str:
@@ -322,12 +324,13 @@ def _type_clause_for(value: object) -> str | None:
 
 def _where(child: Clause, parent: type[Clause]) -> str:
     if isinstance(child, (Attribute, Required)) and parent in (Tool, Method):
-        return f"write {' or '.join(f'{clause}({clause_text(child)}(…))' for clause in OBJECTS[parent])}"
+        objects = (each.__name__ for each in _held(parent) if issubclass(each, Attributes))
+        return f"write {' or '.join(f'{name}({clause_text(child)}(…))' for name in objects)}"
     if isinstance(child, Toolset):
         return "list it in the service that owns it"
     if isinstance(child, DataType) and not isinstance(child, (Type, Enum)):
         return "a type is the second argument of an Attribute"
     if isinstance(child, Attribute):
         return "put it into Args, Return, Payload, Result, Type or Object"
-    parents = [_class_name(parent) for parent, children in CHILDREN.items() if type(child) in children]
+    parents = [_class_name(parent) for parent in parents_of(type(child))]
     return f"put it into {' or '.join(parents)}" if parents else "use it as the type of an Attribute"
