@@ -143,6 +143,17 @@ def require_meta(specs: Iterable[ToolSpec[Any, Any]], meta: CallMeta) -> None:
 
 
 @contextmanager
+def _log_filter(keep: Callable[[logging.LogRecord], bool]) -> Iterator[None]:
+    """Pass the records of the runtime's log through a filter, which returns whether one is kept."""
+    logger = logging.getLogger("toolgen.runtime")
+    logger.addFilter(keep)
+    try:
+        yield
+    finally:
+        logger.removeFilter(keep)
+
+
+@contextmanager
 def collect_logged_causes() -> Iterator[list[str]]:
     """Collect what was raised in calls, which their results do not tell; the log has it all the same."""
     causes: list[str] = []
@@ -153,12 +164,8 @@ def collect_logged_causes() -> Iterator[list[str]]:
             causes.append(cause_of(error))
         return True
 
-    logger = logging.getLogger("toolgen.runtime")
-    logger.addFilter(collect)
-    try:
+    with _log_filter(collect):
         yield causes
-    finally:
-        logger.removeFilter(collect)
 
 
 @contextmanager
@@ -174,9 +181,5 @@ def collect_unimplemented() -> Iterator[list[str]]:
         lines.append(f"{file}:{found.line}: {found.method} is not implemented (tool {found.tool})")
         return False
 
-    logger = logging.getLogger("toolgen.runtime")
-    logger.addFilter(collect)
-    try:
+    with _log_filter(collect):
         yield lines
-    finally:
-        logger.removeFilter(collect)

@@ -12,6 +12,8 @@ from pydantic_ai.models import Model, StreamedResponse
 from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.wrapper import WrapperModel
 
+from .wrappers import rewrapped
+
 FinishReason = Literal["complete", "length", "filtered", "malformed", "broken"]
 """`length`: at the limit of its tokens. `filtered`: by a content filter, or the model refused. `malformed`:
 for another reason. `broken`: the provider never said that the answer ended."""
@@ -129,12 +131,7 @@ def monitored_model(model: Model) -> Model:
     The author's own stays as it is.
     """
     if isinstance(model, WrapperModel):
-        inner = monitored_model(model.wrapped)
-        if inner is model.wrapped:
-            return model
-        wrapper = copy.copy(model)
-        wrapper.wrapped = inner
-        return wrapper
+        return rewrapped(model, monitored_model(model.wrapped))
     if isinstance(model, FallbackModel):
         router = copy.copy(model)
         router.models = [_MonitoredModel(monitored_model(one)) for one in model.models]

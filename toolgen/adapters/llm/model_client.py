@@ -16,7 +16,6 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model, ModelRequestParameters, infer_model
 from pydantic_ai.models.fallback import FallbackModel
-from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 
 from toolgen.agents import PlanReports
@@ -26,6 +25,7 @@ from .failures import interrupted_error, planner_error
 from .finish_reasons import FinishReason, StreamMonitor, finish_reason_of, monitor_stream, monitored_model
 from .streaming import StreamReporter
 from .verbatim import with_verbatim_tools
+from .wrappers import unwrapped
 
 _MOST_SEGMENTS: Final = 10
 """Pieces in which a provider may give one answer (Anthropic's `pause_turn`)."""
@@ -157,8 +157,7 @@ def _merge_responses(before: ModelResponse | None, piece: ModelResponse) -> Mode
 
 def _inner_models(model: Model) -> Iterator[Model]:
     """Yield the models that a model stands for: those within wrappers and routers."""
-    while isinstance(model, WrapperModel):
-        model = model.wrapped
+    model = unwrapped(model)
     if isinstance(model, FallbackModel):
         for one in model.models:
             yield from _inner_models(one)
@@ -173,8 +172,7 @@ def _is_class_named(model: Model, name: str) -> bool:
 
 def _no_retry_setting(model: Model) -> ModelSettings:
     """Return the setting for one attempt by the SDK, for an engine counts them; none where it is set."""
-    while isinstance(model, WrapperModel):
-        model = model.wrapped
+    model = unwrapped(model)
     is_set = "max_retries" in (model.settings or {})
     if is_set or isinstance(model, FallbackModel) or "max_retries" in model.unsupported_settings:
         return {}
@@ -182,8 +180,7 @@ def _no_retry_setting(model: Model) -> ModelSettings:
 
 
 def _can_stream(model: Model) -> bool:
-    while isinstance(model, WrapperModel):
-        model = model.wrapped
+    model = unwrapped(model)
     if type(model).request_stream is Model.request_stream:
         return False
     return getattr(model, "stream_function", ...) is not None  # a `FunctionModel` may have no such function

@@ -22,6 +22,8 @@ from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
 
+from .wrappers import rewrapped, unwrapped
+
 _VERSION: Final = re.compile(r"_\d{8}$")
 """What Anthropic's types of tools end with."""
 _NAMES: Final[Mapping[str, str]] = {"text_editor": "str_replace_based_edit_tool"}
@@ -160,12 +162,7 @@ def with_verbatim_tools(model: Model) -> Model:
     if isinstance(model, VerbatimModel):
         return model
     if isinstance(model, WrapperModel):
-        inner = with_verbatim_tools(model.wrapped)
-        if inner is model.wrapped:
-            return model
-        wrapper = copy.copy(model)
-        wrapper.wrapped = inner
-        return wrapper
+        return rewrapped(model, with_verbatim_tools(model.wrapped))
     made = _verbatim_class(type(model))
     if made is None:
         return model
@@ -176,8 +173,7 @@ def with_verbatim_tools(model: Model) -> Model:
 
 def verbatim_model_of(model: Model) -> VerbatimModel | None:
     """Return the model inside that takes verbatim tools; None where it does not."""
-    while isinstance(model, WrapperModel):
-        model = model.wrapped
+    model = unwrapped(model)
     return model if isinstance(model, VerbatimModel) else None
 
 

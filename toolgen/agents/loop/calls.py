@@ -216,14 +216,7 @@ def refused_call(
     ended = as_json(ToolEnd(tool=call["tool"], status=status, result={"error": why}, error=why))
     return {
         "status": status,
-        "answer": {
-            "id": call["id"],
-            "name": call["name"],
-            "status": status,
-            "text": text,
-            "reminder": "",
-            "content": [],
-        },
+        "answer": _answer_message(call, status, text),
         "events": [ended],
         "hint": to_jsonable_python(hint),
     }
@@ -234,15 +227,20 @@ def unknown_call(call: StepCall, version: int) -> CallRecord:
     status: Any = "unknown" if version >= TELLING else "pending"
     return {
         "status": status,
-        "answer": {
-            "id": call["id"],
-            "name": call["name"],
-            "status": status,
-            "text": to_json(UNKNOWN).decode(),
-            "reminder": "",
-            "content": [],
-        },
+        "answer": _answer_message(call, status, to_json(UNKNOWN).decode()),
         "events": [as_json(ToolEnd(tool=call["tool"], status=status, result=UNKNOWN))],
+    }
+
+
+def _answer_message(call: StepCall, status: str, text: str) -> dict[str, Any]:
+    """Return what the conversation keeps of a call that has nothing but a text."""
+    return {
+        "id": call["id"],
+        "name": call["name"],
+        "status": status,
+        "text": text,
+        "reminder": "",
+        "content": [],
     }
 
 

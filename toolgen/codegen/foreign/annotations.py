@@ -127,28 +127,26 @@ def _members(node: ast.expr) -> list[ast.expr]:
 
 def _notes(notes: list[ast.expr], key: str, attribute: str) -> list[ast.expr]:
     """Return the `Field(…)` with the key for both directions, where the attribute is another."""
-    keywords = [
-        keyword
-        for note in notes
-        if isinstance(note, ast.Call)
-        for keyword in note.keywords
-        if keyword.arg != "alias"
-    ]
+    keywords = _keywords(notes, without="alias")
     if key != attribute:
         names = ("validation_alias", "serialization_alias")
         keywords[:0] = [ast.keyword(arg=name, value=ast.Constant(value=key)) for name in names]
-    return [ast.Call(func=ast.Name(id="Field"), args=[], keywords=keywords)] if keywords else []
+    return _field(keywords)
 
 
 def _constraints(notes: list[ast.expr]) -> list[ast.expr]:
     """Return the notes of a type inside another one; only the outermost is described."""
-    keywords = [
-        keyword
-        for note in notes
-        if isinstance(note, ast.Call)
-        for keyword in note.keywords
-        if keyword.arg != "description"
-    ]
+    return _field(_keywords(notes, without="description"))
+
+
+def _keywords(notes: list[ast.expr], *, without: str) -> list[ast.keyword]:
+    """Return the keywords of all calls among the notes but one."""
+    calls = (note for note in notes if isinstance(note, ast.Call))
+    return [keyword for call in calls for keyword in call.keywords if keyword.arg != without]
+
+
+def _field(keywords: list[ast.keyword]) -> list[ast.expr]:
+    """Return the `Field(…)` with the keywords; none without any."""
     return [ast.Call(func=ast.Name(id="Field"), args=[], keywords=keywords)] if keywords else []
 
 
