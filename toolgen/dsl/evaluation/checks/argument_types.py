@@ -9,10 +9,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from pathlib import PurePath
 from types import NoneType, UnionType
-from typing import Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from ...agents import Agent, Completion, History
 from ...behaviour import Confirm
@@ -241,8 +242,8 @@ def _children(item: object) -> tuple[type[Clause], ...]:
 def _argument_type(kind: type[Clause], name: str, hint: object) -> ArgumentType:
     """Return what a plain value has to be; raises `KeyError` for an annotation without a check."""
     if NoneType in _members(hint):
-        (given,) = (each for each in _members(hint) if each is not NoneType)
-        wanted, accepts = _check_of(given)
+        given: list[Any] = [each for each in _members(hint) if each is not NoneType]
+        wanted, accepts = _check_of(reduce(or_, given))
         return ArgumentType(wanted, lambda value: value is None or accepts(value))
     wanted, accepts = _check_of(hint)
     for instead in (_EMPTY.get(get_origin(hint)), _INSTEAD.get((kind, name)), _INSTEAD.get((Clause, name))):
