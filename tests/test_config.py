@@ -25,7 +25,7 @@ def test_the_package_follows_from_the_folder(tmp_path: Path) -> None:
     file = write(
         tmp_path,
         'design = "d"\nout = "app/gen"\nstubs = "app/executors"\nruntime = "app.main:make"\n'
-        'test_runtime = "app.main:make_for_tests"',
+        'test_runtime = "app.main:make_for_tests"\ncatalog_format = 1',
     )
     assert find_project(file) == Project(
         file=file,
@@ -35,6 +35,7 @@ def test_the_package_follows_from_the_folder(tmp_path: Path) -> None:
         stubs="app/executors",
         runtime="app.main:make",
         test_runtime="app.main:make_for_tests",
+        catalog_format=1,
     )
     assert find_project(write(tmp_path, 'design = "d"\nout = "my-gen"\npackage = "x.y"')).package == "x.y"
 
@@ -70,6 +71,12 @@ def test_the_nearest_file_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             "test_runtime 'app.main:make' is the function of 'runtime', so that tests would run on live data"
             "\n  hint: write test_runtime = ",
         ),
+        (
+            'design = "d"\ncatalog_format = 3',
+            "catalog_format 3 is none of 1, 2\n  hint: write catalog_format = 1",
+        ),
+        ('design = "d"\ncatalog_format = true', "catalog_format True is none of 1, 2"),
+        ('design = "d"\ncatalog_format = "1"', "catalog_format '1' is none of 1, 2"),
         ("design = ", "is not TOML"),
     ],
 )

@@ -173,7 +173,7 @@ def test_an_agent_takes_one_executor_a_toolset_that_needs_one() -> None:
 
 def test_the_whole_catalogue_tells_of_agents_and_completions() -> None:
     whole = catalogue("")
-    assert list(whole) == ["catalog", "tools", "agents", "completions"]
+    assert list(whole) == ["$schema", "catalog", "tools", "agents", "completions"]
     assert [agent["id"] for agent in whole["agents"]] == [
         chat.AGENT_ID,
         diagnostics.AGENT_ID,

@@ -24,12 +24,14 @@ from tests.conformance.generated import codecs_of
 from tests.conformance.random_designs import designs
 from tests.golden import formatted, write
 from toolgen import dsl
+from toolgen.catalog.entry import DESIGN_ONLY, tool_digest, without
 from toolgen.codegen import generate, names, stub
 from toolgen.codegen.layout import service_module, service_scope, shared_scope, toolset_path
 from toolgen.dsl import build
 from toolgen.expr import tree
 from toolgen.runtime import CallMeta, Codec, Runtime, ToolCall, ToolSpec
 from toolgen.runtime.testing import RecordingExecutor
+from toolgen.runtime.toolsets.catalog import catalog_entry
 from toolgen.shapes.design.schema import object_schema
 from toolgen.shapes.fields import ObjectType
 from toolgen.shapes.naming import method_name, module_name
@@ -129,6 +131,7 @@ def _check_design(design: dsl.Design, data: st.DataObject, folder: Path, texts: 
     write(folder, files)
     texts.update(files)
     _import_all(files)
+    _check_entries(generated, files)
     _check_codecs(generated, data)
     asyncio.run(_check_calls(generated))
     seen["design"] += 1
@@ -154,6 +157,18 @@ def _import_all(files: dict[str, str]) -> None:
             module = importlib.import_module(name)
             for exported in getattr(module, "__all__", ()):
                 assert getattr(module, exported) is not None
+
+
+def _check_entries(generated: Generated, files: dict[str, str]) -> None:
+    """Compare what the generator says of a tool with what the runtime does."""
+    tools = json.loads(files[f"{generated.package}/tool_schemas.json"])["tools"]
+    written = {tool["id"]: without(tool, DESIGN_ONLY) for tool in tools}
+    made: dict[str, Any] = {}
+    for _, module in generated.toolsets():
+        registered = module.registration(object())
+        made |= {spec.id: catalog_entry(spec, registered) for spec in registered.specs}
+        assert all(spec.digest == tool_digest(written[spec.id]) for spec in registered.specs)
+    assert {id_: without(entry, DESIGN_ONLY) for id_, entry in made.items()} == written
 
 
 def _check_codecs(generated: Generated, data: st.DataObject) -> None:

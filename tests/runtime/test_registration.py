@@ -27,8 +27,8 @@ def registration(executor: object, **changes: Any) -> ToolsetRegistration:
 
 
 def test_another_format_names_the_command_that_fixes_it() -> None:
-    with pytest.raises(FormatError, match=r"format 2.*\n  hint: run `toolgen gen`"):
-        Runtime().register(registration(RecordingExecutor({}), format=2))
+    with pytest.raises(FormatError, match=r"format 3.*\n  hint: .*, or run `toolgen gen`"):
+        Runtime().register(registration(RecordingExecutor({}), format=3))
 
 
 def test_everything_wrong_with_an_executor_comes_at_once() -> None:

@@ -74,6 +74,15 @@ def test_a_catalogue_of_another_run_is_named(package: Path) -> None:
         _ = codec.schema
 
 
+@pytest.mark.parametrize("format", [0, 3, "2", None])
+def test_a_catalogue_of_a_format_that_is_not_read_is_named(package: Path, format: object) -> None:
+    catalog = json.loads((package / CATALOG).read_text("utf-8"))
+    catalog["catalog"]["format"] = format
+    (package / CATALOG).write_text(json.dumps(catalog), "utf-8")
+    with pytest.raises(ToolgenError, match=f"is of format {format}; this runtime reads formats 1 to 2"):
+        _ = toolset().SPECS[0].payload.schema
+
+
 def test_a_name_has_one_schema_in_each_catalogue_of_a_toolset() -> None:
     for case in CASES.iterdir():
         for path, text in read(case / "gen").items() if (case / "gen").is_dir() else ():
@@ -87,6 +96,12 @@ def test_a_name_has_one_schema_in_each_catalogue_of_a_toolset() -> None:
                         assert found.setdefault(part["name"], schema) == schema, path
 
 
+def keys(model: Any) -> set[str]:
+    """Return the JSON keys of a class."""
+    fields = getattr(model, "model_fields", {})
+    return {field.serialization_alias or name for name, field in fields.items()}
+
+
 @pytest.mark.parametrize("name", ["codecs", "completions"])
 def test_every_codec_finds_its_schema(name: str) -> None:
     found = 0
@@ -95,5 +110,5 @@ def test_every_codec_finds_its_schema(name: str) -> None:
         for value in vars(module).values():
             if isinstance(codec := getattr(value, "result", value), Codec):
                 found += 1
-                assert codec.schema["title"] == codec.name
+                assert set(codec.schema.get("properties", ())) == keys(codec.type)
     assert found

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolgen.shapes.design.model import ToolModel
-from toolgen.shapes.naming import class_name, constant, field_name, method_name, module_name, setter_name
+from toolgen.shapes.naming import (
+    class_name,
+    constant,
+    field_name,
+    method_name,
+    module_name,
+    setter_name,
+    type_title,
+)
 
 
 @pytest.mark.parametrize(
@@ -80,3 +88,19 @@ def test_a_name_is_the_same_in_all_rooms() -> None:
 def test_nothing_that_pydantic_has_is_an_attribute() -> None:
     taken = {name for name in {*dir(ToolModel), *dir(type(ToolModel))} if not name.startswith("_")}
     assert [name for name in taken if field_name(name) == name] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("Device", "Device"),
+        ("TimeSeries", "Time series"),
+        ("HTTPServer", "HTTP server"),
+        ("snake_case", "Snake case"),
+        ("T1", "T1"),
+        ("名前", "名前"),
+        ("_", "_"),
+    ],
+)
+def test_a_type_has_a_title_for_people(name: str, title: str) -> None:
+    assert type_title(name) == title

@@ -21,11 +21,14 @@ from toolgen.dsl import (
     Date,
     DateTime,
     Decimal,
+    Deprecated,
     Design,
     Duration,
     Enum,
+    Error,
     Example,
     Float,
+    Icon,
     Inject,
     Instructions,
     Int,
@@ -121,6 +124,12 @@ tool = Tool(
     BoundedResult(cursor="cursor", next_cursor="next_cursor"),
     Artifact("primitives", PRIMITIVES, "All primitives."),
     Artifact("device", "Device", "A type by its name."),
+    Deprecated("Lists too much.", replacement="search"),
+    Icon("https://example.org/a.png", mime_type="image/png", sizes=("48x48",), theme="light"),
+    Error("not_found", Device, "No device has the id."),
+    Error("gone", "Device", "A type by its name.", retryable=True),
+    Error("late", Object(Attribute("wait_s", Int, "Seconds.")), "An object."),
+    Error("busy", description="No details."),
     Annotations(read_only=True, destructive=False, idempotent=True, open_world=False, edit=False),
     Tags("a", "b"),
     Meta(icon="lamp", order=3, nested={"a": [1, None]}),
@@ -148,7 +157,9 @@ design = Design(
     Service(
         "DeviceService",
         "The devices.",
-        Method("list_devices", "List them.", Payload("Device"), Result(Device)),
+        Method(
+            "list_devices", "List them.", Payload("Device"), Result(Device), Error("gone", Device, "It is.")
+        ),
         Toolset(
             "devices",
             "Devices.",

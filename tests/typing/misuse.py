@@ -17,10 +17,13 @@ from toolgen.dsl import (
     Date,
     DateTime,
     Decimal,
+    Deprecated,
     Design,
     Enum,
+    Error,
     Example,
     Float,
+    Icon,
     Inject,
     Instructions,
     Int,
@@ -77,6 +80,7 @@ Return(ArrayOf(Device))  # wrong
 Type("T", "A type.", Inject("a"))  # wrong
 ArrayOf(Attribute("a", String, "A."))  # wrong
 Artifact("series", ArrayOf(Device), "Devices.")  # wrong
+Error("not_found", String, "No device.")  # wrong
 OneOf("kind", text=String)  # wrong
 
 # A default, an enum or an example of the wrong type
@@ -174,6 +178,11 @@ Tool("t", "Do it.", name="t")  # wrong
 Toolset("t", "Tools.", prefx="a")  # wrong
 BoundedResult(cursors="a")  # wrong
 Annotations(readonly=True)  # wrong
+Artifact("rows", Device, "Rows.", view="chart.pie")  # wrong
+Deprecated()  # wrong
+Icon("https://example.org/a.png", theme="blue")  # wrong
+Icon("https://example.org/a.png", sizes=48)  # wrong
+Deprecated("Old.", "new_tool")  # wrong
 ArrayOf(String, min_items=1)  # wrong
 Confirm(text="Sure?")  # wrong
 LongRunning(done=Device)  # wrong

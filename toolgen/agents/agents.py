@@ -6,7 +6,6 @@ import sys
 from typing import Any
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.names import FORMAT
 from toolgen.contract.policy import RunPolicy
 from toolgen.runtime.call.artifact_refs import keeper_of
 from toolgen.runtime.call.batch import Batch
@@ -17,7 +16,7 @@ from toolgen.runtime.call.registered_tool import RegisteredTool
 from toolgen.runtime.call.services import RuntimeServices
 from toolgen.runtime.calls import CallMeta
 from toolgen.runtime.engine import ActivityInfo, Engine, RunState, RunStatus
-from toolgen.runtime.errors import FormatError, RegistrationError
+from toolgen.runtime.errors import RegistrationError, check_format
 from toolgen.runtime.events.records import Event
 from toolgen.runtime.resolution import Resolution
 from toolgen.runtime.results import Delegated, ToolResult
@@ -128,12 +127,7 @@ class Agents:
             FormatError: it was generated in another format.
             RegistrationError: it does not fit, or another agent gave a toolset another executor.
         """
-        if registration.format != FORMAT:
-            raise FormatError(
-                f"agent {registration.spec.id!r} was generated in format {registration.format}, "
-                f"this runtime reads format {FORMAT}",
-                hint="run `toolgen gen` with the toolgen that is installed here",
-            )
+        check_format(f"agent {registration.spec.id!r}", registration.format)
         self._host.refuse_second(registration.spec.id)
         new = self._registry.prepare_new(registration.toolsets, registration.spec.id)
         directory = self._registry.directory_with(new)

@@ -1,4 +1,4 @@
-"""The format of `tool_schemas.json`, as a JSON Schema."""
+"""Catalogues: the entry of a tool, and the format of `tool_schemas.json` as a JSON Schema."""
 
 from .format import format_schema
 

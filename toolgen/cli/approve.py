@@ -19,7 +19,8 @@ from toolgen.runtime.waiting.answers import cancel_answer
 
 from .call import waiting_text
 from .config import Project
-from .runtime import ELSEWHERE_S, collect_unimplemented, durable_engine, load_runtime
+from .runtime import ELSEWHERE_S, collect_unimplemented, durable_engine, load_runtime, specs_of
+from .sensitive import shown_document, waiting_secrets
 from .terminal import show_document
 from .user import user_name
 from .waiting import describe_suspended, summarize_suspended
@@ -64,6 +65,7 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
     async with runtime:
         suspended = await _find_suspended(runtime, name, session)
         print(describe_suspended(suspended), file=sys.stderr)
+        secrets = await waiting_secrets(runtime, engine, suspended.id)
         if answer.taken_back is None and suspended.kind != "confirmation" and not answer.is_whole:
             raise ToolgenError("this waits for an answer, not for an approval", hint="add --answer JSON")
         if not answer.is_sure and not _confirm():
@@ -74,7 +76,9 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
             if engine.is_worker:
                 await engine.settled(suspended.run_id)  # one that stands still gets no answer
             result = await _deliver(runtime, suspended, answer, session, is_here=engine.is_worker)
-        _show(result, unimplemented, suspended.run_id)
+        specs = specs_of(runtime, suspended.tool)
+        shown = shown_document(result, specs[0] if specs else None, secrets)
+        _show(result, shown, unimplemented, suspended.run_id)
         if result.status == "unknown":
             call = f"{suspended.run_id} {suspended.tool_call_id}".rstrip()
             print(f"the outcome is unknown, settle it: toolgen runs resolve {call}", file=sys.stderr)
@@ -99,14 +103,14 @@ async def _deliver(
     return await runtime.deliver(suspended.token, value, session_id=session, by=answer.by, wait_s=wait_s)
 
 
-def _show(result: ToolResult, unimplemented: Sequence[str], run_id: str) -> None:
-    """Print the JSON that the model gets to stdout, and what else there is to know to stderr."""
+def _show(result: ToolResult, shown: bytes, unimplemented: Sequence[str], run_id: str) -> None:
+    """Print what is shown of the model's JSON to stdout, and what else there is to know to stderr."""
     for line in unimplemented:
         print(line, file=sys.stderr)
     if result.suspension is not None:
         print(waiting_text(result.suspension), file=sys.stderr)
     if result.json:
-        show_document(result.json)
+        show_document(shown)
         sys.stdout.flush()
     elif result.status == "pending":
         print(result.display, file=sys.stderr)

@@ -7,6 +7,7 @@ from contextlib import redirect_stdout
 from typing import assert_never
 
 from toolgen.contract.printable import printable
+from toolgen.contract.secrets import hiding, scrubbed
 from toolgen.runtime import (
     Artifact,
     Bounds,
@@ -22,14 +23,18 @@ from toolgen.runtime import (
 
 from .config import Project
 from .runtime import DURABLE_HINT, collect_unimplemented, load_runtime, require_meta, specs_of
+from .sensitive import secrets_of, shown_document
 from .terminal import show_document
 from .waiting import describe_suspended
 
 
 async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *, trace: bool = False) -> int:
-    """Print the JSON that the model would see; return 1 when the call failed."""
+    """Print the JSON that the model would see, without sensitive values; return 1 when the call failed."""
     runtime = await load_runtime(project)
-    require_meta(specs_of(runtime, tool), meta)
+    specs = specs_of(runtime, tool)
+    require_meta(specs, meta)
+    spec = specs[0] if specs else None
+    secrets = None if spec is None else secrets_of(data, spec)
     traced = None
     if trace:
         _build_codecs(runtime, tool)
@@ -41,8 +46,9 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
         finally:
             await runtime.aclose()
     if traced is not None:
-        for line in _steps(traced, result):
-            print(printable(line), file=sys.stderr)
+        with hiding(secrets):
+            for line in _steps(traced, result):
+                print(scrubbed(printable(line)), file=sys.stderr)
     elif beside := "; ".join(_bounds_and_artifacts(result)):
         print(printable(beside), file=sys.stderr)
     for line in unimplemented:
@@ -50,7 +56,7 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
     if result.suspension is not None:
         print(_waiting_text_of(runtime, result.suspension), file=sys.stderr)
     if result.json:
-        show_document(result.json)
+        show_document(shown_document(result, spec, secrets))
     return 0 if result.status in ("ok", "pending", "suspended") else 1
 
 

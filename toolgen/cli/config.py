@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.names import CATALOG_FORMAT, CATALOG_FORMATS, CatalogFormat
 
 _EXAMPLES: Final = {
     "design": 'design = "home.design"',
@@ -18,6 +19,7 @@ _EXAMPLES: Final = {
     "stubs": 'stubs = "executors"',
     "runtime": 'runtime = "home.app:runtime"',
     "test_runtime": 'test_runtime = "home.app:runtime_for_tests"',
+    "catalog_format": "catalog_format = 1",
 }
 _LIVE: Final = "is the function of 'runtime', so that tests would run on live data"
 
@@ -40,6 +42,8 @@ class Project:
     """`module:callable` that returns a configured `Runtime`; empty when not set."""
     test_runtime: str = ""
     """`module:callable` that returns a new `Runtime` for each example, over data of its own."""
+    catalog_format: CatalogFormat = CATALOG_FORMAT
+    """Of the catalogues that are generated."""
 
     @property
     def directory(self) -> Path:
@@ -85,9 +89,13 @@ def read_project(file: Path) -> Project:
 
 def _project(file: Path, table: dict[str, object]) -> Project:
     values: dict[str, str] = {}
+    catalog_format: CatalogFormat = CATALOG_FORMAT
     for key, value in table.items():
         if key not in _EXAMPLES:
             raise _unknown_key(file, key)
+        if key == "catalog_format":
+            catalog_format = _catalog_format(file, value)
+            continue
         if not isinstance(value, str) or not value:
             raise _setting_error(file, key, value, "is not a non-empty string")
         values[key] = value
@@ -117,7 +125,15 @@ def _project(file: Path, table: dict[str, object]) -> Project:
             raise _setting_error(file, key, values[key], "is not module:callable")
     if "test_runtime" in values and values["test_runtime"] == values.get("runtime"):
         raise _setting_error(file, "test_runtime", values["test_runtime"], _LIVE)
-    return Project(file=file, **values)
+    return Project(file=file, catalog_format=catalog_format, **values)
+
+
+def _catalog_format(file: Path, value: object) -> CatalogFormat:
+    if not isinstance(value, bool):
+        for known in CATALOG_FORMATS:
+            if value == known:
+                return known
+    raise _setting_error(file, "catalog_format", value, f"is none of {', '.join(map(str, CATALOG_FORMATS))}")
 
 
 def _unknown_key(file: Path, key: str) -> ToolgenError:

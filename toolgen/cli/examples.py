@@ -15,11 +15,13 @@ from typing import Any, Final
 
 from toolgen.codegen.layout import toolset_path
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.json_value import compact
 from toolgen.contract.printable import printable_lines
 from toolgen.dsl import build
 from toolgen.expr.tree import Design, Example, Tool, Toolset
 from toolgen.findings import NOWHERE, Code, Finding, Format
-from toolgen.runtime import CallMeta, Codec, Runtime, ToolSpec, ToolValidationError
+from toolgen.runtime import CallMeta, Codec, Runtime, ToolResult, ToolSpec, ToolValidationError
+from toolgen.shapes.sensitive import redacted
 
 from .config import Project
 from .load import load_design, load_module
@@ -33,6 +35,7 @@ from .runtime import (
     open_test_runtime,
     require_meta,
 )
+from .sensitive import secrets_of, shown_document
 
 _SETTING: Final = (
     'set test_runtime = "module:function" in [tool.toolgen], a function that returns a Runtime made for tests'
@@ -202,11 +205,20 @@ async def _problem(runtime: Runtime, case: _Case, meta: CallMeta, *, is_live: bo
     if unimplemented:
         return "\n".join(unimplemented)
     if result.status != "ok":
-        return "\n".join([f"failed: {_pretty(result.json)}", *causes])
+        return "\n".join([f"failed: {_pretty(_shown(result, case))}", *causes])
     if expected is None:
         return ""
     document = case.spec.result.encode(_decoded(case, case.spec.result, expected))
-    return "\n".join(_difference(_pretty(document), _pretty(result.json)))
+    if _pretty(document) == _pretty(result.json):
+        return ""
+    wanted = compact(redacted(json.loads(document), case.spec.result.sensitive)).encode()
+    difference = _difference(_pretty(wanted), _pretty(_shown(result, case)))
+    return "\n".join(difference) or "a sensitive value is another one than expected"
+
+
+def _shown(result: ToolResult, case: _Case) -> bytes:
+    """Return what is printed of a result: no sensitive value of it or of the example's arguments."""
+    return shown_document(result, case.spec, secrets_of(json.dumps(case.example.args).encode(), case.spec))
 
 
 def _pretty(document: bytes) -> str:

@@ -102,7 +102,7 @@ def _plan(project: Project, format: Format) -> _OutputPlan | Outcome:
     stub_folder = project.display_path(project.stubs)
     return _OutputPlan(
         out=project.display_path(project.out),
-        texts=generate(evaluation.design, module=project.design),
+        texts=generate(evaluation.design, module=project.design, catalog_format=project.catalog_format),
         stub_folder=stub_folder,
         stubs=plan_stubs(project, evaluation.design, stub_folder),
         warnings=evaluation.diagnostics,

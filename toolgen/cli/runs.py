@@ -20,7 +20,8 @@ from toolgen.runtime.waiting.resolving import resolved_ends, unknown_ends
 from toolgen.runtime.waiting.wait_registry import frozen_call_of
 
 from .config import Project
-from .runtime import ELSEWHERE_S, collect_unimplemented, durable_engine, load_runtime
+from .runtime import ELSEWHERE_S, collect_unimplemented, durable_engine, load_runtime, specs_of
+from .sensitive import shown_document, shown_run
 from .terminal import show_document
 
 
@@ -78,7 +79,7 @@ async def show_run(project: Project, run_id: str) -> int:
         "unknown": unknown,
         "resolved": resolved,
     }
-    show_document(json.dumps(document, ensure_ascii=False).encode())
+    show_document(json.dumps(shown_run(runtime, document), ensure_ascii=False).encode())
     return 0
 
 
@@ -130,7 +131,8 @@ async def resolve_call(project: Project, run_id: str, call: str, resolution: Res
     """
     async with _open_engine(project) as (runtime, _):
         result = await runtime.resolve(run_id, call, resolution, by=by)
-    show_document(result.json)
+        specs = specs_of(runtime, result.tool)
+    show_document(shown_document(result, specs[0] if specs else None, None))
     return 0
 
 

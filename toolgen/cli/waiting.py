@@ -10,6 +10,7 @@ from typing import Any, Final
 from toolgen.contract.printable import printable
 from toolgen.runtime import Suspended
 from toolgen.shapes.constraints import LIMITS
+from toolgen.shapes.sensitive import for_people
 
 _LIMITS: Final = (*(row.keyword for row in LIMITS), "pattern", "format", "default")
 
@@ -27,7 +28,8 @@ def describe_suspended(suspended: Suspended) -> str:
     if suspended.reason:
         lines += [f"asked again: {suspended.reason}"]
     lines += [part if suspended.is_shortened else "arguments:"]
-    lines += [f"  {_json(name)}: {_json(value)}" for name, value in suspended.arguments.items()] or ["  none"]
+    shown = _shown(suspended)
+    lines += [f"  {_json(name)}: {_json(value)}" for name, value in shown.items()] or ["  none"]
     if suspended.request:
         lines += [f"missing: {_json(dict(suspended.request))}"]
     schema = suspended.answer_schema
@@ -39,7 +41,13 @@ def summarize_suspended(suspended: Suspended) -> str:
     """Return a two-line summary of a suspended call."""
     text = suspended.question or suspended.preview or suspended.handle
     facts = f"{suspended.id}  {suspended.kind}  {suspended.tool}  until {_until(suspended)}  {text}"
-    return f"{printable(facts)}\n  {printable(_json(dict(suspended.arguments)))}"
+    return f"{printable(facts)}\n  {printable(_json(_shown(suspended)))}"
+
+
+def _shown(suspended: Suspended) -> dict[str, Any]:
+    """Return the arguments, a text in the place of each that is sensitive."""
+    shown: dict[str, Any] = for_people(dict(suspended.arguments), suspended.sensitive)
+    return shown
 
 
 def _until(suspended: Suspended) -> str:

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 
+from toolgen.catalog.entry import type_entry
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History, RunPolicy
 from toolgen.expr.tree import Agent, Completion, Design, Export, Service
-from toolgen.shapes.design.schema import object_schema
 from toolgen.shapes.fields import Objects
 
 from . import names
 from .agent_toolsets import toolsets_of
-from .catalog import CatalogEntry, CatalogTool, agent_tool_entry, native_entry
+from .catalog import CatalogEntry, CatalogTool, Head, agent_tool_entry, native
 
 
-def agent_entries(agent: Agent, tools: Mapping[str, CatalogTool]) -> Iterator[CatalogEntry]:
+def agent_entries(head: Head, agent: Agent, tools: Mapping[str, CatalogTool]) -> Iterator[CatalogEntry]:
     """Return the entry of every tool that an agent has; `tools` are those of the design by id."""
     for used in agent.uses:
-        yield from (agent_tool_entry(tools[one.tool.id], one) for one in used.tools)
+        yield from (agent_tool_entry(head, tools[one.tool.id], one) for one in used.tools)
     for toolset in toolsets_of(agent):
-        yield from (native_entry(toolset, tool) for tool in toolset.native)
+        yield from (native(head, toolset, tool) for tool in toolset.native)
 
 
 def agent_header(agent: Agent) -> dict[str, Json]:
@@ -36,20 +36,22 @@ def agent_header(agent: Agent) -> dict[str, Json]:
     )
 
 
-def agents_and_completions(design: Design, completion_objects: Mapping[str, Objects]) -> dict[str, Json]:
+def agents_and_completions(
+    head: Head, design: Design, completion_objects: Mapping[str, Objects]
+) -> dict[str, Json]:
     """Return the agents and completions of the design; the objects are given by service."""
     agents: list[Json] = [_agent(agent) for service in design.services for agent in service.agents]
     completions: list[Json] = [
-        _completion(completion, completion_objects[service.name])
+        _completion(head, completion, completion_objects[service.name])
         for service in design.services
         for completion in service.completions
     ]
     return _without_empty({"agents": agents, "completions": completions})
 
 
-def completion_facts(service: Service, objects: Objects) -> dict[str, Json]:
+def completion_facts(head: Head, service: Service, objects: Objects) -> dict[str, Json]:
     """Return the completions of one service."""
-    return {"completions": [_completion(completion, objects) for completion in service.completions]}
+    return {"completions": [_completion(head, completion, objects) for completion in service.completions]}
 
 
 def non_default_limits(policy: RunPolicy | History) -> dict[str, object]:
@@ -83,15 +85,12 @@ def _export(export: Export) -> Json:
     return _without_empty({"toolset": names.qualified(export.toolset), "prompts": prompts})
 
 
-def _completion(completion: Completion, objects: Objects) -> Json:
+def _completion(head: Head, completion: Completion, objects: Objects) -> Json:
     return {
         "id": completion.id,
         "name": completion.name,
         "description": completion.description,
-        "result": {
-            "name": completion.result.name,
-            "schema": object_schema(completion.result, objects),
-        },
+        "result": type_entry(head.type(completion.result, objects), head.format),
     }
 
 

@@ -2,19 +2,57 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
+from toolgen.catalog.entry import (
+    ArtifactRecord,
+    BoundedRecord,
+    ConfirmationRecord,
+    ErrorRecord,
+    LongRunningRecord,
+    NativeToolRecord,
+    ToolRecord,
+    ToolsetRecord,
+    TypeRecord,
+    canonical,
+    native_entry,
+    sha256,
+    tool_entry,
+)
+from toolgen.catalog.format import FORMAT_ID
 from toolgen.contract.json_value import Json, without_surrogates
-from toolgen.contract.names import FORMAT, MCP_HINTS
-from toolgen.expr.tree import Artifact, Behaviour, Confirmation, NativeTool, Tool, Toolset, UsedTool
-from toolgen.shapes.design.schema import Schema, object_schema
-from toolgen.shapes.fields import Objects
-from toolgen.shapes.foreign.schema import any_of
+from toolgen.contract.names import CATALOG_FORMAT, CatalogFormat
+from toolgen.expr.tree import Behaviour, Bounded, Confirmation, NativeTool, Tool, Toolset, UsedTool
+from toolgen.shapes.design.schema import ASSERTED_FORMATS, Schema, noted_formats, object_schema
+from toolgen.shapes.fields import Objects, ObjectType
+from toolgen.shapes.sensitive import sensitive_places
 
 from . import names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """What all catalogues of a design have in common."""
+
+    design: str
+    version: str = ""
+    """Of the design; "" for none."""
+    format: CatalogFormat = CATALOG_FORMAT
+
+    def type(self, of: ObjectType, objects: Objects, examples: tuple[Json, ...] = ()) -> TypeRecord:
+        """Return what is said of an object that crosses the JSON boundary."""
+        schema = self.schema(of, objects)
+        noted = noted_formats(of, schema, objects)
+        places = sensitive_places(of, objects)
+        return TypeRecord(
+            name=of.name, schema=schema, examples=examples, noted_formats=noted, sensitive=places
+        )
+
+    def schema(self, of: ObjectType, objects: Objects) -> Schema:
+        """Return the JSON Schema of an object; until format 2, titles were names of classes."""
+        return object_schema(of, objects, has_class_titles=self.format == 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,95 +68,82 @@ class CatalogEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogTool:
-    """One tool of the catalogue, with its schemas at hand."""
+    """One tool of the catalogue."""
 
     entry: CatalogEntry
-    facts: Mapping[str, Json]
-    """None and empty where they say nothing."""
-    payload: Json
-    result: Json
-    artifacts: tuple[Json, ...]
-    behaviour: Mapping[str, Json]
-    """By class name, of what else crosses the JSON boundary."""
+    record: ToolRecord
+    types: Mapping[str, TypeRecord]
+    """By class name, of what crosses the JSON boundary beside payload, result and artifacts."""
 
 
-def catalog_tool(toolset: Toolset, tool: Tool, objects: Objects) -> CatalogTool:
-    payload, result = object_schema(tool.payload, objects), object_schema(tool.result, objects)
-    artifacts = [object_schema(objects[artifact.type], objects) for artifact in tool.artifacts]
-    behaviour = {name: object_schema(objects[name], objects) for name in tool.behaviour.classes}
-    facts: dict[str, Json] = {
-        "id": tool.id,
-        "name": names.wire(toolset, tool),
-        "service": toolset.service,
-        "toolset": toolset.name,
-        "toolset_title": toolset.title,
-        "toolset_instructions": toolset.instructions or None,
-        "title": tool.title,
-        "description": tool.description,
-        "tags": list(tool.tags),
-        "kind": "agent" if toolset.exporter else "function",
-        "agent": toolset.exporter or None,
-        "annotations": _annotations(tool),
-        "bounded": _bounded(tool),
-        "payload": _type(tool.payload.name, payload, [example.args for example in tool.examples]),
-        "result": _type(
-            tool.result.name,
-            result,
-            [example.result for example in tool.examples if example.result is not None],
+def catalog_tool(head: Head, toolset: Toolset, tool: Tool, objects: Objects) -> CatalogTool:
+    def type_(name: str) -> TypeRecord:
+        return head.type(objects[name], objects)
+
+    types = {name: type_(name) for name in tool.behaviour.classes}
+    results = tuple(example.result for example in tool.examples if example.result is not None)
+    record = ToolRecord(
+        id=tool.id,
+        name=names.wire(toolset, tool),
+        title=tool.title,
+        description=tool.description,
+        payload=head.type(tool.payload, objects, tuple(example.args for example in tool.examples)),
+        result=head.type(tool.result, objects, results),
+        toolset=_toolset(toolset),
+        icons=tool.icons,
+        deprecated=tool.deprecated,
+        tags=tool.tags,
+        annotations=tool.annotations or {},
+        bounded=_bounded(tool.bounded) if tool.bounded else None,
+        artifacts=tuple(
+            ArtifactRecord(kind=one.kind, type=type_(one.type), description=one.description, view=one.view)
+            for one in tool.artifacts
         ),
-        "output": _output(tool, result, behaviour),
-        "artifacts": [_artifact(*pair) for pair in zip(tool.artifacts, artifacts, strict=True)],
-        **_behaviour(tool.behaviour, behaviour),
-        "inject": [field.name for field in tool.injected],
-        "bind_to": {"service": tool.binding.service, "method": tool.binding.method} if tool.binding else None,
-        "meta": dict(tool.meta) if tool.meta else None,
-    }
+        errors=tuple(
+            ErrorRecord(
+                name=one.name,
+                description=one.description,
+                type=type_(one.type) if one.type else None,
+                is_retryable=one.is_retryable,
+            )
+            for one in tool.errors
+        ),
+        injected=tuple(field.name for field in tool.injected),
+        binding=(tool.binding.service, tool.binding.method) if tool.binding else None,
+        meta=tool.meta or {},
+    )
+    record = _with_behaviour(record, tool.behaviour, types)
     return CatalogTool(
-        entry=_catalog_entry(tool.id, facts),
-        facts=facts,
-        payload=payload,
-        result=result,
-        artifacts=tuple(artifacts),
-        behaviour=behaviour,
+        entry=_catalog_entry(tool.id, tool_entry(record, head.format)), record=record, types=types
     )
 
 
-def agent_tool_entry(entry: CatalogTool, used: UsedTool) -> CatalogEntry:
+def agent_tool_entry(head: Head, entry: CatalogTool, used: UsedTool) -> CatalogEntry:
     """Return the entry of a tool as one agent calls it."""
-    facts = {**entry.facts, "name": used.name}
+    record = replace(entry.record, name=used.name)
     if used.confirmation is not None:
-        facts["confirmation"] = _confirmation(used.confirmation, entry.behaviour)
-    return _catalog_entry(used.tool.id, facts)
+        record = replace(record, confirmation=_confirmation(used.confirmation, entry.types))
+    return _catalog_entry(used.tool.id, tool_entry(record, head.format))
 
 
-def native_entry(toolset: Toolset, tool: NativeTool) -> CatalogEntry:
-    """Return the entry of a tool that the model's provider runs; it has no schemas."""
-    facts: dict[str, Json] = {
-        "id": tool.id,
-        "name": tool.kind,
-        "service": toolset.service,
-        "toolset": toolset.name,
-        "toolset_title": toolset.title,
-        "toolset_instructions": toolset.instructions or None,
-        "kind": "native",
-        "provider": tool.provider,
-        "config": dict(tool.config),
-    }
-    return _catalog_entry(tool.id, facts)
+def native(head: Head, toolset: Toolset, tool: NativeTool) -> CatalogEntry:
+    """Return the entry of a tool that the model's provider runs."""
+    record = NativeToolRecord(
+        id=tool.id, provider=tool.provider, kind=tool.kind, config=tool.config, toolset=_toolset(toolset)
+    )
+    return _catalog_entry(tool.id, native_entry(record, head.format))
 
 
-def _catalog_entry(id_: str, facts: dict[str, Json]) -> CatalogEntry:
-    """Return the entry of these facts; those that say nothing are left out."""
-    given: Json = {key: value for key, value in facts.items() if value not in (None, [])}
+def _catalog_entry(id_: str, entry: Json) -> CatalogEntry:
     return CatalogEntry(
         id=id_,
-        text=f"    {_indented(given, '    ')}",
-        canonical=json.dumps(given, sort_keys=True, separators=(",", ":")),
+        text=f"    {_indented(entry, '    ')}",
+        canonical=canonical(entry),
     )
 
 
 def document(
-    design: str,
+    head: Head,
     entries: Iterable[CatalogEntry],
     *,
     agent: Json = None,
@@ -129,19 +154,34 @@ def document(
     `agent` is whose tools they are, `further` what stands after them.
     """
     ordered = sorted(entries, key=lambda one: one.id)
-    canonical = f"[{','.join(one.canonical for one in ordered)}]"
-    digest = f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
-    catalog = without_surrogates(
-        json.dumps({"format": FORMAT, "design": design, "digest": digest}, ensure_ascii=False)
-    )
+    facts: dict[str, Json] = {} if agent is None else {"agent": agent}
+    facts |= further or {}
+    parts = {} if head.format == 1 else {"$schema": json.dumps(FORMAT_ID)}
+    parts["catalog"] = _line(_catalog(head, ordered, facts))
+    if agent is not None:
+        parts["agent"] = _indented(agent, "  ")
     tools = ",\n".join(one.text for one in ordered)
-    parts = {
-        "catalog": catalog,
-        **({} if agent is None else {"agent": _indented(agent, "  ")}),
-        "tools": f"[\n{tools}\n  ]" if ordered else "[]",
-        **{key: _indented(value, "  ") for key, value in (further or {}).items()},
-    }
+    parts["tools"] = f"[\n{tools}\n  ]" if ordered else "[]"
+    parts |= {key: _indented(value, "  ") for key, value in (further or {}).items()}
     return "{\n" + ",\n".join(f'  "{key}": {text}' for key, text in parts.items()) + "\n}\n"
+
+
+def _catalog(head: Head, tools: list[CatalogEntry], facts: Mapping[str, Json]) -> dict[str, Json]:
+    """Return what a catalogue says of itself; its digest counts the tools, since format 2 all."""
+    canonical_tools = f"[{','.join(one.canonical for one in tools)}]"
+    found: dict[str, Json] = {"format": head.format, "design": head.design}
+    if head.format == 1:
+        return {**found, "digest": sha256(canonical_tools)}
+    if head.version:
+        found["version"] = head.version
+    found["asserted_formats"] = list(ASSERTED_FORMATS)
+    texts = {"tools": canonical_tools, **{key: canonical(value) for key, value in facts.items()}}
+    whole = ",".join(f"{canonical(key)}:{texts[key]}" for key in sorted(texts))
+    return {**found, "digest": sha256(f"{{{whole}}}")}
+
+
+def _line(value: Json) -> str:
+    return without_surrogates(json.dumps(value, ensure_ascii=False))
 
 
 def _indented(value: Json, margin: str) -> str:
@@ -150,65 +190,38 @@ def _indented(value: Json, margin: str) -> str:
     return text.replace("\n", f"\n{margin}")
 
 
-def _annotations(tool: Tool) -> Json:
-    """Return MCP's hints, the careful default for those that the author did not set."""
-    given = tool.annotations or {}
-    if given.get("read_only"):
-        given = {"destructive": False, **given}
-    hints: dict[str, Json] = {name: given.get(hint, default) for hint, (name, default) in MCP_HINTS.items()}
-    return {**hints, "edit": given["edit"]} if "edit" in given else hints
+def _toolset(of: Toolset) -> ToolsetRecord:
+    return ToolsetRecord(title=of.title or "", instructions=of.instructions, agent=of.exporter)
 
 
-def _bounded(tool: Tool) -> Json:
-    if tool.bounded is None:
-        return None
-    cursors = {"cursor": tool.bounded.cursor, "next_cursor": tool.bounded.next_cursor}
-    return {name: key for name, key in cursors.items() if key is not None}
+def _bounded(of: Bounded) -> BoundedRecord:
+    return BoundedRecord(cursor=of.cursor, next_cursor=of.next_cursor)
 
 
-def _output(tool: Tool, result: Schema, schemas: Mapping[str, Schema]) -> Json:
-    """Return the schema of what the model gets at once, where this is not always the result."""
-    late = tool.behaviour.long_running
-    if late is None or late.ack is None:
-        return None
-    return any_of({late.ack: schemas[late.ack], tool.result.name: result})
+def _with_behaviour(record: ToolRecord, of: Behaviour, types: Mapping[str, TypeRecord]) -> ToolRecord:
+    """Return the record with what the tool asks of those who run it."""
+    late = of.long_running
+    return replace(
+        record,
+        confirmation=_confirmation(of.confirmation, types) if of.confirmation else None,
+        long_running=LongRunningRecord(ack=_of(late.ack, types), progress=_of(late.progress, types))
+        if late
+        else None,
+        timeout=of.timeout,
+        is_sequential=of.is_sequential,
+        is_terminal=of.is_terminal,
+        is_bookkeeping=of.is_bookkeeping,
+        needs=of.needs,
+        instructions=of.instructions,
+        result_reminder=of.result_reminder,
+        call_hint=of.call_hint,
+        result_hint=of.result_hint,
+    )
 
 
-def _behaviour(of: Behaviour, schemas: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the words that a tool has, each under its own name; None and empty where it has not."""
-    hints: dict[str, Json] = {"call": of.call_hint, "result": of.result_hint}
-    confirm, late = of.confirmation, of.long_running
-    return {
-        "confirmation": _confirmation(confirm, schemas) if confirm else None,
-        "long_running": _named({"ack": late.ack, "progress": late.progress}, schemas) if late else None,
-        "timeout": of.timeout,
-        "sequential": of.is_sequential or None,
-        "terminal": of.is_terminal or None,
-        "bookkeeping": of.is_bookkeeping or None,
-        "needs": list(of.needs),
-        "instructions": of.instructions or None,
-        "result_reminder": of.result_reminder or None,
-        "hints": {key: text for key, text in hints.items() if text} or None,
-    }
+def _confirmation(of: Confirmation, types: Mapping[str, TypeRecord]) -> ConfirmationRecord:
+    return ConfirmationRecord(hint=of.hint, when=of.when, payload=_of(of.payload, types))
 
 
-def _confirmation(of: Confirmation, schemas: Mapping[str, Json]) -> Json:
-    when: dict[str, Json] = {name: list(values) for name, values in of.when.items()}
-    facts: dict[str, Json] = {"hint": of.hint, "when": when}
-    return {
-        **{key: value for key, value in facts.items() if value},
-        **_named({"payload": of.payload}, schemas),
-    }
-
-
-def _named(classes: dict[str, str | None], schemas: Mapping[str, Json]) -> dict[str, Json]:
-    return {key: _type(name, schemas[name], []) for key, name in classes.items() if name is not None}
-
-
-def _type(name: str, schema: Json, examples: Sequence[Json]) -> Json:
-    return {"name": name, "schema": schema, **({"examples": list(examples)} if examples else {})}
-
-
-def _artifact(artifact: Artifact, schema: Json) -> Json:
-    description: dict[str, Json] = {"description": artifact.description} if artifact.description else {}
-    return {"kind": artifact.kind, "name": artifact.type, **description, "schema": schema}
+def _of(name: str | None, types: Mapping[str, TypeRecord]) -> TypeRecord | None:
+    return None if name is None else types[name]

@@ -150,7 +150,7 @@ def types_modules(toolset: Toolset) -> list[tuple[Module, tuple[Tool, ...], tupl
 def _reached(tool: Tool, waiting: dict[str, ObjectType]) -> Iterator[ObjectType]:
     injected = [part for field in tool.injected for part in parts(field.type)]
     names = [tool.payload.name, *(part.name for part in injected if isinstance(part, RefType))]
-    names += [tool.result.name, *(artifact.type for artifact in tool.artifacts), *tool.behaviour.classes]
+    names += [tool.result.name, *tool.classes]
     while names:
         found = waiting.pop(names.pop(0), None)
         if found is not None:

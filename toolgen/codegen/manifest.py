@@ -10,9 +10,10 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.names import FORMAT
 
 MANIFEST: Final = ".toolgen.json"
+FORMAT: Final = 1
+"""Version of the manifest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from toolgen.expr.tree import Completion, Tool, Toolset
+from toolgen.expr.tree import Completion, Error, Method, Tool, Toolset
 from toolgen.shapes.naming import (
     class_name,
     completion_functions,
@@ -37,6 +37,10 @@ def result_codec(tool: Tool) -> str:
 
 def artifact_spec(tool: Tool, kind: str) -> str:
     return constant(tool.name, kind)
+
+
+def error_spec(owner: Tool | Method, error: Error) -> str:
+    return constant(owner.name, error.name)
 
 
 def executor(toolset: Toolset) -> str:

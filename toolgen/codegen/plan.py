@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from toolgen.contract.names import CATALOG, COMPLETION_SCHEMAS
+from toolgen.contract.names import CATALOG, CATALOG_FORMAT, COMPLETION_SCHEMAS, CatalogFormat
 from toolgen.expr.tree import Agent, Design, Service, Toolset
 
 from . import catalog, names
@@ -49,14 +49,17 @@ from .views.transforms import transforms_view
 from .views.types import shared_types_view, types_views
 
 
-def generate(design: Design, *, module: str) -> dict[str, str]:
+def generate(
+    design: Design, *, module: str, catalog_format: CatalogFormat = CATALOG_FORMAT
+) -> dict[str, str]:
     """Return the unformatted text of every file of the tree by its path, in the design's order.
 
     `module` is the dotted name of the design's module, for the headers.
     """
+    head = catalog.Head(design=design.name, version=design.version, format=catalog_format)
     return {
         path: content if isinstance(content, str) else render(content, design=module)
-        for path, content in _files(design)
+        for path, content in _files(design, head)
     }
 
 
@@ -65,8 +68,8 @@ def stub(design: Design, toolset: Toolset, package: str) -> str:
     return render(stub_view(design, toolset, package), design="")
 
 
-def _files(design: Design) -> Iterator[tuple[str, View | str]]:
-    whole = _design_context(design)
+def _files(design: Design, head: catalog.Head) -> Iterator[tuple[str, View | str]]:
+    whole = _design_context(design, head)
     yield "__init__.py", package_view(design.description)
     yield "py.typed", ""
     yield "types.py", shared_types_view(design, whole.shared)
@@ -79,14 +82,14 @@ def _files(design: Design) -> Iterator[tuple[str, View | str]]:
         for printed in whole.printed(toolset)
     ]
     objects = {service.name: completions_scope(service, whole.shared).objects for service in design.services}
-    yield CATALOG, catalog.document(design.name, entries, further=agents_and_completions(design, objects))
+    yield CATALOG, catalog.document(head, entries, further=agents_and_completions(head, design, objects))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _DesignContext:
     """What the files of one place need of the others."""
 
-    design: str
+    head: catalog.Head
     shared: Scope
     services: dict[str, Scope]
     toolsets: dict[str, Scope]
@@ -97,22 +100,22 @@ class _DesignContext:
         return tuple(self.entries[tool.id] for tool in toolset.tools)
 
     def printed(self, toolset: Toolset) -> list[catalog.CatalogEntry]:
-        native = [catalog.native_entry(toolset, tool) for tool in toolset.native]
+        native = [catalog.native(self.head, toolset, tool) for tool in toolset.native]
         return [*(entry.entry for entry in self.of(toolset)), *native]
 
 
-def _design_context(design: Design) -> _DesignContext:
+def _design_context(design: Design, head: catalog.Head) -> _DesignContext:
     foreign = [(object_.name, object_.foreign) for object_ in all_objects(design) if object_.foreign]
     shared = shared_scope(design, foreign_types(foreign))
     toolsets = [toolset for service in design.services for toolset in service.toolsets]
     scopes = {names.qualified(toolset): toolset_scope(toolset, shared) for toolset in toolsets}
     return _DesignContext(
-        design=design.name,
+        head=head,
         shared=shared,
         services={service.name: service_scope(service, shared) for service in design.services},
         toolsets=scopes,
         entries={
-            tool.id: catalog.catalog_tool(toolset, tool, scopes[names.qualified(toolset)].objects)
+            tool.id: catalog.catalog_tool(head, toolset, tool, scopes[names.qualified(toolset)].objects)
             for toolset in toolsets
             for tool in toolset.tools
         },
@@ -138,8 +141,8 @@ def _service(service: Service, whole: _DesignContext) -> Iterator[tuple[str, Vie
     if service.completions:
         scope = completions_scope(service, whole.shared)
         yield _path(completions_module(service.name)), completions_view(service, scope)
-        found = completion_facts(service, scope.objects)
-        yield _path(folder, COMPLETION_SCHEMAS), catalog.document(whole.design, [], further=found)
+        found = completion_facts(whole.head, service, scope.objects)
+        yield _path(folder, COMPLETION_SCHEMAS), catalog.document(whole.head, [], further=found)
 
 
 def _agent(agent: Agent, whole: _DesignContext) -> Iterator[tuple[str, View | str]]:
@@ -147,8 +150,8 @@ def _agent(agent: Agent, whole: _DesignContext) -> Iterator[tuple[str, View | st
     yield _path(folder, "__init__.py"), agent_package_view(agent)
     yield _path(folder, "agent.py"), agent_view(agent)
     yield _path(folder, "specs.py"), agent_specs_view(agent)
-    printed = agent_entries(agent, whole.entries)
-    yield _path(folder, CATALOG), catalog.document(whole.design, printed, agent=agent_header(agent))
+    printed = agent_entries(whole.head, agent, whole.entries)
+    yield _path(folder, CATALOG), catalog.document(whole.head, printed, agent=agent_header(agent))
     if agent.exports:
         text = f"The toolsets that {agent.id} implements."
         yield _path((*folder, "exports"), "__init__.py"), package_view(text)
@@ -172,7 +175,7 @@ def _toolset(toolset: Toolset, whole: _DesignContext) -> Iterator[tuple[str, Vie
                 yield _path(folder, "transforms.py"), transforms_view(toolset, scope, whole.services)
             yield _path(folder, "executor.py"), executor_view(toolset, scope)
         yield _path(folder, "calls.py"), calls_view(toolset)
-    yield _path(folder, CATALOG), catalog.document(whole.design, whole.printed(toolset))
+    yield _path(folder, CATALOG), catalog.document(whole.head, whole.printed(toolset))
 
 
 def _path(module: Module, file: str = "") -> str:

@@ -135,6 +135,8 @@ class Speller:
         if name != field.name:
             key = quote(field.name)
             arguments[:0] = [f"validation_alias={key}", f"serialization_alias={key}"]
+        if field.sensitive:
+            arguments.append("repr=False")
         annotation = self.annotated(
             _or_none(field, spelled.type), (*arguments, *spelled.constraints), spelled.markers
         )

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Final
 
 from .printable import printable, printable_lines
+from .secrets import current, scrubbed
 
 _OF_PYTHON: Final = ('File "', "Traceback ", "The above ", "During ")
 """Starts of the parts of a traceback whose line feeds are Python's own: frames, and what links exceptions."""
@@ -30,17 +31,22 @@ def log_failure(log: logging.Logger, error: BaseException, message: str, *argume
 
 
 def _make_printable(record: logging.LogRecord) -> bool:
-    """Escape the arguments of a record and the text of its exception; what handlers group by stays."""
+    """Escape the arguments of a record and the text of its exception; what handlers group by stays.
+
+    Both are without the sensitive values of the call that goes on, and without the exception itself then.
+    """
     if isinstance(record.args, tuple):
         record.args = tuple(
-            one if isinstance(one, int | float) else printable(str(one)) for one in record.args
+            scrubbed(printable(str(one))) if not isinstance(one, int | float) else one for one in record.args
         )
     if isinstance(record.exc_info, tuple) and record.exc_info[1] is not None:
         _, error, where = record.exc_info
         try:
-            record.exc_text = "".join(_lines(error, where)).rstrip("\n")
+            record.exc_text = scrubbed("".join(_lines(error, where)).rstrip("\n"))
         except Exception:  # an exception of somebody else may fail at whatever it is asked
             record.exc_text = f"{type(error).__name__}, which cannot be shown"
+        if current() is not None:
+            record.exc_info = None  # what a handler makes of the exception itself would quote its values
     return True
 
 

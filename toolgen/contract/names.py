@@ -2,13 +2,37 @@
 
 from typing import Final, Literal, get_args
 
-FORMAT: Final = 1
-"""Version of the generated code, of the catalogue and of the manifest that this toolgen writes."""
+FORMAT: Final = 2
+"""Version of the generated code that this toolgen writes."""
+OLDEST_FORMAT: Final = 1
+"""Version of the oldest generated code that the runtime still executes."""
+
+CatalogFormat = Literal[1, 2]
+CATALOG_FORMATS: Final[tuple[CatalogFormat, ...]] = get_args(CatalogFormat)
+"""Versions of the catalogue that this toolgen writes and reads, the oldest first."""
+CATALOG_FORMAT: Final[CatalogFormat] = 2
+"""The version that is written unless a project wants an older one."""
 
 CATALOG: Final = "tool_schemas.json"
 """The file of a catalogue: of a toolset, where its codecs find their schemas, of an agent, of the design."""
 COMPLETION_SCHEMAS: Final = "completion_schemas.json"
 """The same of the completions of a service."""
+
+RetryReason = Literal[
+    "invalid_arguments",
+    "missing_fields",
+    "malformed_response",
+    "timeout",
+    "rate_limited",
+    "tool_unavailable",
+]
+"""Why the runtime says that a call may be repeated in another way."""
+DENIED: Final = "denied"
+UNAVAILABLE: Final = "approval_unavailable"
+CANCELED: Final = "canceled"
+"""Codes of calls that were not allowed."""
+RESERVED_CODES: Final = frozenset((DENIED, UNAVAILABLE, CANCELED, "tool_error", *get_args(RetryReason)))
+"""What the runtime itself tells of a call that failed; no declared error has such a name."""
 
 CallMetaName = Literal["run_id", "session_id", "turn_id", "tool_call_id", "parent_tool_call_id"]
 CALL_META_NAMES: Final[tuple[CallMetaName, ...]] = get_args(CallMetaName)
@@ -26,6 +50,12 @@ MCP_HINTS: Final[dict[Hint, tuple[str, bool]]] = {
     "open_world": ("openWorldHint", True),
 }
 """MCP's name and default of each behaviour hint (MCP 2025-06-18, `ToolAnnotations`)."""
+
+IconTheme = Literal["light", "dark"]
+"""Backgrounds that an icon may be made for (MCP 2025-11-25, `Icon`)."""
+
+ArtifactView = Literal["chart.line", "chart.bar", "table", "markdown", "image"]
+"""How a user interface shows an artifact."""
 
 OnMissingFields = Literal["resume", "await_clarification", "finalize"]
 """What a run does when the model left out required arguments: it is asked again, a person is asked, or the

@@ -36,7 +36,18 @@ from .examples import Example
 from .foreign import JSONSchema
 from .services import Design, Service
 from .structure import Args, Method, Payload, Result, Return, Tool, Toolset
-from .tool_clauses import Annotations, Artifact, BindTo, BoundedResult, Inject, Meta, Tags
+from .tool_clauses import (
+    Annotations,
+    Artifact,
+    BindTo,
+    BoundedResult,
+    Deprecated,
+    Error,
+    Icon,
+    Inject,
+    Meta,
+    Tags,
+)
 
 __all__ = [
     "Agent",
@@ -58,14 +69,17 @@ __all__ = [
     "Date",
     "DateTime",
     "Decimal",
+    "Deprecated",
     "Design",
     "Duration",
     "Enum",
+    "Error",
     "Evaluation",
     "Example",
     "Export",
     "Float",
     "History",
+    "Icon",
     "Inject",
     "Instructions",
     "Int",

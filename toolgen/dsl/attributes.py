@@ -25,6 +25,8 @@ class Attribute(Clause):
     title: Final[str | None]
     examples: Final[tuple[object, ...]]
     deprecated: Final[bool]
+    sensitive: Final[bool]
+    """Its values stand in no event, log, span or text for people."""
 
     def __init__(
         self,
@@ -48,6 +50,7 @@ class Attribute(Clause):
         title: str | None = None,
         examples: tuple[Value, ...] | list[Value] = (),
         deprecated: bool = False,
+        sensitive: bool = False,
     ) -> None:
         super().__init__()
         self.name = name
@@ -71,6 +74,7 @@ class Attribute(Clause):
         self.title = title
         self.examples = examples  # type: ignore[assignment]  # a list is read as well
         self.deprecated = deprecated
+        self.sensitive = sensitive
 
 
 class Required(Clause):

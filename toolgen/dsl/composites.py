@@ -22,6 +22,7 @@ class Type(Unconstrained[dict[str, Anything]]):
     description: Final[str]
     children: Final[tuple[Attribute | Required | Example, ...]]
     open: Final[bool]
+    title: Final[str | None]
 
     def __init__(
         self,
@@ -29,12 +30,14 @@ class Type(Unconstrained[dict[str, Anything]]):
         description: str,
         *children: Attribute | Required | Example,
         open: bool = False,
+        title: str | None = None,
     ) -> None:
         super().__init__()
         self.name = name
         self.description = description
         self.children = children
         self.open = open
+        self.title = title
 
 
 class Enum(Unconstrained[EnumValue]):

@@ -41,9 +41,14 @@ class Design(Clause):
     name: Final[str]
     description: Final[str]
     children: Final[tuple[DesignChild, ...]]
+    version: Final[str | None]
+    """Of its release, a semantic version."""
 
-    def __init__(self, name: str, description: str, *children: DesignChild) -> None:
+    def __init__(
+        self, name: str, description: str, *children: DesignChild, version: str | None = None
+    ) -> None:
         super().__init__()
         self.name = name
         self.description = description
         self.children = children
+        self.version = version

@@ -23,7 +23,18 @@ from .clause import Clause
 from .composites import Type
 from .examples import Example
 from .foreign import JSONSchema
-from .tool_clauses import Annotations, Artifact, BindTo, BoundedResult, Inject, Meta, Tags
+from .tool_clauses import (
+    Annotations,
+    Artifact,
+    BindTo,
+    BoundedResult,
+    Deprecated,
+    Error,
+    Icon,
+    Inject,
+    Meta,
+    Tags,
+)
 
 Fields: TypeAlias = Attribute | Required | Type | JSONSchema | str
 """Attributes, or one `Type` or `JSONSchema` in their place."""
@@ -77,9 +88,9 @@ class Method(Clause):
 
     name: Final[str]
     description: Final[str]
-    children: Final[tuple[Payload | Result, ...]]
+    children: Final[tuple[Payload | Result | Error, ...]]
 
-    def __init__(self, name: str, description: str, *children: Payload | Result) -> None:
+    def __init__(self, name: str, description: str, *children: Payload | Result | Error) -> None:
         super().__init__()
         self.name = name
         self.description = description
@@ -93,9 +104,12 @@ ToolClause: TypeAlias = (
     | Inject
     | BoundedResult
     | Artifact
+    | Error
     | Tags
     | Meta
     | Annotations
+    | Deprecated
+    | Icon
     | Example
     | Confirm
     | LongRunning

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.names import ArtifactView, IconTheme
 
-from .clause import Clause
+from .clause import Clause, Sentence
 from .composites import Object, Type
 
 
@@ -68,12 +69,50 @@ class Artifact(Clause):
     kind: Final[str]
     type: Final[Type | Object | str]
     description: Final[str]
+    view: Final[ArtifactView | None]
+    """How a user interface shows it."""
 
-    def __init__(self, kind: str, type: Type | Object | str, description: str) -> None:
+    def __init__(
+        self,
+        kind: str,
+        type: Type | Object | str,
+        description: str,
+        *,
+        view: ArtifactView | None = None,
+    ) -> None:
         super().__init__()
+        self.view = view
         self.kind = kind
         self.type = type
         self.description = description
+
+
+class Error(Clause):
+    """A failure that the model, planners and clients are told of by its name, with details of this type.
+
+    Example: `Error("not_found", Device, "No device has the id.")`
+    """
+
+    name: Final[str]
+    type: Final[Type | Object | str | None]
+    """Of the details; None for an error that has none."""
+    description: Final[str]
+    retryable: Final[bool]
+    """The same call may work a moment later."""
+
+    def __init__(
+        self,
+        name: str,
+        type: Type | Object | str | None = None,
+        description: str = "",
+        *,
+        retryable: bool = False,
+    ) -> None:
+        super().__init__()
+        self.name = name
+        self.type = type
+        self.description = description
+        self.retryable = retryable
 
 
 class Tags(Clause):
@@ -100,6 +139,48 @@ class Meta(Clause):
     def __init__(self, **facts: Json) -> None:
         super().__init__()
         self.facts = facts
+
+
+class Deprecated(Clause):
+    """The tool still works, and should not be used any more; another tool of the design may replace it.
+
+    Example: `Deprecated("Finds devices of one site alone.", replacement="find_devices")`
+    """
+
+    reason: Final[Sentence]
+    replacement: Final[str | None]
+    """Name of a tool of the same toolset, or `service.toolset.tool`."""
+
+    def __init__(self, reason: str, *, replacement: str | None = None) -> None:
+        super().__init__()
+        self.reason = reason
+        self.replacement = replacement
+
+
+class Icon(Clause):
+    """A picture of the tool, for user interfaces: an address of http or https, or a data URI.
+
+    Example: `Icon("https://example.org/lamp.svg", mime_type="image/svg+xml", sizes=("any",))`
+    """
+
+    src: Final[str]
+    mime_type: Final[str | None]
+    sizes: Final[Sequence[str]]
+    theme: Final[IconTheme | None]
+
+    def __init__(
+        self,
+        src: str,
+        *,
+        mime_type: str | None = None,
+        sizes: Sequence[str] = (),
+        theme: IconTheme | None = None,
+    ) -> None:
+        super().__init__()
+        self.src = src
+        self.mime_type = mime_type
+        self.sizes = sizes
+        self.theme = theme
 
 
 class Annotations(Clause):

@@ -18,6 +18,20 @@ UNKNOWN_METHOD: Final = Rule(
     "{hint}",
     "`BindTo` names a method that its service declares.",
 )
+UNNAMED_ERROR: Final = Rule(
+    "unnamed-error",
+    "error {name!r} of method {method!r} is an object without a name",
+    'write Type("{proposal}", …) and give its name to Error, so that tools pass the error on as it is',
+    "A tool that is bound to a method has the errors of the method too, with the same details: their types "
+    "are named and shared.",
+)
+ERROR_MISMATCH: Final = Rule(
+    "error-mismatch",
+    "error {name!r} of tool {tool!r} is of {type}, and its method gives {other}",
+    "give both the same type, or remove the error from the tool, which has those of its method",
+    "A bound tool has the errors of its method. One that it declares itself may say more of it, with the "
+    "same type.",
+)
 UNFILLED_PAYLOAD_FIELD: Final = Rule(
     "unfilled-payload-field",
     "method {method!r} requires {field!r} ({type}), which tool {tool!r} does not fill",

@@ -34,16 +34,17 @@ DUPLICATE_CLAUSE: Final = Rule(
     "duplicate-clause",
     "{parent} has {clause} twice",
     "{hint}",
-    "A word stands once in its place. Only `Inject`, `Artifact` and `Example` may be repeated in a tool, "
-    "and `Tool` and `NativeTool` in a toolset.",
+    "A word stands once in its place. Only `Inject`, `Artifact`, `Error`, `Icon` and `Example` may be "
+    "repeated in a tool, and `Tool` and `NativeTool` in a toolset.",
 )
 BAD_NAME: Final = Rule(
     "bad-name",
     "name {name!r} of {what} {fault}",
     "{hint}",
-    "Toolsets, tools, methods, artifact kinds, capabilities and prefixes are written `like_this`; services, "
-    "types and enums are identifiers `LikeThis`. An attribute may have any JSON key without spaces. A name "
-    "that holds a space is mostly two strings that Python joined because a comma is missing between them.",
+    "Toolsets, tools, methods, artifact kinds, errors, capabilities and prefixes are written `like_this`; "
+    "services, types and enums are identifiers `LikeThis`. An attribute may have any JSON key without "
+    "spaces. A name that holds a space is mostly two strings that Python joined because a comma is missing "
+    "between them.",
 )
 NAME_TOO_LONG: Final = Rule(
     "name-too-long",
@@ -58,14 +59,14 @@ RESERVED_NAME: Final = Rule(
     "choose another name, such as {proposal!r}",
     "A service called `Types` would stand in the place of `gen/types.py`, one called `Self` would be an "
     "argument `self` of the executors bound to it, and `None`, `True` and `False` cannot be classes in "
-    "Python.",
+    "Python. Codes such as `denied` and `timeout` are what the runtime itself tells of a failed call.",
 )
 DUPLICATE_NAME: Final = Rule(
     "duplicate-name",
     "{what} {name!r} stands twice in {where}",
     "{hint}",
     "Names are unique in their place: services and types in the design, methods and toolsets in a "
-    "service, tools in a toolset, attributes in an object, artifact kinds in a tool.",
+    "service, tools in a toolset, attributes in an object, artifact kinds and errors in a tool.",
 )
 IDENTIFIER_CLASH: Final = Rule(
     "identifier-clash",
@@ -157,6 +158,20 @@ ANNOTATIONS_CONFLICT: Final = Rule(
     "remove one of them: what only reads changes nothing",
     "A tool that only reads changes nothing, so it is not destructive and makes no edits.",
 )
+BAD_REPLACEMENT: Final = Rule(
+    "bad-replacement",
+    "replacement of the deprecated tool {tool!r} {fault}",
+    "{hint}",
+    "`Deprecated(…, replacement=…)` names the tool that is used instead: by its name in the same toolset, or "
+    "by its id `service.toolset.tool`. It is another tool of the design, and not deprecated itself.",
+)
+BAD_ICON: Final = Rule(
+    "bad-icon",
+    "{argument} of an Icon of tool {tool!r} is {value}, which {fault}",
+    "{hint}",
+    "An icon is one of MCP's: its `src` is a URL of http or https, or a data URI of an image in base64; "
+    "`mime_type` is that of an image; `sizes` are `any`, or width and height in pixels.",
+)
 UNKNOWN_HINT_NAME: Final = Rule(
     "unknown-hint-name",
     "{clause} of tool {tool!r} {fault}",
@@ -172,6 +187,14 @@ BAD_WHEN: Final = Rule(
     "`Confirm(when={attribute: value})` names attributes of the arguments and values that they can have, "
     "alone or several in a tuple: strings, numbers, True or False. A condition that can never hold would "
     "let every call through unasked.",
+)
+BAD_VERSION: Final = Rule(
+    "bad-version",
+    "version {value} of design {name!r} is no semantic version",
+    "{hint}",
+    "The version of a design is one of semver.org 2.0.0: three numbers without leading zeros, and after them "
+    "what is before a release, or a build: `1.4.0`, `2.0.0-rc.1`. Readers of the catalogue compare releases "
+    "by it.",
 )
 BAD_DURATION: Final = Rule(
     "bad-duration",

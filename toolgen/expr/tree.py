@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.names import Hint
+from toolgen.contract.names import ArtifactView, Hint
 from toolgen.contract.policy import RunPolicy
+from toolgen.contract.presentation import Deprecation, Icon
 from toolgen.shapes.fields import EnumType, Field, Objects, ObjectType, UnionType
 
 from .source import Source
@@ -35,6 +36,19 @@ class Artifact:
     description: str
     type: str
     """Class name of its object."""
+    view: ArtifactView | None = None
+    """How a user interface shows it; None where the author did not say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Error:
+    """A failure that is told by its name."""
+
+    name: str
+    description: str
+    type: str | None = None
+    """Class name of its details; None for an error that has none."""
+    is_retryable: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,8 +232,19 @@ class Tool:
     tags: tuple[str, ...] = ()
     """The toolset's first, then the tool's own."""
     meta: Mapping[str, Json] | None = None
+    deprecated: Deprecation | None = None
+    icons: tuple[Icon, ...] = ()
     examples: tuple[Example, ...] = ()
     behaviour: Behaviour = Behaviour()
+    errors: tuple[Error, ...] = ()
+    """The tool's own first, then those of the bound method."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Classes that cross the JSON boundary beside payload and result, each once."""
+        names = [artifact.type for artifact in self.artifacts]
+        names += [error.type for error in self.errors if error.type is not None]
+        return tuple(dict.fromkeys((*names, *self.behaviour.classes)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,6 +330,7 @@ class Method:
     description: str
     payload: ObjectType
     result: ObjectType
+    errors: tuple[Error, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -333,6 +359,8 @@ class Design:
     """Named enums, all shared."""
     unions: tuple[UnionType, ...]
     """Named unions, all shared; the objects of their branches are among `types`."""
+    version: str = ""
+    """Of the design's release (semver.org 2.0.0); "" for none."""
 
     @cached_property
     def shared(self) -> Objects:

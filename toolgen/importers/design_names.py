@@ -12,8 +12,8 @@ from toolgen.shapes import naming
 
 CLAUSE_NAMES: Final = frozenset(
     "Agent AgentToolset Annotations Any Args ArrayOf Artifact Attribute BindTo Bookkeeping Boolean "
-    "BoundedResult Bytes CallHint Completion Confirm Date DateTime Decimal Design Duration Enum "
-    "Evaluation Example Export Float History Inject Instructions Int JSONSchema LongRunning MapOf "
+    "BoundedResult Bytes CallHint Completion Confirm Date DateTime Decimal Deprecated Design Duration Enum "
+    "Error Evaluation Example Export Float History Icon Inject Instructions Int JSONSchema LongRunning MapOf "
     "Meta Method NativeTool Needs Nullable Object OneOf Payload Required Result ResultHint "
     "ResultReminder Return RunPolicy Sequential Service String Tags Terminal Timeout Tool Toolset "
     "Transfer Type Url Use Uuid build".split()

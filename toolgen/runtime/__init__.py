@@ -2,6 +2,7 @@
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import Limits
+from toolgen.contract.presentation import Deprecation, Icon
 from toolgen.contract.printable import printable, printable_lines
 from toolgen.shapes.design.model import (
     AnyJson,
@@ -30,6 +31,7 @@ from .codec import CheckedCodec, Codec, CodecModule, SchemaCodec
 from .content import AudioContent, Content, ImageContent, ResourceContent, TextContent
 from .context import ToolContext
 from .errors import (
+    DeclaredError,
     FormatError,
     MalformedResultError,
     NotInjectedError,
@@ -41,7 +43,7 @@ from .errors import (
 )
 from .lazy import LazyModule, lazy_attribute
 from .native import NativeTool
-from .present_fields import present_fields
+from .present_fields import given, present_fields
 from .results import (
     Actions,
     Artifact,
@@ -61,7 +63,7 @@ from .results import (
     Unfinished,
 )
 from .runtime import Runtime
-from .specs import ArtifactSpec, BoundedSpec, ConfirmSpec, LongRunningSpec, ToolSpec
+from .specs import ArtifactSpec, BoundedSpec, ConfirmSpec, ErrorSpec, LongRunningSpec, ToolSpec
 from .sync_context import SyncToolContext
 from .threads import in_thread
 from .toolsets.dynamic import DynamicToolset, OnError, ReadonlyContext, SnapshotError, StaticToolset
@@ -94,9 +96,12 @@ __all__ = [
     "Content",
     "Continue",
     "Decision",
+    "DeclaredError",
     "Deny",
+    "Deprecation",
     "DynamicToolset",
     "Email",
+    "ErrorSpec",
     "FieldIssue",
     "Foreign",
     "FormatError",
@@ -104,6 +109,7 @@ __all__ = [
     "Hostname",
     "IPv4",
     "IPv6",
+    "Icon",
     "ImageContent",
     "Injected",
     "Interceptor",
@@ -162,6 +168,7 @@ __all__ = [
     "Verdict",
     "allow_tools",
     "filter_toolset",
+    "given",
     "in_thread",
     "lazy_attribute",
     "prefixed",

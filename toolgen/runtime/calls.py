@@ -32,7 +32,7 @@ class ToolCall:
     """One call of a tool, by id or by wire name."""
 
     tool: str
-    payload_json: bytes
+    payload_json: bytes = field(repr=False)
     """The arguments as they came; never with injected values."""
     meta: CallMeta = NO_META
     payload: Any = field(default=None, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -43,6 +43,7 @@ class Codec(Generic[T]):
 
     __slots__ = (
         "_dump",
+        "_keys",
         "_module",
         "_package",
         "_reader",
@@ -51,20 +52,39 @@ class Codec(Generic[T]):
         "_type",
         "_validate",
         "name",
+        "sensitive",
     )
 
-    def __init__(self, package: str | None, module: str, name: str, schemas: Schemas) -> None:
+    def __init__(
+        self,
+        package: str | None,
+        module: str,
+        name: str,
+        schemas: Schemas,
+        *,
+        sensitive: tuple[str, ...] = (),
+    ) -> None:
         self._package = package
         self._module = module
         self._schemas = schemas
         self.name = name
         """Name of the class, or of the alias."""
+        self.sensitive = sensitive
+        """Where its documents have sensitive values: JSON Pointers, in which `*` is any item or key."""
         self._type: type[T] | None = None
         # Each binds the codec and gives way: importing a toolset builds no validator.
         self._validate: Callable[..., T] = self._first_validate
         self._dump: Callable[..., bytes] = self._first_dump
         self._reader: IssueReader | None = None
         self._rules: Rules | None = None
+        self._keys: frozenset[str] | None = None
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of all objects of the schema, which are no values of somebody's."""
+        if self._keys is None:
+            self._keys = frozenset(_keys(self.schema))
+        return self._keys
 
     @property
     def type(self) -> type[T]:
@@ -107,6 +127,11 @@ class Codec(Generic[T]):
     def schema(self) -> dict[str, Any]:
         """A fresh copy of the JSON Schema."""
         return json.loads(self.schema_json)  # type: ignore[no-any-return]  # text that we wrote
+
+    @property
+    def noted_formats(self) -> tuple[str, ...]:
+        """JSON Pointers of each `format` in the schema that the codec does not check."""
+        return self._schemas.noted_formats(self.name) if isinstance(self._schemas, SchemaFile) else ()
 
     def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
         """Return the typed value of one JSON document, or of a mapping of JSON values.
@@ -157,6 +182,8 @@ class Codec(Generic[T]):
         try:
             return self._dump(value, exclude_none=True, warnings="error")
         except PydanticSerializationError as error:
+            if self.sensitive:  # the error quotes values
+                raise MalformedResultError(f"{self.name} does not encode") from None
             raise MalformedResultError(f"{self.name} does not encode: {error}") from error
 
 
@@ -272,14 +299,38 @@ class CodecModule:
         self._module = module
         self._schemas = SchemaFile(package or "", file)
 
-    def __call__(self, name: str, *, is_exact: bool = True) -> Codec[Any]:
-        """Return the codec of a designed class; not exact when a foreign value in it is not."""
-        make: type[Codec[Any]] = Codec if is_exact else CheckedCodec
-        return make(self._package, self._module, name, self._schemas)
+    def __call__(self, name: str, *, is_exact: bool = True, sensitive: tuple[str, ...] = ()) -> Codec[Any]:
+        """Return the codec of a designed class; not exact when a foreign value in it is not.
 
-    def foreign(self, name: str, *, is_exact: bool = True) -> SchemaCodec[Any]:
-        """Return the codec of a schema that somebody else wrote."""
-        return SchemaCodec(self._package, self._module, name, self._schemas, is_exact=is_exact)
+        Code of format 1 gives the schema itself, whose title is the name.
+        """
+        make: type[Codec[Any]] = Codec if is_exact else CheckedCodec
+        if name.startswith("{"):
+            title = str(json.loads(name)["title"])
+            return make(self._package, self._module, title, {title: name})
+        return make(self._package, self._module, name, self._schemas, sensitive=sensitive)
+
+    def foreign(self, name: str, name_1: str | None = None, /, *, is_exact: bool = True) -> SchemaCodec[Any]:
+        """Return the codec of a schema that somebody else wrote.
+
+        Code of format 1 gives the schema itself, and then the name.
+        """
+        schemas: Schemas = self._schemas if name_1 is None else {name_1: name}
+        return SchemaCodec(self._package, self._module, name_1 or name, schemas, is_exact=is_exact)
+
+
+def _keys(schema: Any) -> Iterator[str]:
+    match schema:
+        case dict():
+            properties = schema.get("properties")
+            yield from properties if isinstance(properties, dict) else ()
+            for inner in schema.values():
+                yield from _keys(inner)
+        case list():
+            for inner in schema:
+                yield from _keys(inner)
+        case _:
+            return
 
 
 def _rules_class(name: str) -> type[Rules]:

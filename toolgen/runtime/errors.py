@@ -7,17 +7,20 @@
     │   ├── UnknownToolError         introspection of a tool that is not registered
     │   └── UnknownArtifactError     nothing has the URI, or it belongs to another session
     ├── ToolError                    what the model is told, raised by executors and interceptors
+    │   └── DeclaredError            one that the design declares, with its name and typed details
     ├── ToolValidationError          a document does not fit its codec; carries the issues
     ├── MalformedResultError         an executor's result breaks its contract: the executor's bug
     └── NotInjectedError             an injected field was read before it was set
 
-A call never raises the last four: they become its result.
+A call never raises the last five: they become its result.
 """
 
 from __future__ import annotations
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.names import FORMAT, OLDEST_FORMAT
 from toolgen.shapes.design.model import NotInjectedError as NotInjectedError
+from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.issues import FieldIssue
 
 from .retry_hints import RetryHint
@@ -78,6 +81,29 @@ class ToolError(Exception):
         return self.message
 
 
+class DeclaredError(ToolError):
+    """A failure that the tool's design declares with `Error`. Made by the `ErrorSpec` of the error."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str,
+        details: ToolModel | None = None,
+        details_json: bytes = b"",
+        cause: ToolError | None = None,
+        retry_hint: RetryHint | None = None,
+        is_retryable: bool = False,
+    ) -> None:
+        super().__init__(message, cause=cause, retry_hint=retry_hint, is_retryable=is_retryable)
+        self.code = code
+        """The name of the error."""
+        self.details = details
+        """Of the type that the design gives; None for an error without details."""
+        self.details_json = details_json
+        """The details as canonical JSON; set by the runtime."""
+
+
 def causes_of(error: ToolError | None) -> tuple[ToolError, ...]:
     """Return what stands behind a failure, the nearest first."""
     found: list[ToolError] = []
@@ -105,3 +131,20 @@ class ToolValidationError(ValueError):
 
 class MalformedResultError(RuntimeError):
     """An executor returned what its contract does not allow; the message says what and where."""
+
+
+def check_format(what: str, format: int) -> None:
+    """Refuse generated code of a format that this runtime does not read; `what` was generated.
+
+    Raises:
+        FormatError: it is newer than this runtime, or older than what it still reads.
+    """
+    if OLDEST_FORMAT <= format <= FORMAT:
+        return
+    hint = "run `toolgen gen` with the toolgen that is installed here"
+    if format > FORMAT:
+        hint = f"run `pip install --upgrade toolgen`, or {hint}"
+    raise FormatError(
+        f"{what} was generated in format {format}, this runtime reads formats {OLDEST_FORMAT} to {FORMAT}",
+        hint=hint,
+    )

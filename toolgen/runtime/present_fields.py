@@ -1,4 +1,4 @@
-"""Whether an optional field that may be null was given."""
+"""Whether an optional field that may be null is present."""
 
 from __future__ import annotations
 
@@ -14,3 +14,7 @@ def present_fields(value: ToolModel, /, **fields: str) -> dict[str, Any]:
     """
     present = value.model_fields_set
     return {target: getattr(value, source) for target, source in fields.items() if source in present}
+
+
+given = present_fields
+"""The name that generated code of format 1 has for it."""

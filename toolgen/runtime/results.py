@@ -222,6 +222,8 @@ class Suspended:
     """The person for whom the call was made; "" where nobody said."""
     reason: str = ""
     """Why it is asked again, where an answer was given and not used."""
+    sensitive: tuple[str, ...] = ()
+    """Where `arguments` have `{"sensitive": true}` for a value that nobody is shown: `Codec.sensitive`."""
 
 
 class Actions:
@@ -270,7 +272,7 @@ class ToolResult:
     tool: str
     """Id of the tool; the name as asked for when no tool has it."""
     status: ToolStatus
-    json: bytes = b""
+    json: bytes = field(default=b"", repr=False)
     """Exactly what the model sees."""
     tool_call_id: str = ""
     result: Any = None

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import field
 
+from toolgen.contract.names import RetryReason as RetryReason
 from toolgen.contract.record import record
 from toolgen.shapes.issues import FieldIssue
-
-RetryReason = Literal[
-    "invalid_arguments",
-    "missing_fields",
-    "malformed_response",
-    "timeout",
-    "rate_limited",
-    "tool_unavailable",
-]
 
 
 @record
@@ -33,7 +25,7 @@ class RetryHint:
     """Issues beyond those, at least."""
     example_input: str | None = None
     """A document that the tool accepts, as JSON text."""
-    prior_input: str | None = None
+    prior_input: str | None = field(default=None, repr=False)
     """The document that was refused, as it came; its beginning when it is longer than a result may be."""
     clarifying_question: str | None = None
     message: str | None = None

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from importlib.resources import files
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import compact
+from toolgen.contract.names import CATALOG_FORMATS
 
 
 class Schemas(Protocol):
@@ -17,13 +18,18 @@ class Schemas(Protocol):
     def __getitem__(self, name: str, /) -> str: ...
 
 
+class _Type(NamedTuple):
+    schema: str
+    noted_formats: tuple[str, ...]
+
+
 class SchemaFile:
     """The schemas of one catalogue: the types of its tools and of its completions."""
 
     def __init__(self, package: str, file: str) -> None:
         self._package = package
         self._file = file
-        self._texts: dict[str, str] | None = None
+        self._types: dict[str, _Type] | None = None
         self._is_there = False
 
     def __repr__(self) -> str:
@@ -40,36 +46,65 @@ class SchemaFile:
         Raises:
             ToolgenError: the file is missing, or it is not of the same run as the package's code.
         """
-        if self._texts is None:
-            self._texts = self._read()
+        return self._of(name).schema
+
+    def noted_formats(self, name: str) -> tuple[str, ...]:
+        """Return JSON Pointers of each `format` in the schema of a type that its codec does not check.
+
+        Raises:
+            ToolgenError: as for the schema.
+        """
+        return self._of(name).noted_formats
+
+    def _of(self, name: str) -> _Type:
+        if self._types is None:
+            self._types = self._read()
         try:
-            return self._texts[name]
+            return self._types[name]
         except KeyError:
             raise self._unfit(f"has no schema of {name}") from None
 
-    def _read(self) -> dict[str, str]:
+    def _read(self) -> dict[str, _Type]:
         try:
             text = files(self._package).joinpath(self._file).read_text("utf-8")
         except OSError as error:
             message = f"{self} cannot be read: {error}"
             raise ToolgenError(message, hint=f"ship {self._file} with the generated code") from error
         try:
-            return {type_["name"]: compact(type_["schema"]) for type_ in _types(json.loads(text))}
+            document = json.loads(text)
+            self._check(document["catalog"]["format"])
+            return {
+                type_["name"]: _Type(compact(type_["schema"]), tuple(type_.get("noted_formats", ())))
+                for type_ in _types(document)
+            }
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise self._unfit("is no catalogue") from error
+
+    def _check(self, format: object) -> None:
+        """Refuse a format that this runtime does not read.
+
+        Raises:
+            ToolgenError: it is of such a format.
+        """
+        if format not in CATALOG_FORMATS:
+            oldest, newest = CATALOG_FORMATS[0], CATALOG_FORMATS[-1]
+            raise self._unfit(f"is of format {format}; this runtime reads formats {oldest} to {newest}")
 
     def _unfit(self, fault: str) -> ToolgenError:
         return ToolgenError(f"{self} {fault}", hint="run `toolgen gen`")
 
 
 def _types(catalog: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield every type of a catalogue, format 1, with its name and its schema."""
+    """Yield every type of a catalogue with its name and its schema."""
     for tool in catalog["tools"]:
         if tool["kind"] == "native":
             continue
         yield tool["payload"]
         yield tool["result"]
         yield from tool.get("artifacts", ())
+        for error in tool.get("errors", ()):
+            if "type" in error:
+                yield {"name": error["type"], "schema": error["schema"]}
         yield from tool.get("long_running", {}).values()
         if "payload" in (confirmation := tool.get("confirmation", {})):
             yield confirmation["payload"]

@@ -6,20 +6,36 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
+from toolgen.catalog.entry import (
+    ArtifactRecord,
+    BoundedRecord,
+    ConfirmationRecord,
+    ErrorRecord,
+    LongRunningRecord,
+    ToolRecord,
+    ToolsetRecord,
+    TypeRecord,
+    behaviour_hints,
+    output_schema,
+    tool_digest,
+    tool_entry,
+)
 from toolgen.contract.json_value import Json
-from toolgen.contract.names import MCP_HINTS, Hint
+from toolgen.contract.names import ArtifactView, Hint
+from toolgen.contract.presentation import Deprecation, Icon
 from toolgen.shapes.design.model import ToolModel
-from toolgen.shapes.foreign.schema import any_of
 from toolgen.shapes.naming import field_name, title
 
 from .codec import Codec
-from .results import Artifact, ToolResult
+from .errors import DeclaredError, ToolError
+from .results import Artifact, RetryHint, ToolResult
 
 P = TypeVar("P", bound=ToolModel)
 R = TypeVar("R")
 D = TypeVar("D", bound=ToolModel)
+E = TypeVar("E", bound=ToolModel | None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +44,9 @@ class ArtifactSpec(Generic[D]):
 
     kind: str
     codec: Codec[D]
+    description: str = ""
+    view: ArtifactView | None = None
+    """How a user interface shows it."""
 
     def of(self, data: D) -> Artifact:
         """Return the artifact that carries the data."""
@@ -39,6 +58,81 @@ class ArtifactSpec(Generic[D]):
             if artifact.kind == self.kind and isinstance(artifact.data, self.codec.type):
                 return artifact.data
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorSpec(Generic[E]):
+    """One declared error of a tool, or of a method behind tools."""
+
+    name: str
+    codec: Codec[E] | None = None
+    """Of the details; None for an error without them, and for that of a method."""
+    description: str = ""
+    is_retryable: bool = False
+    """The same call may work a moment later."""
+
+    @overload
+    def of(
+        self: ErrorSpec[None],
+        message: str,
+        *,
+        cause: ToolError | None = None,
+        retry_hint: RetryHint | None = None,
+    ) -> DeclaredError: ...
+    @overload
+    def of(
+        self,
+        message: str,
+        details: E,
+        *,
+        cause: ToolError | None = None,
+        retry_hint: RetryHint | None = None,
+    ) -> DeclaredError: ...
+    def of(
+        self,
+        message: str,
+        details: Any = None,
+        *,
+        cause: ToolError | None = None,
+        retry_hint: RetryHint | None = None,
+    ) -> DeclaredError:
+        """Return the error to raise: the message and the details are for the model."""
+        return DeclaredError(
+            message,
+            code=self.name,
+            details=details,
+            cause=cause,
+            retry_hint=retry_hint,
+            is_retryable=self.is_retryable,
+        )
+
+    def matches(self, result: ToolResult | str | bytes) -> bool:
+        """Return whether a call ended in this error; of a call elsewhere, by the JSON that the model saw."""
+        if isinstance(result, ToolResult):
+            return isinstance(result.error, DeclaredError) and result.error.code == self.name
+        return _error_document(result).get("code") == self.name
+
+    def get(self, result: ToolResult | str | bytes) -> E | None:
+        """Return the details of a call that ended in this error, from the same as `matches`.
+
+        None where it did not, where the error has no details, and where they were longer than what goes out.
+        """
+        if self.codec is None or not self.matches(result):
+            return None
+        if isinstance(result, ToolResult):
+            details: Any = result.error.details if isinstance(result.error, DeclaredError) else None
+            return details if isinstance(details, self.codec.type) else None
+        document = _error_document(result)
+        return self.codec.decode(document["details"]) if "details" in document else None
+
+
+def _error_document(document: str | bytes) -> dict[str, Any]:
+    """Return the JSON of a failed call; an empty object where it is none."""
+    try:
+        found = json.loads(document)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) and isinstance(found.get("error"), str) else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +192,12 @@ class ToolSpec(Generic[P, R]):
     bounded: BoundedSpec | None = None
     artifacts: Mapping[str, ArtifactSpec[Any]] = field(default_factory=dict)
     """By kind."""
+    errors: Mapping[str, ErrorSpec[Any]] = field(default_factory=dict)
+    """By name."""
+    icons: tuple[Icon, ...] = ()
+    """Pictures of the tool, for user interfaces."""
+    deprecated: Deprecation | None = None
+    """Why the tool should not be used any more, and which one should."""
     tags: tuple[str, ...] = ()
     annotations: Mapping[Hint, bool] = field(default_factory=dict)
     """The hints that the author set; `hints` are what to decide by."""
@@ -134,40 +234,115 @@ class ToolSpec(Generic[P, R]):
         object.__setattr__(self, "method", self.method or self.name)
 
     @property
+    def codecs(self) -> tuple[Codec[Any], ...]:
+        """Of all that crosses the JSON boundary."""
+        late = self.long_running
+        further = (
+            *(artifact.codec for artifact in self.artifacts.values()),
+            *(error.codec for error in self.errors.values()),
+            self.confirm.payload if self.confirm else None,
+            *((late.ack, late.progress) if late else ()),
+        )
+        return (self.payload, self.result, *(codec for codec in further if codec is not None))
+
+    @property
     def digest(self) -> str:
-        """Changes when the contract of the arguments or of the result does: SHA-256, in hex."""
-        approval = self.confirm.payload.schema_json if self.confirm and self.confirm.payload else ""
-        parts = [self.id, self.payload.schema_json, self.result.schema_json, approval, *self.injected]
-        text = "\n".join(parts)
-        return hashlib.sha256(text.encode()).hexdigest()
+        """Changes with every word of the tool's catalogue entry, `toolgen.catalog.entry.tool_digest`."""
+        return tool_digest(tool_entry(self.record()))
 
     @property
     def approval_digest(self) -> str:
-        """Changes when `digest` or a behaviour hint does: what policies and people decide by; SHA-256 in hex.
+        """Changes when a schema, an injected field or a behaviour hint does: SHA-256 in hex.
 
-        Not with texts for people, nor with the confirmation: agents and views ask in words of their own.
+        These are what policies and people decide by. Texts for people are not, nor is the confirmation:
+        agents and views ask in words of their own.
         """
-        hints = json.dumps(sorted(self.hints.items()))
-        return hashlib.sha256(f"{self.digest}\n{hints}".encode()).hexdigest()
+        addition = self.confirm.payload.schema_json if self.confirm and self.confirm.payload else ""
+        contract = [self.id, self.payload.schema_json, self.result.schema_json, addition, *self.injected]
+        contract_digest = _hex("\n".join(contract))
+        return _hex(f"{contract_digest}\n{json.dumps(sorted(self.hints.items()))}")
 
     @property
     def output_schema(self) -> dict[str, Any]:
         """JSON Schema of what the model gets of a call at once: the result, or an acknowledgement of it."""
-        schemas = {self.result.name: self.result.schema}
         ack = self.long_running.ack if self.long_running else None
-        return any_of(schemas if ack is None else {ack.name: ack.schema, **schemas})
+        return output_schema(_type(self.result), _type(ack) if ack else None)
 
     @property
     def hints(self) -> dict[Hint, bool]:
         """All behaviour hints: where the author said nothing, MCP's careful default."""
-        hints: dict[Hint, bool] = {"edit": False}
-        hints.update((hint, default) for hint, (_, default) in MCP_HINTS.items())
-        if self.annotations.get("read_only"):
-            hints["destructive"] = False
-        hints.update(self.annotations)
-        return hints
+        return behaviour_hints(self.annotations)
 
     @property
     def toolset(self) -> str:
         """The id without the tool: `service.toolset`."""
         return self.id.rpartition(".")[0]
+
+    def record(self, toolset: ToolsetRecord | None = None) -> ToolRecord:
+        """Return what a catalogue says of the tool, less what only a design knows."""
+        return ToolRecord(
+            id=self.id,
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            payload=_type(self.payload, () if self.example is None else (json.loads(self.example),)),
+            result=_type(self.result),
+            toolset=toolset or ToolsetRecord(),
+            icons=self.icons,
+            deprecated=self.deprecated,
+            tags=self.tags,
+            annotations=self.annotations,
+            bounded=_window(self.bounded) if self.bounded else None,
+            artifacts=tuple(
+                ArtifactRecord(kind=kind, type=_type(one.codec), description=one.description, view=one.view)
+                for kind, one in self.artifacts.items()
+            ),
+            errors=tuple(_declared_error(one) for one in self.errors.values()),
+            confirmation=_confirmation(self.confirm) if self.confirm else None,
+            long_running=_late(self.long_running) if self.long_running else None,
+            timeout=self.timeout,
+            is_sequential=self.is_sequential,
+            is_terminal=self.is_terminal,
+            is_bookkeeping=self.is_bookkeeping,
+            needs=self.needs,
+            instructions=self.instructions,
+            result_reminder=self.reminder,
+            call_hint=self.call_hint,
+            result_hint=self.result_hint,
+            injected=self.injected,
+            meta=self.meta,
+        )
+
+
+def _hex(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _window(of: BoundedSpec) -> BoundedRecord:
+    return BoundedRecord(cursor=of.cursor, next_cursor=of.next_cursor)
+
+
+def _declared_error(of: ErrorSpec[Any]) -> ErrorRecord:
+    details = _type(of.codec) if of.codec else None
+    return ErrorRecord(name=of.name, description=of.description, type=details, is_retryable=of.is_retryable)
+
+
+def _confirmation(of: ConfirmSpec) -> ConfirmationRecord:
+    payload = _type(of.payload) if of.payload else None
+    return ConfirmationRecord(hint=of.hint, when=of.when, payload=payload)
+
+
+def _late(of: LongRunningSpec) -> LongRunningRecord:
+    return LongRunningRecord(
+        ack=_type(of.ack) if of.ack else None, progress=_type(of.progress) if of.progress else None
+    )
+
+
+def _type(codec: Codec[Any], examples: tuple[Json, ...] = ()) -> TypeRecord:
+    return TypeRecord(
+        name=codec.name,
+        schema=codec.schema,
+        examples=examples,
+        noted_formats=codec.noted_formats,
+        sensitive=codec.sensitive,
+    )

@@ -10,10 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from pydantic_core import from_json, to_json
+
 from toolgen.contract.logs import logger
+from toolgen.contract.secrets import current, scrubbed, scrubbed_json
+from toolgen.shapes.sensitive import redacted
 
 from .call.failures import Arguments, arguments_json
 from .calls import CallMeta
+from .errors import DeclaredError
+from .events.hidden import shown_result
 from .results import ToolResult
 from .specs import ToolSpec
 
@@ -29,10 +35,11 @@ log = logger("toolgen.runtime")
 class CallSpan:
     """The span of one call; it takes the call's result."""
 
-    __slots__ = ("_shows_content", "_span")
+    __slots__ = ("_shows_content", "_span", "_spec")
 
-    def __init__(self, span: Span | None, shows_content: bool) -> None:
+    def __init__(self, span: Span | None, spec: ToolSpec[Any, Any], shows_content: bool) -> None:
         self._span = span
+        self._spec = spec
         self._shows_content = shows_content
 
     def end(self, result: ToolResult) -> None:
@@ -49,12 +56,13 @@ class CallSpan:
         if result.frozen is not None:
             span.set_attribute("toolgen.wait_id", result.frozen.id)
         if self._shows_content and result.json:
-            span.set_attribute("gen_ai.tool.call.result", result.json.decode(errors="replace")[:_LONGEST])
+            span.set_attribute("gen_ai.tool.call.result", _shown_result(result, self._spec)[:_LONGEST])
         error = result.error
         if error is None or result.status != "error":
             return
         hint = result.retry_hint
-        span.set_attribute("error.type", hint.reason if hint is not None else "tool_error")
+        reason = hint.reason if hint is not None else "tool_error"
+        span.set_attribute("error.type", error.code if isinstance(error, DeclaredError) else reason)
         if error.correlation_id:
             span.set_attribute("toolgen.correlation_id", error.correlation_id)
         span.set_status(_error(), _description(result))
@@ -67,7 +75,7 @@ class ToolSpans:
         """Take a tracer of the provider, by default of the one that the process has set.
 
         With `shows_content` spans hold the model's arguments and what it saw of the result; injected
-        values are in neither.
+        and sensitive values are in neither.
 
         Raises:
             ImportError: `opentelemetry-api` is not installed.
@@ -87,11 +95,11 @@ class ToolSpans:
 
         span = self._started(spec, meta, arguments)
         if span is None:
-            yield CallSpan(None, False)
+            yield CallSpan(None, spec, False)
             return
         try:
             with use_span(span, end_on_exit=False, record_exception=False, set_status_on_exception=False):
-                yield CallSpan(span, self._shows_content)
+                yield CallSpan(span, spec, self._shows_content)
         except BaseException as error:
             _end(span, error)
             raise
@@ -111,8 +119,7 @@ class ToolSpans:
         }
         try:
             if self._shows_content:
-                document = arguments_json(arguments).decode(errors="replace")
-                attributes["gen_ai.tool.call.arguments"] = document[:_LONGEST]
+                attributes["gen_ai.tool.call.arguments"] = _shown_arguments(arguments, spec)[:_LONGEST]
             known = {name: value for name, value in attributes.items() if value}
             return self.tracer.start_span(f"execute_tool {spec.name}", attributes=known)
         except Exception:
@@ -125,7 +132,26 @@ def _description(result: ToolResult) -> str:
     hint = result.retry_hint
     if hint is not None and hint.issues:
         return f"{len(hint.issues)} issues with the arguments"
-    return "" if result.error is None else result.error.message
+    return "" if result.error is None else scrubbed(result.error.message)
+
+
+def _shown_arguments(arguments: Arguments, spec: ToolSpec[Any, Any]) -> str:
+    """Return the arguments without sensitive values; "" for those of such a tool that are no JSON."""
+    document = arguments_json(arguments)
+    if not spec.payload.sensitive:
+        return scrubbed(document.decode(errors="replace"))
+    try:
+        value = redacted(from_json(document), spec.payload.sensitive)
+    except ValueError:
+        return ""
+    return to_json(scrubbed_json(value)).decode()
+
+
+def _shown_result(result: ToolResult, spec: ToolSpec[Any, Any]) -> str:
+    """Return what the model saw, without sensitive values."""
+    if current() is None:
+        return result.json.decode(errors="replace")
+    return to_json(scrubbed_json(shown_result(result, spec))).decode()
 
 
 def _end(span: Span, error: BaseException | None = None) -> None:

@@ -141,6 +141,8 @@ class Field:
     default: Json | Missing = MISSING
     examples: tuple[Json, ...] = ()
     deprecated: bool = False
+    sensitive: bool = False
+    """Its values stand in no event, log, span or text for people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -167,6 +169,8 @@ class ObjectType:
     """Class name, unique in its table."""
     description: str
     fields: tuple[Field, ...]
+    title: str = ""
+    """For people; "" where only its class has a name, as the payload of a tool."""
     inline: bool = False
     """Written without a name of its own; its JSON Schema stands where it is used."""
     open: bool = False

@@ -84,6 +84,13 @@ def title(name: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def type_title(name: str) -> str:
+    """Return the title of a type: `TimeSeries` gives `Time series`, `HTTPServer` gives `HTTP server`."""
+    found = _WORD.findall(_readable(name))
+    text = " ".join(word if word.isupper() else word.lower() for word in found) or name
+    return text[:1].upper() + text[1:]
+
+
 def setter_name(key: str) -> str:
     return f"set_{field_name(key).rstrip('_')}"
 

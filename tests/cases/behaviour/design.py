@@ -10,7 +10,9 @@ from toolgen.dsl import (
     BoundedResult,
     CallHint,
     Confirm,
+    Deprecated,
     Design,
+    Icon,
     Inject,
     Instructions,
     Int,
@@ -77,7 +79,7 @@ design = Design(
                 "Update the firmware of a device.",
                 Args(DEVICE),
                 Return(Attribute("version", String, "What runs now.", required=True)),
-                Artifact("reason", Reason, "Why."),
+                Artifact("reason", Reason, "Why.", view="markdown"),
                 Confirm(payload=Reason),
                 LongRunning(
                     ack=Object(Attribute("minutes", Int, "How long it takes, about.", required=True)),
@@ -103,6 +105,18 @@ design = Design(
             Tool("note", "Note something.", Args(Attribute("text", String, "What.")), Bookkeeping()),
             Tool("finish", "End the conversation.", LongRunning(ack=Reason), Confirm()),
             Tool("measure", "Measure for a day.", Return(Attribute("low", Int, "The least.")), LongRunning()),
+            Tool(
+                "look",
+                "Look at a device.",
+                Args(DEVICE),
+                Icon("https://example.org/eye.svg", mime_type="image/svg+xml", sizes=["any"]),
+                Icon("https://example.org/eye.png", sizes=("48x48", "96x96"), theme="dark"),
+            ),
+            Tool(
+                "measure_now",
+                "Measure at once.",
+                Deprecated("Measures nothing any more.", replacement="home.devices.measure"),
+            ),
             Tool("answer", "Answer.", Terminal(), Confirm("Answer?"), Timeout("1.5h")),
             NativeTool("openai", "web_search", {"search_context_size": "low", "filters": ["a", {"b": None}]}),
             NativeTool("anthropic", "code_execution"),
@@ -114,4 +128,5 @@ design = Design(
             Instructions("Search before you guess."),
         ),
     ),
+    version="1.4.0-rc.1",
 )

@@ -43,6 +43,8 @@ class PlanEvents:
         self.ids = ids
         self.spent: list[ModelUsage] = []
         """What was told to `usage`; the loop tells it once."""
+        self._has_sensitive = False
+        self._shown_tools: frozenset[str] = frozenset()
         self.without: list[Dropped] = []
         """What was told to `dropped`; the loop tells it once."""
 
@@ -53,6 +55,8 @@ class PlanEvents:
         self._tell(PlannerThought(text=self._truncate(text)))
 
     def arguments(self, call_id: str, name: str, delta: str) -> None:
+        if self._has_sensitive and name not in self._shown_tools:
+            return
         self._tell(
             ToolArgsDelta(name=self._truncate(name), delta=self._truncate(delta)), self.ids.assign_id(call_id)
         )
@@ -64,7 +68,13 @@ class PlanEvents:
         self._tell(PlanRetry(attempt=self._attempt, reason=self._truncate(reason)))
 
     def dropped(self, snapshot: Snapshot) -> None:
-        """Record which toolsets are missing in the request."""
+        """Record which tools the planner has, and which toolsets are missing in the request.
+
+        Arguments of a tool with sensitive ones are not told in pieces, nor those of one that is not there.
+        """
+        shown = [spec for spec in snapshot.directory.specs if not spec.payload.sensitive]
+        self._has_sensitive = len(shown) < len(snapshot.directory.specs)
+        self._shown_tools = frozenset(spec.name for spec in shown)
         self.without = [{"toolset": name, "reason": snapshot.told[name]} for name in snapshot.dropped]
 
     def _truncate(self, text: str) -> str:

@@ -12,6 +12,7 @@ from pydantic_core import from_json, to_json
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import LONGEST_CHARACTER
+from toolgen.contract.secrets import Secrets, hiding, scrubbed
 from toolgen.contract.tasks import start_task
 from toolgen.runtime.call.abandoning import run_or_abandon
 from toolgen.runtime.call.boundary import Contained, name_of
@@ -19,15 +20,19 @@ from toolgen.runtime.call.bounds import bounds_of
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.call.hint_templates import render_template
 from toolgen.runtime.call.hooks import Stop
+from toolgen.runtime.call.registered_tool import RegisteredTool
+from toolgen.runtime.call.secrets import secrets_of
 from toolgen.runtime.call.truncation import truncate_document, truncate_text
 from toolgen.runtime.engine import ActivityInfo, NonRetryableError
 from toolgen.runtime.errors import MalformedResultError, ToolValidationError
+from toolgen.runtime.events.hidden import without_secrets
 from toolgen.runtime.events.records import ToolStart, as_json
 from toolgen.runtime.native import NativeTool
 from toolgen.runtime.results import RetryHint
 from toolgen.runtime.specs import ToolSpec
 from toolgen.runtime.toolsets.snapshot import Snapshot
 from toolgen.runtime.waiting.answer_schema import checked_schema
+from toolgen.shapes.sensitive import for_people, redacted
 
 from ..host import AgentHost
 from ..loop.admission import is_allowed
@@ -49,6 +54,7 @@ from .call_ids import CallIds
 from .conversation import hides_calls, record_position
 from .model_hooks import ModelHooks, PlannerError, checked_plan
 from .plan_events import PlanEvents
+from .plan_secrets import note_messages
 
 
 class LatePlanError(NonRetryableError):
@@ -70,12 +76,17 @@ class Planning:
             PlannerError: the planner refused, called `sys.exit`, or returned something else.
             NonRetryableError: the agent is not registered, or the time of the run is over.
         """
+        secrets = Secrets()
+        with hiding(secrets):
+            return await self._plan(info, argument, secrets)
+
+    async def _plan(self, info: ActivityInfo, argument: PlanArgument, secrets: Secrets) -> Step | RetryStep:
         attempt = argument.get("attempt", 1)
         events = self._events(info, argument)
         limit = asyncio.timeout(argument.get("time_left"))
         try:
             async with limit:
-                return await self._planned(info, argument, events)
+                return await self._planned(info, argument, events, secrets)
         except Exception as error:
             if limit.expired():
                 raise LatePlanError("no answer within the time of the run") from error
@@ -97,7 +108,9 @@ class Planning:
         limit, attempt = host.tools.limits.result_bytes, argument.get("attempt", 1)
         return PlanEvents(info, host.meta(info.run_id, facts), host.clock, ids, limit, attempt)
 
-    async def _planned(self, info: ActivityInfo, argument: PlanArgument, events: PlanEvents) -> Step:
+    async def _planned(
+        self, info: ActivityInfo, argument: PlanArgument, events: PlanEvents, secrets: Secrets
+    ) -> Step:
         host, facts = self._host, argument["facts"]
         agent = host.agent(facts["agent"])
         snapshot = await host.snapshot(agent, host.meta(info.run_id, facts))
@@ -130,6 +143,7 @@ class Planning:
             await host.sessions.write(info.run_id, place, new, heard=argument.get("heard", ()))
         events.ids.reserve(talk.call_ids)
         given = replace(given, messages=talk.messages)
+        note_messages(secrets, talk.messages, snapshot.directory.specs, host.returned_by(facts))
         result = await run_or_abandon(self._ask_planner(agent, given))
         step = self._step(result, given, snapshot, facts, events.ids)
         step["usage"] = events.spent
@@ -240,7 +254,8 @@ class Planning:
 def _log_failure(error: Exception, info: ActivityInfo, attempt: int) -> str:
     """Log a failure of the planner and return its reason for the run."""
     if getattr(error, "is_told", False):
-        told = portable_text(error.message if isinstance(error, ToolgenError) else str(error))
+        text = error.message if isinstance(error, ToolgenError) else str(error)
+        told = scrubbed(portable_text(text))
         log.warning("run %s: attempt %d at %s failed: %s", info.run_id, attempt, info.op, told)
         return told
     # What a planner raises by mistake may hold anything; only the log has it.
@@ -276,17 +291,9 @@ def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit
     """Return a call as the loop takes it; each text and value of its event has at most `limit` bytes."""
     entry = snapshot.directory.find(call.name)
     arguments = call.arguments if call.arguments.strip() else "{}"
-    shown = _event_arguments(arguments)
-    text = render_template(entry.spec.call_hint, shown) if entry and isinstance(shown, dict) else ""
-    if shown is not None and len(arguments) > limit // LONGEST_CHARACTER:
-        shown = from_json(truncate_document(arguments.encode(errors="replace"), limit))
-    start = ToolStart(
-        tool=entry.spec.id if entry else truncate_text(call.name, limit),
-        name=truncate_text(call.name, limit),
-        arguments=shown,
-        text=truncate_text(text, limit),
-        parent_tool_call_id=parent_id,
-    )
+    start = _start(call.name, arguments, entry, parent_id, limit)
+    if entry is None and any(spec.payload.sensitive for spec in snapshot.directory.specs):
+        start = replace(start, arguments=None)  # nobody knows what in them is sensitive
     return {
         "id": id_,
         "name": call.name,
@@ -296,6 +303,32 @@ def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit
         "is_bookkeeping": entry.spec.is_bookkeeping if entry else False,
         "start": as_json(start),
     }
+
+
+def _start(name: str, arguments: str, entry: RegisteredTool | None, parent_id: str, limit: int) -> ToolStart:
+    """Return the event that a tool is called, without its sensitive arguments."""
+    places = entry.spec.payload.sensitive if entry else ()
+    given = _event_arguments(arguments)
+    text = ""
+    if entry and isinstance(given, dict):
+        text = render_template(entry.spec.call_hint, for_people(given, places))
+    shown, document = given, arguments.encode(errors="replace")
+    if places:
+        shown = redacted(given, places)
+        document = to_json(shown)
+    if shown is not None and len(document) > limit // LONGEST_CHARACTER:
+        shown = from_json(truncate_document(document, limit))
+    start = ToolStart(
+        tool=entry.spec.id if entry else truncate_text(name, limit),
+        name=truncate_text(name, limit),
+        arguments=shown,
+        text=truncate_text(text, limit),
+        parent_tool_call_id=parent_id,
+    )
+    if not entry or not places:
+        return start
+    with hiding(secrets_of(arguments.encode(errors="replace"), entry.spec.payload)):
+        return without_secrets(start)
 
 
 def _event_arguments(arguments: str) -> Any:

@@ -76,7 +76,7 @@ class ClassPrinter:
         self._module = module
         self._scope = scope
         self._imports = imports
-        self._speller = Speller(imports, self._reference, scope.objects)
+        self._speller = Speller(imports, self.reference, scope.objects)
         self._foreign = ForeignPrinter(imports)
         imports.name("__future__", "annotations")
 
@@ -160,7 +160,8 @@ class ClassPrinter:
             docstring=docstring(field.description or title(field.name), 4),
         )
 
-    def _reference(self, name: str) -> str:
+    def reference(self, name: str) -> str:
+        """Return the expression by which the module names a class, a named enum or a named union."""
         module = self._scope.modules[name]
         if module == self._module:
             return name

@@ -8,12 +8,13 @@ from typing import ClassVar
 
 from toolgen.expr.tree import Tool, Toolset
 from toolgen.shapes.fields import ObjectType
+from toolgen.shapes.sensitive import sensitive_places
 
 from .. import names
 from ..imports import Imports
 from ..layout import SHARED, Module, Scope, foreign_parts, relative, toolset_package
 from ..spelling import RUNTIME
-from ..text import docstring, quote
+from ..text import docstring, quote, strings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +74,8 @@ def codecs_view(toolset: Toolset, scope: Scope) -> CodecsView:
 def arguments(of: ObjectType, scope: Scope) -> Iterator[str]:
     """Return what makes the codec of an object."""
     yield quote(of.name)
+    if places := sensitive_places(of, scope.objects):
+        yield f"sensitive={strings(places)}"
     if not all(foreign.is_exact for foreign in foreign_parts(of, scope)):
         yield "is_exact=False"
 
@@ -88,7 +91,7 @@ def _types(tool: Tool) -> Iterator[tuple[str, str]]:
     """Return constant and class of each type of the tool."""
     yield names.payload_codec(tool), tool.payload.name
     yield names.result_codec(tool), tool.result.name
-    for class_ in (*(artifact.type for artifact in tool.artifacts), *tool.behaviour.classes):
+    for class_ in tool.classes:
         yield names.codec(class_), class_
 
 

@@ -17,6 +17,7 @@ from ..layout import Scope, relative, service_module, toolset_package
 from ..spelling import RUNTIME
 from ..text import docstring, quote
 from .codecs import type_name
+from .constants import with_errors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +131,7 @@ def _tool(toolset: Toolset, tool: Tool, scope: Scope, typing_imports: Imports) -
         name=method_name(tool.name),
         payload=f"types.{tool.payload.name}",
         returns=returns,
-        docstring=docstring(tool.description or f"Run {tool.name}.", 8),
+        docstring=docstring(with_errors(tool.description or f"Run {tool.name}.", tool), 8),
     )
 
 
@@ -159,5 +160,10 @@ def _artifacts(tool: Tool, binding: Binding) -> Iterator[str]:
 
 
 def _more(toolset: Toolset) -> str:
-    instructions = f", instructions={quote(toolset.instructions)}" if toolset.instructions else ""
-    return instructions + (f", native=specs.{names.NATIVE_TOOLS}" if toolset.native else "")
+    return said_of(toolset) + (f", native=specs.{names.NATIVE_TOOLS}" if toolset.native else "")
+
+
+def said_of(toolset: Toolset) -> str:
+    """Return the texts of the toolset as keyword arguments of its registration, each after a comma."""
+    texts = {"title": toolset.title, "instructions": toolset.instructions}
+    return "".join(f", {name}={quote(text)}" for name, text in texts.items() if text)

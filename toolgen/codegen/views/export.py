@@ -11,6 +11,7 @@ from toolgen.expr.tree import Export
 
 from .. import names
 from ..text import docstring, quote
+from .executor import said_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +24,8 @@ class ExportView:
     route: str
     """Arguments of the `AgentRoute`."""
     format: int
-    instructions: str
-    """The last keyword argument of the registration, after a comma; "" without instructions."""
+    more: str
+    """The last keyword arguments of the registration, after a comma; "" without."""
 
 
 def export_view(of: Export) -> ExportView:
@@ -38,7 +39,7 @@ def export_view(of: Export) -> ExportView:
         toolset=quote(full_name),
         route=", ".join(_route(of)),
         format=FORMAT,
-        instructions=f", instructions={quote(toolset.instructions)}" if toolset.instructions else "",
+        more=said_of(toolset),
     )
 
 

@@ -60,6 +60,7 @@ def toolset_view(of: Toolset) -> SurfaceView:
         specs += [
             names.spec(tool),
             *(names.artifact_spec(tool, artifact.kind) for artifact in tool.artifacts),
+            *(names.error_spec(tool, error) for error in tool.errors),
         ]
     for name in executors:
         imports.name(".export" if of.exporter else ".executor", name)
@@ -90,7 +91,8 @@ def service_package_view(of: Service) -> SurfaceView | PackageView:
         modules |= dict.fromkeys([*class_names(of.completion_objects), *own], home)
     if of.methods:
         home = f".{service_module(of.name)[-1]}"
-        modules |= dict.fromkeys([class_name(of.name), *class_names(of.objects)], home)
+        errors = [names.error_spec(method, error) for method in of.methods for error in method.errors]
+        modules |= dict.fromkeys([class_name(of.name), *class_names(of.objects), *errors], home)
     return _lazy(text, Imports(), modules) if modules else package_view(text)
 
 

@@ -8,10 +8,12 @@ from typing import ClassVar
 from toolgen.expr.tree import Service
 from toolgen.shapes.naming import class_name, method_name
 
+from .. import names
 from ..imports import Imports
 from ..layout import Scope, service_module
 from ..text import docstring
 from .classes import AliasView, ClassPrinter, ClassView, Role
+from .constants import ConstantView, error_constant, with_errors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +36,7 @@ class ServiceView:
     abstract: str
     service_docstring: str
     methods: tuple[MethodView, ...]
+    errors: tuple[ConstantView, ...]
 
 
 def service_view(of: Service, scope: Scope) -> ServiceView:
@@ -46,6 +49,16 @@ def service_view(of: Service, scope: Scope) -> ServiceView:
         roles[method.result.name] = Role(description=f"Result of {of.name}.{method.name}.")
     printer = ClassPrinter(service_module(of.name), scope, imports)
     classes, aliases = printer.classes(of.objects, roles), printer.aliases(of.objects, roles)
+    errors = tuple(
+        error_constant(
+            names.error_spec(method, error),
+            error,
+            printer.reference(error.type) if error.type else "None",
+            imports,
+        )
+        for method in of.methods
+        for error in method.errors
+    )
     return ServiceView(
         docstring=docstring(f"The service {of.name}: its methods and their types."),
         imports=imports.text(),
@@ -60,8 +73,9 @@ def service_view(of: Service, scope: Scope) -> ServiceView:
                 name=method_name(method.name),
                 payload=method.payload.name,
                 result=method.result.name,
-                docstring=docstring(method.description or f"Run {method.name}.", 8),
+                docstring=docstring(with_errors(method.description or f"Run {method.name}.", method), 8),
             )
             for method in of.methods
         ),
+        errors=errors,
     )

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from toolgen.contract.json_value import Json, compact
-from toolgen.expr.tree import Behaviour, Bounded, Confirmation, NativeTool, Tool, Toolset
+from toolgen.contract.presentation import Deprecation, Icon
+from toolgen.expr.tree import Artifact, Behaviour, Bounded, Confirmation, NativeTool, Tool, Toolset
 from toolgen.shapes.naming import method_name, title
 
 from .. import names
@@ -16,15 +17,7 @@ from ..layout import Scope
 from ..spelling import RUNTIME
 from ..text import docstring, literal, quote, strings
 from .codecs import type_name
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConstantView:
-    """A constant that is made by a call."""
-
-    name: str
-    type: str
-    value: str
+from .constants import ConstantView, error_constant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +54,18 @@ def specs_view(toolset: Toolset, scope: Scope) -> SpecsView:
                 ConstantView(
                     name=names.artifact_spec(tool, artifact.kind),
                     type=f"{maker}[{type_of(artifact.type)}]",
-                    value=f"{maker}({quote(artifact.kind)}, codecs.{names.codec(artifact.type)})",
+                    value=f"{maker}({', '.join(_artifact(artifact))})",
+                )
+            )
+        for error in tool.errors:
+            codec = names.codec(error.type) if error.type else None
+            constants.append(
+                error_constant(
+                    names.error_spec(tool, error),
+                    error,
+                    type_of(error.type) if error.type else "None",
+                    imports,
+                    [f"codecs.{codec}"] if codec else [],
                 )
             )
         constants.append(
@@ -81,6 +85,16 @@ def specs_view(toolset: Toolset, scope: Scope) -> SpecsView:
         specs=tuple(map(names.spec, toolset.tools)),
         native=native,
     )
+
+
+def _artifact(of: Artifact) -> Iterator[str]:
+    """Return the arguments of the spec of an artifact."""
+    yield quote(of.kind)
+    yield f"codecs.{names.codec(of.type)}"
+    if of.description:
+        yield f"description={quote(of.description)}"
+    if of.view:
+        yield f"view={quote(of.view)}"
 
 
 def _facts(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
@@ -103,6 +117,14 @@ def _facts(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
     if tool.artifacts:
         items = (f"{quote(one.kind)}: {names.artifact_spec(tool, one.kind)}" for one in tool.artifacts)
         yield f"artifacts={{{', '.join(items)}}}"
+    if tool.errors:
+        items = (f"{quote(one.name)}: {names.error_spec(tool, one)}" for one in tool.errors)
+        yield f"errors={{{', '.join(items)}}}"
+    if tool.icons:
+        maker = imports.name(RUNTIME, "Icon")
+        yield f"icons=({', '.join(f'{maker}({_icon(icon)})' for icon in tool.icons)},)"
+    if tool.deprecated:
+        yield f"deprecated={imports.name(RUNTIME, 'Deprecation')}({_deprecation(tool.deprecated)})"
     if tool.tags:
         yield f"tags={strings(tool.tags)}"
     if tool.annotations:
@@ -112,6 +134,18 @@ def _facts(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
     if tool.examples:
         yield f"example={quote(compact(tool.examples[0].args))}"
     yield from _behaviour(tool.behaviour, imports)
+
+
+def _icon(of: Icon) -> str:
+    """Return the arguments of an icon; what is empty is left out."""
+    texts = {"src": of.src, "mime_type": of.mime_type, "theme": of.theme}
+    given = [f"{name}={quote(text)}" for name, text in texts.items() if text]
+    return ", ".join([*given, *([f"sizes={strings(of.sizes)}"] if of.sizes else [])])
+
+
+def _deprecation(of: Deprecation) -> str:
+    replacement = f", replacement={quote(of.replacement)}" if of.replacement else ""
+    return f"reason={quote(of.reason)}{replacement}"
 
 
 def _behaviour(of: Behaviour, imports: Imports) -> Iterator[str]:

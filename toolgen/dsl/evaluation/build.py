@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -10,6 +10,7 @@ from toolgen.expr import codes
 from toolgen.expr.tree import Completion as CheckedCompletion
 from toolgen.expr.tree import Design as CheckedDesign
 from toolgen.expr.tree import Service as CheckedService
+from toolgen.expr.tree import Tool as CheckedTool
 from toolgen.expr.tree import Toolset as CheckedToolset
 from toolgen.findings import Finding
 from toolgen.shapes import naming
@@ -36,10 +37,12 @@ from .checks.names import (
     check_snake,
     described,
 )
+from .checks.versions import version_of
 from .clause_lookup import clauses_of_kind, single_clause
 from .report import Report, suggestion
 from .tools.behaviour import instructions_of
 from .tools.native import native_tools
+from .tools.replacements import replaced
 from .tools.tools import ToolDraft, Tools, ToolsetContext, meta_of, tags_of
 from .types.depth import check_depth
 from .types.modules import UNKNOWN, Module
@@ -124,7 +127,8 @@ class _Builder:
         agents: Agents | None = None
         if check_depth(modules, report):
             self._values.run()
-            toolsets = [replace(draft, toolset=self._bound(draft)) for draft in toolsets]
+            known = {one.tool.id: one.tool for draft in toolsets for one in draft.tools}
+            toolsets = [replace(draft, toolset=self._bound(draft, known)) for draft in toolsets]
             agents = self._agents(services, toolsets)
         checked = tuple(self._service(draft, toolsets, agents) for draft in services)
         if agents is not None:
@@ -136,6 +140,7 @@ class _Builder:
             types=tuple(self._types.shared.classes.values()),
             enums=self._types.enums,
             unions=self._types.unions,
+            version=version_of(design, report),
         )
 
     def _services(self) -> list[_ServiceDraft]:
@@ -163,6 +168,9 @@ class _Builder:
             is_first = unique.add("method", method.name, method.source)
             home = module if is_first else Module(Report(), where, self._types.shared)
             drafted = operation(method, word.name, home, self._types, report)
+            for error in drafted.errors if is_first else ():
+                text = f"error {error.name!r} of method {method.name!r}"
+                module.names.claim(naming.constant(method.name, error.name), text, method.source, apart=True)
             if is_first:
                 operations.append(drafted)
         known = self._operations.setdefault(word.name, {})
@@ -276,6 +284,9 @@ class _Builder:
             for artifact in draft.tool.artifacts:
                 text = f"artifact {artifact.kind!r} of {what}"
                 names.claim(naming.constant(tool.name, artifact.kind), text, tool.source, apart=True)
+            for error in draft.tool.errors:
+                text = f"error {error.name!r} of {what}"
+                names.claim(naming.constant(tool.name, error.name), text, tool.source, apart=True)
         _claim_codecs(word.name, (draft for draft in drafts if draft.module is around.module), report)
         return tuple(drafts)
 
@@ -306,14 +317,16 @@ class _Builder:
             return f'service {owner!r} has it: write BindTo("{owner}", "{name}")'
         return suggestion(name, methods, f'add Method("{name}", "…") to service {service!r}')
 
-    def _bound(self, draft: _ToolsetDraft) -> CheckedToolset:
-        """Return the toolset with the bindings of its tools."""
+    def _bound(self, draft: _ToolsetDraft, known: Mapping[str, CheckedTool]) -> CheckedToolset:
+        """Return the toolset with the bindings of its tools, and with what replaces them."""
         tools = []
         for tool in draft.tools:
             checked = tool.tool
             if tool.bind and tool.operation:
                 binding = bind(tool, tool.bind, tool.operation, self._types.shared, self._report)
                 checked = replace(checked, binding=binding)
+            if tool.deprecated:
+                checked = replaced(checked, tool.deprecated, known, self._report)
             tools.append(checked)
         return replace(draft.toolset, tools=tuple(tools), objects=tuple(draft.module.classes.values()))
 
@@ -342,7 +355,7 @@ def _claim_codecs(toolset: str, drafts: Iterable[ToolDraft], report: Report) -> 
         for part in ("payload", "result"):
             codecs.claim(naming.constant(tool.name, part), f"the {part} of {what}", draft.source)
         users = [(artifact.type, f"artifact {artifact.kind!r} of {what}") for artifact in tool.artifacts]
-        users += [(class_, what) for class_ in tool.behaviour.classes]
+        users += [(class_, what) for class_ in tool.classes]
         for class_, user in users:
             if class_ not in classes and class_ != UNKNOWN.name:
                 classes.add(class_)

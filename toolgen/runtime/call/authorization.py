@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
+from toolgen.contract.names import UNAVAILABLE
+from toolgen.shapes.sensitive import for_people
 
 from ..calls import ToolCall
 from ..errors import ToolError
@@ -25,8 +27,6 @@ from .policy import Allow, Ask
 from .registered_tool import RegisteredTool
 from .services import RuntimeServices
 
-UNAVAILABLE: Final = "approval_unavailable"
-"""Code of a call that was denied because there is nobody to ask."""
 TOO_MANY: Final = "too many calls wait for an answer already; answer one of them first"
 """Why a further one is denied."""
 
@@ -45,10 +45,11 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
     if is_approved and host.policy is None:
         return None
     arguments: Mapping[str, Json] = json.loads(frozen)
-    preview = await run_with_timeout(host.stage_timeout, _preview(frame.entry, frozen, arguments))
+    shown = for_people(arguments, spec.payload.sensitive)
+    preview = await run_with_timeout(host.stage_timeout, _preview(frame.entry, frozen, shown))
     question = ""
     must_ask = False
-    is_shortened = frame.entry.preview is None and is_shortened_by(spec.call_hint, arguments)
+    is_shortened = frame.entry.preview is None and is_shortened_by(spec.call_hint, shown)
     match await _policy_decision(frame, call, preview):
         case Deny(message=message):
             host.reports.emit_authorization(spec.id, frame.meta, "denied", "policy", message)
@@ -62,8 +63,8 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
     if spec.confirm is not None and _needs_confirmation(spec.confirm, arguments):
         must_ask = True
         if not question:
-            question = render_template(spec.confirm.hint, arguments)
-            is_shortened = is_shortened or is_shortened_by(spec.confirm.hint, arguments)
+            question = render_template(spec.confirm.hint, shown)
+            is_shortened = is_shortened or is_shortened_by(spec.confirm.hint, shown)
     if not must_ask:
         return None
     waits = host.waits if host.is_interactive else None

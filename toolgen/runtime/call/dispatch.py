@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolgen.contract.limits import UNLIMITED
+from toolgen.contract.secrets import hiding
 from toolgen.shapes.design.model import ToolModel
 
 from ..calls import ToolCall
@@ -29,6 +30,7 @@ from .hook_stages import run_after_hooks, run_before_hooks, run_error_hooks
 from .hooks import Stop
 from .registered_tool import RegisteredTool
 from .result_encoding import encode_result, truncate_result
+from .secrets import note_document, note_result, note_value
 from .services import RuntimeServices
 
 
@@ -42,9 +44,16 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
     host, trace = frame.host, frame.trace
     if trace is not None:
         trace.mark("lookup", frame.spec.id)
-    if host.reports.is_idle and host.spans is None and not frame.entry.after:
-        return _run_steps(frame, False)
-    return _dispatch_observed(frame)
+    is_watched = not host.reports.is_idle or host.spans is not None or bool(frame.entry.after)
+    if frame.secrets is not None:
+        return _hiding(frame, is_watched)
+    return _dispatch_observed(frame) if is_watched else _run_steps(frame, False)
+
+
+async def _hiding(frame: Frame, is_watched: bool) -> ToolResult:
+    """Return the result of a call that has sensitive values; nothing that is told of it shows them."""
+    with hiding(frame.secrets):
+        return await (_dispatch_observed(frame) if is_watched else _run_steps(frame, False))
 
 
 async def _dispatch_observed(frame: Frame) -> ToolResult:
@@ -76,6 +85,8 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
             payload = _decode_empty_arguments(frame, error)
             if isinstance(payload, ToolResult):
                 return payload
+        if frame.secrets is not None:
+            note_value(frame.secrets, spec.payload, payload)
         if trace is not None:
             trace.mark("decode", payload)
         if entry.needs_call:
@@ -107,6 +118,8 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
         if isinstance(returned, WithoutResult):
             return await _delegate_or_suspend(frame, call, returned)
         result = encode_result(spec, returned, meta, trace)
+        if frame.secrets is not None:
+            note_result(frame.secrets, spec, result)
         if host.policy is not None:
             remember(result, context.values)
         return (
@@ -148,6 +161,7 @@ async def _run_checks_before(frame: Frame, call: ToolCall) -> tuple[ToolResult |
         call = left
     seen = () if frame.host.policy is None else seen_bounds(frame.context.values)
     frozen = replace(call, payload_json=spec.payload.encode(call.payload), seen_bounds=seen)
+    note_document(frame.secrets, spec.payload, frozen.payload_json)  # a hook may have changed them
     if not frame.entry.may_need_approval:
         return None, frozen
     return await authorize(frame, frozen), frozen

@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
+from toolgen.contract.secrets import hiding
+
 from ..calls import CallMeta
 from ..errors import ToolError
 from ..results import ToolResult
 from ..specs import ToolSpec
 from ..toolsets.directory import Directory
-from .failures import error_result, tool_error_of
+from .failures import declared, error_result, tool_error_of
 from .frame import Frame
 from .hook_stages import run_after_hooks
 from .result_encoding import truncate_result
+from .secrets import note_result
 from .services import RuntimeServices
 
 CANCELLED: Final = "the call was cancelled"
@@ -26,14 +29,17 @@ async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
     Raises:
         asyncio.CancelledError: the caller's own task is being cancelled.
     """
-    try:
-        if result.status == "ok":
-            result = await truncate_result(frame, result)
-        result = await run_after_hooks(frame, result)
-    except asyncio.CancelledError:
-        emit_cancelled(frame)
-        raise
-    return emit_end(frame, result)
+    with hiding(frame.secrets):
+        if frame.secrets is not None:
+            note_result(frame.secrets, frame.spec, result)
+        try:
+            if result.status == "ok":
+                result = await truncate_result(frame, result)
+            result = await run_after_hooks(frame, result)
+        except asyncio.CancelledError:
+            emit_cancelled(frame)
+            raise
+        return emit_end(frame, result)
 
 
 def stray_error_result(frame: Frame, error: Exception) -> ToolResult:
@@ -41,6 +47,11 @@ def stray_error_result(frame: Frame, error: Exception) -> ToolResult:
 
     The error is what `boundary.contained` makes of what came out of the task.
     """
+    with hiding(frame.secrets):
+        return _escaped(frame, error)
+
+
+def _escaped(frame: Frame, error: Exception) -> ToolResult:
     result = frame.error_result(tool_error_of(frame.spec, error))
     if isinstance(error.__cause__, asyncio.CancelledError):  # that one was told on its way
         return result
@@ -51,8 +62,8 @@ def failed_call_result(
     spec: ToolSpec[Any, Any], error: Exception, meta: CallMeta, host: RuntimeServices
 ) -> ToolResult:
     """Return and emit the error result of a call that failed outside its frame."""
-    result = error_result(spec.id, tool_error_of(spec, error), meta, host.limit_of(spec))
-    host.reports.emit_tool_end(result, meta)
+    result = error_result(spec.id, declared(spec, tool_error_of(spec, error)), meta, host.limit_of(spec))
+    host.reports.emit_tool_end(result, meta, spec)
     return result
 
 
@@ -66,7 +77,7 @@ def unknown_tool_result(directory: Directory, tool: str, meta: CallMeta, host: R
 def emit_end(frame: Frame, result: ToolResult) -> ToolResult:
     """Emit the end of a call, unless an agent is going to answer it, and return its result."""
     if result.delegated is None:
-        frame.host.reports.emit_tool_end(result, frame.meta)
+        frame.host.reports.emit_tool_end(result, frame.meta, frame.spec)
     return result
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final, get_args
 
 from toolgen.contract.logs import log_failure, logger
+from toolgen.contract.secrets import current, scrubbed
 from toolgen.shapes.issues import FieldIssue
 
 from ..calls import CallMeta
 from ..codec import json_document
-from ..errors import MalformedResultError, ToolError, ToolValidationError
+from ..errors import DeclaredError, MalformedResultError, ToolError, ToolValidationError
 from ..results import RetryHint, RetryReason, ToolResult
-from ..specs import ToolSpec
+from ..specs import ErrorSpec, ToolSpec
 from .truncation import decode_truncated, error_document, issues_document, truncate_hint, truncate_text
 from .unimplemented import find_unimplemented, unavailable
 
@@ -39,7 +41,8 @@ def invalid_arguments_result(
 
     The document that the model sees, and each text of the hint, has at most `limit` bytes.
     """
-    issues = error.issues
+    issues = tuple(map(_scrubbed_issue, error.issues)) if current() else error.issues
+    error = error if issues is error.issues else _like(error, issues)
     missing = tuple([issue.path for issue in issues if issue.constraint == "missing_field"])
     message = f"the arguments of {spec.name} do not fit"
     hint = RetryHint(
@@ -64,15 +67,112 @@ def invalid_arguments_result(
     )
 
 
+def declared(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
+    """Return a failure as the design of its tool knows it.
+
+    A declared error gets its details as JSON. One that this tool does not declare keeps its message alone;
+    one whose details do not fit is the executor's bug, and what the model may know of that is returned.
+    """
+    if not isinstance(error, DeclaredError):
+        return error
+    known = spec.errors.get(error.code)
+    if known is None:
+        log.warning("%s raised the error %s, which its design does not declare", spec.id, error.code)
+        return ToolError(
+            error.message, cause=error.cause, retry_hint=error.retry_hint, is_retryable=error.is_retryable
+        )
+    try:
+        details = _details(known, error.details)
+    except MalformedResultError as malformed:
+        return internal_error(spec, malformed, "malformed_response")
+    return DeclaredError(
+        error.message,
+        code=known.name,
+        details=error.details,
+        details_json=details,
+        cause=error.cause,
+        retry_hint=error.retry_hint,
+        is_retryable=known.is_retryable,
+    )
+
+
+def _details(known: ErrorSpec[Any], details: object) -> bytes:
+    """Return the details of a declared error as JSON; empty for an error without them.
+
+    Raises:
+        MalformedResultError: they are not of the type that the design gives.
+    """
+    if known.codec is not None:
+        return known.codec.encode(details)
+    if details is not None:
+        raise MalformedResultError(f"the error {known.name} has details, and its design declares none")
+    return b""
+
+
 def error_result(tool: str, error: ToolError, meta: CallMeta, limit: int) -> ToolResult:
-    """Return the error result of a `ToolError`, truncated to `limit` bytes."""
+    """Return the error result of a `ToolError`, truncated to `limit` bytes.
+
+    The sensitive values of the call that goes on are not in its texts.
+    """
+    error = error if current() is None else _scrubbed_error(error)
     return ToolResult(
         tool=tool,
         status="error",
-        json=error_document(str(error.message), limit),
+        json=_document(error, limit),
         tool_call_id=meta.tool_call_id,
         error=error,
         retry_hint=_hint(tool, error.retry_hint, limit),
+    )
+
+
+def _scrubbed_error(error: ToolError) -> ToolError:
+    """Return a failure without sensitive values in its texts; itself where none stands there."""
+    message = scrubbed(str(error.message))
+    cause = None if error.cause is None else _scrubbed_error(error.cause)
+    hint = error.retry_hint
+    if isinstance(hint, RetryHint) and _is_well_typed(hint):
+        asked = hint.clarifying_question and scrubbed(hint.clarifying_question)
+        told = replace(hint, message=hint.message and scrubbed(hint.message), clarifying_question=asked)
+        hint = hint if told == hint else told
+    if message == error.message and cause is error.cause and hint is error.retry_hint:
+        return error
+    if isinstance(error, DeclaredError):
+        return DeclaredError(
+            message,
+            code=error.code,
+            details=error.details,
+            details_json=error.details_json,
+            cause=cause,
+            retry_hint=hint,
+            is_retryable=error.is_retryable,
+        )
+    return ToolError(
+        message,
+        cause=cause,
+        retry_hint=hint,
+        correlation_id=error.correlation_id,
+        is_retryable=error.is_retryable,
+    )
+
+
+def _scrubbed_issue(issue: FieldIssue) -> FieldIssue:
+    keys = tuple(scrubbed(key) if isinstance(key, str) else key for key in issue.keys)
+    return replace(issue, keys=keys, message=scrubbed(issue.message))
+
+
+def _like(error: ToolValidationError, issues: tuple[FieldIssue, ...]) -> ToolValidationError:
+    return ToolValidationError(issues, error.more, is_counted=error.is_counted)
+
+
+def _document(error: ToolError, limit: int) -> bytes:
+    if not isinstance(error, DeclaredError):
+        return error_document(str(error.message), limit)
+    return error_document(
+        str(error.message),
+        limit,
+        code=error.code,
+        details=error.details_json,
+        is_retryable=error.is_retryable,
     )
 
 
@@ -105,6 +205,7 @@ def denied_result(
     The code says by what: `denied`, `approval_unavailable`, `canceled`. The document has at most `limit`
     bytes.
     """
+    message = scrubbed(message)
     return ToolResult(
         tool=spec.id,
         status="denied",

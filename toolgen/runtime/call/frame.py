@@ -6,14 +6,23 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.secrets import hiding
 
 from ..calls import CallMeta
 from ..context import ToolContext, set_resumption
-from ..errors import ToolError, ToolValidationError
+from ..errors import DeclaredError, ToolError, ToolValidationError
 from ..results import ToolResult
 from .batch import Batch
-from .failures import Arguments, denied_result, error_result, invalid_arguments_result
+from .failures import (
+    Arguments,
+    arguments_json,
+    declared,
+    denied_result,
+    error_result,
+    invalid_arguments_result,
+)
 from .registered_tool import RegisteredTool
+from .secrets import note_answer, note_document, secrets_of
 from .services import RuntimeServices
 from .trace import Trace
 
@@ -32,6 +41,7 @@ class Frame:
         "host",
         "meta",
         "resumption",
+        "secrets",
         "spec",
         "trace",
         "write_begun_record",
@@ -62,6 +72,11 @@ class Frame:
         """Of a call that was suspended, and goes on."""
         self.write_begun_record: Callable[[], Awaitable[None]] | None = None
         """Awaited immediately before the executor runs, where an engine keeps that it did."""
+        self.secrets = secrets_of(_read(arguments), spec.payload) if entry.is_sensitive else None
+        """The sensitive values of the call; None where its design has none."""
+        if self.secrets is not None and resumption is not None and spec.confirm is not None:
+            for answer in resumption.answers:
+                note_answer(self.secrets, spec.confirm.payload, answer)
         if resumption is not None:
             set_resumption(self.context, resumption)
 
@@ -82,12 +97,27 @@ class Frame:
 
     def error_result(self, error: ToolError) -> ToolResult:
         """Return the result of a failure that is already in words for the model."""
-        return error_result(self.spec.id, error, self.meta, self.limit)
+        with hiding(self.secrets):
+            known = declared(self.spec, error)
+            if self.secrets is not None and isinstance(known, DeclaredError):
+                codec = self.spec.errors[known.code].codec
+                note_document(self.secrets, codec, known.details_json)
+            return error_result(self.spec.id, known, self.meta, self.limit)
 
     def denied_result(self, message: str, *, code: str = "denied") -> ToolResult:
         """Return the result of a call that a person or a policy did not allow."""
-        return denied_result(self.spec, message, self.meta, self.limit, code=code)
+        with hiding(self.secrets):
+            return denied_result(self.spec, message, self.meta, self.limit, code=code)
 
     def invalid_arguments_result(self, error: ToolValidationError) -> ToolResult:
         """Return the result of arguments that do not fit."""
-        return invalid_arguments_result(self.spec, error, self.arguments, self.meta, self.limit)
+        with hiding(self.secrets):
+            return invalid_arguments_result(self.spec, error, self.arguments, self.meta, self.limit)
+
+
+def _read(arguments: Arguments) -> bytes:
+    """Return the arguments as they came; nothing of a mapping that is not JSON."""
+    try:
+        return arguments_json(arguments)
+    except ToolValidationError:
+        return b""

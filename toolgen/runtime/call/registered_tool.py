@@ -12,11 +12,12 @@ from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.naming import field_name
 
 from ..calls import CallMeta, ToolCall
-from ..codec import Codec, lacks_validator, missing_file
+from ..codec import lacks_validator, missing_file
 from ..specs import ToolSpec
 from .hook_tools import HookTools
 from .hooks import Hook, HookMethod, overridden_methods
 from .methods import is_async, takes_sync_context
+from .secrets import has_sensitive
 
 if TYPE_CHECKING:
     from ..capabilities import Capability
@@ -58,6 +59,7 @@ class RegisteredTool:
         "interceptors",
         "is_async",
         "is_plain",
+        "is_sensitive",
         "may_be_retried",
         "may_need_approval",
         "meta_fields",
@@ -115,6 +117,8 @@ class RegisteredTool:
         timeout = around.timeout if spec.timeout is None else spec.timeout
         self.is_plain = self.is_async and not raw and not spec.is_sequential and timeout is None
         """Whether the executor's method is called as it is."""
+        self.is_sensitive = has_sensitive(spec)
+        """Whether anything that it takes or gives has sensitive values."""
 
     def inject_meta(self, payload: ToolModel, meta: CallMeta) -> None:
         """Set the injected fields that are facts of the call.
@@ -152,11 +156,7 @@ def problems_of(spec: ToolSpec[Any, Any], around: RuntimeOptions) -> list[str]:
             f"{spec.name!r} has max_result_bytes={spec.max_result_bytes}; it must be at least "
             f"{LEAST_RESULT_BYTES}, so that the marker of a truncated result fits"
         )
-    codecs: tuple[Codec[Any], ...] = (
-        spec.payload,
-        spec.result,
-        *(artifact.codec for artifact in spec.artifacts.values()),
-    )
+    codecs = spec.codecs
     problems += [
         f"{codec.name} of {spec.name!r} has rules in its schema that no type holds, and the package that "
         "checks them is missing; pip install 'toolgen[jsonschema]'"

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from toolgen.contract.limits import LONGEST_CHARACTER
 from toolgen.contract.portable import portable_text
+from toolgen.shapes.sensitive import for_people
 
 from ..calls import CallMeta
 from ..content import Content, ResourceContent, TextContent
@@ -60,7 +61,8 @@ def encode_result(
             is_final=outcome.is_final or spec.is_terminal,
         )
     if spec.result_hint and (outcome is None or outcome.display is None):
-        result = replace(result, display=render_template(spec.result_hint, json.loads(document)))
+        shown = for_people(json.loads(document), spec.result.sensitive)
+        result = replace(result, display=render_template(spec.result_hint, shown))
     if spec.reminder:
         result = replace(result, content=(*result.content, TextContent(text=spec.reminder)))
     if trace is not None:

@@ -52,9 +52,18 @@ def truncate_document(document: bytes, limit: int, kept: str = "") -> bytes:
     return b'%b,"shown":%d%b,"beginning":%b}' % (head, shown, where, beginning)
 
 
-def error_document(message: str, limit: int, *, code: str = "") -> bytes:
-    """Return the JSON document of an error, with the code of a denial, within `limit` bytes."""
+def error_document(
+    message: str, limit: int, *, code: str = "", details: bytes = b"", is_retryable: bool = False
+) -> bytes:
+    """Return the JSON document of an error, with its code if it has one, within `limit` bytes.
+
+    Details that take more than half of the limit are left out, and the document says so.
+    """
     tail = b',"code":%b' % to_json(code) if code else b""
+    if is_retryable:
+        tail += b',"retryable":true'
+    if details:
+        tail += b',"details":%b' % details if len(details) <= limit // 2 else b',"details_left_out":true'
     room = limit - len(b'{"error":%b}' % tail)
     return b'{"error":%b%b}' % (_literal(message.encode(errors="replace"), room, _ELLIPSIS), tail)
 

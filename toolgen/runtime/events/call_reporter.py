@@ -29,8 +29,10 @@ class CallReporter:
     def emit_tool_start(self, spec: ToolSpec[Any, Any], payload: Any, meta: CallMeta) -> None:
         """Emit that a call has decoded arguments; the payload has no injected values yet."""
 
-    def emit_tool_end(self, result: ToolResult, meta: CallMeta) -> None:
-        """Emit the result of a call."""
+    def emit_tool_end(
+        self, result: ToolResult, meta: CallMeta, spec: ToolSpec[Any, Any] | None = None
+    ) -> None:
+        """Emit the result of a call; `spec` is None where its tool is not registered."""
 
     def emit_agent_run_started(self, spec: ToolSpec[Any, Any], link: RunLink, meta: CallMeta) -> None:
         """Emit that the call was handed to an agent run."""

@@ -13,19 +13,21 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.secrets import current
+from toolgen.shapes.sensitive import for_people, redacted
 
 from ..call.hint_templates import render_template
 from ..call.truncation import truncate_document, truncate_text
 from ..calls import NO_META, CallMeta
-from ..errors import causes_of
+from ..errors import DeclaredError, causes_of
 from ..results import RunLink, ToolResult
 from ..specs import ToolSpec
 from ..waiting.frozen import FrozenCall
 from .call_reporter import CallReporter, ProgressCallback
+from .hidden import shown_artifacts, shown_result, without_secrets
 from .records import (
     AgentRunStarted,
     AnswerAccepted,
-    ArtifactRef,
     ArtifactSaved,
     AwaitConfirmation,
     AwaitInput,
@@ -41,6 +43,13 @@ from .records import (
 
 if TYPE_CHECKING:
     from ..capabilities import ArtifactInfo
+
+
+def _progress(spec: ToolSpec[Any, Any], value: Json) -> Json:
+    """Return what a tool tells of its progress, without sensitive values."""
+    codec = spec.long_running.progress if spec.long_running else None
+    shown: Json = value if codec is None else redacted(value, codec.sensitive)
+    return shown
 
 
 class EventSink(Protocol):
@@ -79,11 +88,11 @@ class EventReporter(CallReporter):
             if stored is not None:
                 self._emit_artifact_saved(stored, meta)
             elif text is not None:
-                self._events.emit(ToolOutputDelta(tool=spec.id, text=self._truncate_text(text)), meta)
+                self._emit(ToolOutputDelta(tool=spec.id, text=self._truncate_text(text)), meta)
             else:
-                shown, told = self._truncate_value(value), self._truncate_text(message)
+                shown, told = self._truncate_value(_progress(spec, value)), self._truncate_text(message)
                 update = ToolUpdate(tool=spec.id, fraction=fraction, message=told, value=shown)
-                self._events.emit(update, meta)
+                self._emit(update, meta)
 
         return report
 
@@ -92,7 +101,10 @@ class EventReporter(CallReporter):
             return
         document = spec.payload.encode(payload)
         arguments: dict[str, Json] = json.loads(document)
-        text = render_template(spec.call_hint, arguments)
+        text = render_template(spec.call_hint, for_people(arguments, spec.payload.sensitive))
+        if spec.payload.sensitive:
+            arguments = redacted(arguments, spec.payload.sensitive)
+            document = to_json(arguments)
         if len(document) > self._limit:
             arguments = json.loads(truncate_document(document, self._limit))
         event = ToolStart(
@@ -102,39 +114,42 @@ class EventReporter(CallReporter):
             text=self._truncate_text(text),
             parent_tool_call_id=meta.parent_tool_call_id,
         )
-        self._events.emit(event, meta)
+        self._emit(event, meta)
 
-    def emit_tool_end(self, result: ToolResult, meta: CallMeta) -> None:
+    def emit_tool_end(
+        self, result: ToolResult, meta: CallMeta, spec: ToolSpec[Any, Any] | None = None
+    ) -> None:
         if self._events.is_idle:
             return
         error, hint = result.error, result.retry_hint
         event = ToolEnd(
             tool=result.tool,
             status=result.status,
-            result=json.loads(result.json) if result.json else None,
+            result=shown_result(result, spec, self._limit),
             error=self._truncate_text(str(error)) if error else "",
+            code=error.code if isinstance(error, DeclaredError) else "",
             causes=tuple(self._truncate_text(str(cause)) for cause in causes_of(error)),
             correlation_id=(error.correlation_id or "") if error else "",
             issue_count=len(hint.issues) + hint.more_issues if hint else 0,
             bounds=result.bounds,
-            artifacts=tuple(one.ref or ArtifactRef(kind=one.kind) for one in result.artifacts),
+            artifacts=shown_artifacts(result, spec),
             text=result.display,
             is_final=result.is_final,
             duration_s=result.telemetry.duration_s if result.telemetry else 0.0,
             suspension_id=result.frozen.id if result.frozen else "",
         )
-        self._events.emit(event, meta)
+        self._emit(event, meta)
 
     def emit_agent_run_started(self, spec: ToolSpec[Any, Any], link: RunLink, meta: CallMeta) -> None:
         if not self._events.is_idle:
             event = AgentRunStarted(tool=spec.id, agent=link.agent, child_run_id=link.run_id)
-            self._events.emit(event, meta)
+            self._emit(event, meta)
 
     def emit_answer_requested(self, frozen: FrozenCall) -> None:
         if self._events.is_idle or frozen.kind == "pending":
             return
         # The arguments are what a person decides on: they are whole, and within the limits of what comes in.
-        arguments = json.loads(frozen.payload_json)
+        arguments = frozen.shown_arguments()
         if frozen.kind == "confirmation":
             question, preview = self._truncate_text(frozen.question), self._truncate_text(frozen.preview)
             is_whole = (question, preview) == (frozen.question, frozen.preview)
@@ -150,7 +165,7 @@ class EventReporter(CallReporter):
                 requested_by=frozen.meta.requested_by,
                 reason=frozen.reason,
             )
-            self._events.emit(confirmation, frozen.meta)
+            self._emit(confirmation, frozen.meta)
             return
         awaited = AwaitInput(
             suspension_id=frozen.id,
@@ -163,13 +178,13 @@ class EventReporter(CallReporter):
             requested_by=frozen.meta.requested_by,
             reason=frozen.reason,
         )
-        self._events.emit(awaited, frozen.meta)
+        self._emit(awaited, frozen.meta)
 
     def answered(self, frozen: FrozenCall, person: str) -> None:
         if self._events.is_idle or frozen.kind == "confirmation":
             return
         event = AnswerAccepted(suspension_id=frozen.id, kind=frozen.kind, tool=frozen.tool, person=person)
-        self._events.emit(event, frozen.meta)
+        self._emit(event, frozen.meta)
 
     def emit_authorization(
         self,
@@ -191,11 +206,11 @@ class EventReporter(CallReporter):
             suspension_id=suspension_id,
             person=person,
         )
-        self._events.emit(event, meta)
+        self._emit(event, meta)
 
     def emit_toolset_dropped(self, toolset: str, reason: str, meta: CallMeta) -> None:
         if not self._events.is_idle:
-            self._events.emit(ToolsetDropped(toolset=toolset, reason=reason), meta)
+            self._emit(ToolsetDropped(toolset=toolset, reason=reason), meta)
 
     def emit_state_conflicts(self, found: Sequence[Any], meta: CallMeta) -> None:
         for conflict in found:
@@ -205,7 +220,11 @@ class EventReporter(CallReporter):
                 tool_call_ids=conflict.tool_call_ids,
                 kept=conflict.kept,
             )
-            self._events.emit(event, meta)
+            self._emit(event, meta)
+
+    def _emit(self, event: Event, meta: CallMeta) -> None:
+        """Tell an event, without the sensitive values of the call that goes on."""
+        self._events.emit(event if current() is None else without_secrets(event), meta)
 
     def _truncate_text(self, text: str) -> str:
         return truncate_text(text, self._limit)
@@ -228,4 +247,4 @@ class EventReporter(CallReporter):
             media_type=stored.media_type,
             size_bytes=stored.size,
         )
-        self._events.emit(event, meta)
+        self._emit(event, meta)

@@ -116,6 +116,8 @@ class ToolEnd(Head):
     """What the model saw; None while there is nothing to see."""
     error: str = ""
     """What the model was told went wrong."""
+    code: str = ""
+    """The name of a declared error."""
     causes: tuple[str, ...] = ()
     """What stands behind the error, the nearest first, also in the runs of other agents."""
     correlation_id: str = ""

@@ -15,6 +15,7 @@ from pydantic_core import CoreSchema
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import Hint
+from toolgen.contract.presentation import Deprecation, Icon
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, class_name, field_name
@@ -54,6 +55,8 @@ class ToolFacts(TypedDict, total=False):
     annotations: Mapping[Hint, bool]
     confirm: ConfirmSpec
     long_running: LongRunningSpec
+    icons: tuple[Icon, ...]
+    deprecated: Deprecation
     tags: tuple[str, ...]
     meta: Mapping[str, Json]
     example: str

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from toolgen.contract.names import CALL_META_NAMES, FORMAT
+from toolgen.contract.names import CALL_META_NAMES
 
 from ..call.hook_tools import HookTools
 from ..call.hooks import Hook, checked_hook
@@ -14,7 +14,7 @@ from ..call.methods import ToolMethod, context_problem, is_async
 from ..call.registered_tool import Interceptor, RegisteredTool, RuntimeOptions, problems_of
 from ..calls import ToolCall
 from ..context import ToolContext
-from ..errors import FormatError, RegistrationError
+from ..errors import RegistrationError, check_format
 from ..native import NativeTool
 from ..results import ToolResult, ToolReturn
 from ..specs import ToolSpec
@@ -38,6 +38,8 @@ class ToolsetRegistration:
     """Has one method a tool; or is a `RawExecutor`, an async function or callable object; or is an
     `AgentRoute`."""
     format: int
+    title: str = ""
+    """For people, where the author gave one."""
     instructions: str = ""
     """What the model is told with the tools."""
     native: Sequence[NativeTool] = ()
@@ -170,12 +172,7 @@ def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[Boun
     Raises:
         FormatError: the toolset was generated for another format.
     """
-    if registration.format != FORMAT:
-        raise FormatError(
-            f"toolset {registration.name!r} was generated in format {registration.format}, "
-            f"this runtime reads format {FORMAT}",
-            hint="run `toolgen gen` with the toolgen that is installed here",
-        )
+    check_format(f"toolset {registration.name!r}", registration.format)
     executor = registration.executor
     if isinstance(executor, type):
         problems.append(f"{executor.__name__} is a class; give an instance of it")

@@ -5,17 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
 from toolgen.contract.json_value import Json
+from toolgen.shapes.sensitive import redacted
 
 from ..call_meta import CallMeta
 
 SuspensionKind = Literal["confirmation", "input", "credential", "pending"]
 
 _OPTIONAL: Final = frozenset(
-    {"is_shortened", "is_asked_by_tool", "reason", "handle", "request", "answers", "idempotency_key"}
+    {
+        *("is_shortened", "is_asked_by_tool", "reason", "handle", "request", "answers"),
+        *("idempotency_key", "sensitive"),
+    }
 )
 """Fields that are left out where they say nothing."""
 
@@ -29,7 +33,7 @@ class FrozenCall:
     tool: str
     spec_digest: str
     """`ToolSpec.approval_digest`: where it is another one when the answer comes, it is asked again."""
-    payload_json: bytes
+    payload_json: bytes = field(repr=False)
     """The arguments, byte for byte what will run."""
     meta: CallMeta
     question: str
@@ -50,6 +54,13 @@ class FrozenCall:
     """The executor wants the approval, and neither the design nor the policy."""
     reason: str = ""
     """Why it is asked again, where an answer was given and not used."""
+    sensitive: tuple[str, ...] = ()
+    """Where the arguments have values that nobody is shown: `Codec.sensitive`."""
+
+    def shown_arguments(self) -> dict[str, Json]:
+        """Return the arguments as people and programs are shown them."""
+        shown: dict[str, Json] = redacted(json.loads(self.payload_json), self.sensitive)
+        return shown
 
     @property
     def digest(self) -> str:
@@ -58,13 +69,14 @@ class FrozenCall:
 
     def as_json(self) -> dict[str, Json]:
         """Return it as a document, the same for the same call."""
-        facts: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
-        meta = {field.name: getattr(self.meta, field.name) for field in fields(self.meta)}
+        facts: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
+        meta = {one.name: getattr(self.meta, one.name) for one in fields(self.meta)}
         facts["meta"] = {**meta, "labels": dict(self.meta.labels)}
         facts["payload_json"] = self.payload_json.decode()
         facts["request"] = None if self.request is None else dict(self.request)
         facts["answer_schema"] = dict(self.answer_schema)
         facts["answers"] = list(self.answers)
+        facts["sensitive"] = list(self.sensitive)
         return {name: value for name, value in facts.items() if value or name not in _OPTIONAL}
 
     @classmethod
@@ -79,6 +91,7 @@ class FrozenCall:
             facts["payload_json"] = facts["payload_json"].encode()
             facts["meta"] = CallMeta(**facts["meta"])
             facts["answers"] = tuple(facts.get("answers", ()))
+            facts["sensitive"] = tuple(facts.get("sensitive", ()))
             return cls(**facts)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"this is not the document of a frozen call: {error}") from error

@@ -9,6 +9,8 @@ from typing import Any, Final, Literal
 from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.names import CANCELED
+from toolgen.contract.secrets import hiding
 
 from ..call.abandoning import run_or_abandon
 from ..call.authorization import approval_schema, suspended_result
@@ -20,6 +22,7 @@ from ..call.failures import denied_result, error_result, internal_error, log, to
 from ..call.frame import Frame
 from ..call.registered_tool import RegisteredTool
 from ..call.result_encoding import encode_result
+from ..call.secrets import frozen_secrets
 from ..call.services import RuntimeServices
 from ..calls import CallMeta
 from ..errors import ToolError
@@ -55,6 +58,19 @@ async def resume_call(
     Raises:
         asyncio.CancelledError: the caller's own task is being cancelled; nobody gets the result then.
     """
+    with hiding(frozen_secrets(frozen, None if entry is None else entry.spec)):
+        return await _settled(host, entry, frozen, ticket, given, batch, begun)
+
+
+async def _settled(
+    host: RuntimeServices,
+    entry: RegisteredTool | None,
+    frozen: FrozenCall,
+    ticket: TokenClaims,
+    given: Json,
+    batch: Batch,
+    begun: Callable[[], Awaitable[None]],
+) -> ToolResult:
     try:
         result = await run_or_abandon(_resume(host, entry, frozen, ticket, given, batch, begun))
         return (await batch.settle((result,), host.reports))[0]
@@ -62,7 +78,7 @@ async def resume_call(
         failure = ToolError(str(error)) if entry is None else internal_error(entry.spec, error)
         limit = host.limits.result_bytes if entry is None else host.limit_of(entry.spec)
         result = error_result(frozen.tool, failure, frozen.meta, limit)
-        host.reports.emit_tool_end(result, frozen.meta)
+        host.reports.emit_tool_end(result, frozen.meta, None if entry is None else entry.spec)
         return result
 
 
@@ -158,7 +174,7 @@ async def _canceled_result(
         result = replace(error_result(frozen.tool, error, meta, host.limits.result_bytes), status="denied")
         host.reports.emit_tool_end(result, meta)
         return result
-    result = denied_result(entry.spec, reason, meta, host.limit_of(entry.spec), code="canceled")
+    result = denied_result(entry.spec, reason, meta, host.limit_of(entry.spec), code=CANCELED)
     return await end_without_executor(Frame(entry, frozen.payload_json, meta, batch, host), result)
 
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any, Final, assert_never
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.names import UNAVAILABLE
 
-from ..call.authorization import TOO_MANY, UNAVAILABLE, approval_schema, suspended_result
+from ..call.authorization import TOO_MANY, approval_schema, suspended_result
 from ..call.frame import Frame
 from ..call.truncation import truncate_document
 from ..errors import MalformedResultError

@@ -9,7 +9,9 @@ from pydantic_core import to_json
 
 from toolgen.contract.bounds import Bounds
 from toolgen.contract.json_value import Json
+from toolgen.contract.secrets import hiding
 
+from ..call.secrets import frozen_secrets
 from ..call.services import RuntimeServices
 from ..engine import UnknownRunError, WaitOverError, WaitStatus
 from ..errors import ToolError
@@ -131,7 +133,8 @@ class SuspensionService:
         shown = None if value is None else progress_json(entry.spec, value)
         report = self._host.reports.progress_callback(entry.spec, frozen.meta)
         if report is not None:
-            report(fraction=fraction, message=message, value=shown)
+            with hiding(frozen_secrets(frozen, entry.spec)):
+                report(fraction=fraction, message=message, value=shown)
 
     async def _open_token(
         self, token: str, session_id: str | None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from pydantic_core import to_json
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.contract.portable import portable_text
+from toolgen.contract.secrets import scrubbed, scrubbed_json
 
 from ..calls import CallMeta
 from ..engine import Activity, Engine, LastEvents, Loop, OnEvent, OnForget
@@ -168,18 +168,19 @@ class WaitRegistry:
             spec_digest=spec.approval_digest,
             payload_json=payload_json,
             meta=meta,
-            question=portable_text(question),
-            preview=portable_text(preview),
+            question=scrubbed(portable_text(question)),
+            preview=scrubbed(portable_text(preview)),
             is_shortened=is_shortened,
             answer_schema=answer_schema,
             created_at=now,
             expires_at=now + self.options.expires_s,
             idempotency_key=idempotency_key,
             handle=handle,
-            request=request,
+            request=scrubbed_json(request),
             answers=answers,
             is_asked_by_tool=is_asked_by_tool,
             reason=reason,
+            sensitive=spec.payload.sensitive,
         )
 
     def renewed(
@@ -192,6 +193,7 @@ class WaitRegistry:
             id=secrets.token_hex(8),
             spec_digest=frozen.spec_digest if spec is None else spec.approval_digest,
             answer_schema=schema,
+            sensitive=frozen.sensitive if spec is None else spec.payload.sensitive,
             created_at=now,
             expires_at=now + self.options.expires_s,
             reason=reason,
@@ -220,7 +222,7 @@ class WaitRegistry:
             question=frozen.question,
             preview=frozen.preview,
             is_shortened=frozen.is_shortened,
-            arguments=json.loads(frozen.payload_json),
+            arguments=frozen.shown_arguments(),
             answer_schema=frozen.answer_schema,
             expires_at=frozen.expires_at,
             handle=frozen.handle,
@@ -229,6 +231,7 @@ class WaitRegistry:
             tool_call_id=frozen.meta.tool_call_id,
             requested_by=frozen.meta.requested_by,
             reason=frozen.reason,
+            sensitive=frozen.sensitive,
         )
 
     async def listed(self, session_id: str | None) -> tuple[Suspended, ...]:

@@ -3,12 +3,14 @@
 No `$schema`: the default Ajv of form libraries refuses the keyword. A closed object says so, because
 its codec refuses unknown keys; an open one says nothing of them. Named types and union branches stand in
 `$defs`, inline objects in place. A union says `type` beside `oneOf`, and the tag of a branch has its only
-value as `default` too: form libraries and clients ask for both, and neither changes what is accepted.
+value as `default` too: form libraries and clients ask for both, and neither changes what is accepted. The
+titles of nested objects are for people who fill in forms: those of their types, branches and attributes.
 """
 
 from __future__ import annotations
 
-from typing import assert_never
+import itertools
+from typing import Final, assert_never
 
 from toolgen.contract.json_value import Json
 
@@ -30,7 +32,7 @@ from ..fields import (
     StringType,
     UnionType,
 )
-from ..foreign.schema import embedded
+from ..foreign.schema import embedded, format_pointers
 from ..lexical import BYTES, DECIMAL, DURATION, STRING_FORMATS
 from ..values import plain
 
@@ -47,11 +49,31 @@ _SCALARS: dict[ScalarKind, Schema] = {
     "decimal": {"type": "string", "pattern": DECIMAL},
     "any": {},
 }
+ASSERTED_FORMATS: Final = tuple(
+    sorted({*STRING_FORMATS, *(str(one["format"]) for one in _SCALARS.values() if "format" in one)})
+)
+"""Formats of designed types: codecs refuse what is not of them."""
 
 
-def object_schema(root: ObjectType, objects: Objects) -> Schema:
-    """Return the schema of the root with `$defs` for all it refers to, in order of first use."""
-    return _Writer(objects).root(root)
+def object_schema(root: ObjectType, objects: Objects, *, has_class_titles: bool = False) -> Schema:
+    """Return the schema of the root with `$defs` for all it refers to, in order of first use.
+
+    With `has_class_titles` the title of each object is the name of its class.
+    """
+    return _Writer(objects, has_class_titles=has_class_titles).root(root)
+
+
+def noted_formats(root: ObjectType, schema: Schema, objects: Objects) -> tuple[str, ...]:
+    """Return JSON Pointers of each `format` in the root's schema that no codec checks, in its order.
+
+    They stand in schemas that somebody else wrote; every other one is of `ASSERTED_FORMATS`.
+    """
+    if root.foreign is not None:
+        return tuple(format_pointers(schema))
+    defs = schema.get("$defs", {})
+    parts = defs.items() if isinstance(defs, dict) else ()
+    found = (format_pointers(part, f"/$defs/{name}") for name, part in parts if objects[name].foreign)
+    return tuple(itertools.chain.from_iterable(found))
 
 
 def type_schema(type_: DataType, objects: Objects) -> Schema:
@@ -62,8 +84,9 @@ def type_schema(type_: DataType, objects: Objects) -> Schema:
 class _Writer:
     """Writes one schema; collects the objects that belong into its `$defs`."""
 
-    def __init__(self, objects: Objects) -> None:
+    def __init__(self, objects: Objects, *, has_class_titles: bool = False) -> None:
         self._objects = objects
+        self._has_class_titles = has_class_titles
         self._defs: dict[str, Schema] = {}
 
     def root(self, root: ObjectType) -> Schema:
@@ -76,7 +99,8 @@ class _Writer:
         return {**schema, "$defs": dict(self._defs)} if self._defs else schema
 
     def _object(self, object_: ObjectType, tag: str | None = None) -> Schema:
-        schema: Schema = {"type": "object", "title": object_.name}
+        title = object_.name if self._has_class_titles else object_.title or object_.name
+        schema: Schema = {"type": "object", "title": title}
         if object_.description:
             schema["description"] = object_.description
         schema["properties"] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from toolgen.contract.json_value import Json
@@ -30,6 +30,34 @@ def any_of(schemas: Mapping[str, Schema]) -> Schema:
     references: list[Json] = [{"$ref": f"#/$defs/{name}"} for name in schemas]
     parts: Json = {name: embedded(schema, f"#/$defs/{name}") for name, schema in schemas.items()}
     return {"anyOf": references, "$defs": parts}
+
+
+def format_pointers(schema: Json, place: str = "") -> Iterator[str]:
+    """Yield the JSON Pointer (RFC 6901) of each `format` in the schema, which stands at the place.
+
+    A codec checks none of them: in a schema that somebody else wrote, `format` is an annotation (JSON Schema
+    2020-12 Validation 7.2.1).
+    """
+    match schema:
+        case dict():
+            for key, value in schema.items():
+                inner = f"{place}/{_escaped(key)}"
+                if key == "format" and isinstance(value, str):
+                    yield inner
+                elif key in _MAPS and isinstance(value, dict):
+                    for name, part in value.items():
+                        yield from format_pointers(part, f"{inner}/{_escaped(name)}")
+                elif key not in _VALUES:
+                    yield from format_pointers(value, inner)
+        case list():
+            for index, item in enumerate(schema):
+                yield from format_pointers(item, f"{place}/{index}")
+        case _:
+            pass
+
+
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
 
 
 def _moved(key: str, value: Json, place: str) -> Json:

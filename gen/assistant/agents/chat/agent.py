@@ -83,7 +83,7 @@ def register(
                 checks.registration(),
             ),
             dynamic=dynamic,
-            format=1,
+            format=2,
         )
     )
 

@@ -59,7 +59,7 @@ def register(
                 documents_toolset.registration(documents),
             ),
             dynamic=dynamic,
-            format=1,
+            format=2,
         )
     )
 

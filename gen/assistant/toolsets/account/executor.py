@@ -54,5 +54,5 @@ class BoundAccountExecutor(AccountExecutor):
 def registration(executor: AccountExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
     return ToolsetRegistration(
-        name="assistant.account", specs=specs.SPECS, executor=executor, format=1
+        name="assistant.account", specs=specs.SPECS, executor=executor, format=2
     )

@@ -33,7 +33,7 @@ LIST_DEVICES: ToolSpec[types.ListDevicesPayload, types.ListDevicesResult] = Tool
 )
 
 GET_TIME_SERIES_TIME_SERIES: ArtifactSpec[shared_types.TimeSeries] = ArtifactSpec(
-    "time_series", codecs.TIME_SERIES
+    "time_series", codecs.TIME_SERIES, description="Every reading, for a chart.", view="chart.line"
 )
 
 GET_TIME_SERIES: ToolSpec[types.GetTimeSeriesPayload, types.GetTimeSeriesResult] = ToolSpec(
@@ -45,7 +45,6 @@ GET_TIME_SERIES: ToolSpec[types.GetTimeSeriesPayload, types.GetTimeSeriesResult]
     artifacts={"time_series": GET_TIME_SERIES_TIME_SERIES},
     tags=("home",),
     annotations={"read_only": True},
-    meta={"chart": "line"},
     example='{"device_id":"h23","start":"2026-01-28T00:00:00Z","end":"2026-01-29T00:00:00Z"}',
 )
 

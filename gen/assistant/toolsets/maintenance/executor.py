@@ -57,5 +57,5 @@ class MaintenanceExecutor(Protocol):
 def registration(executor: MaintenanceExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
     return ToolsetRegistration(
-        name="assistant.maintenance", specs=specs.SPECS, executor=executor, format=1
+        name="assistant.maintenance", specs=specs.SPECS, executor=executor, format=2
     )

@@ -57,5 +57,7 @@ def _faults(word: Tool, draft: ToolDraft, tool: CheckedTool) -> Iterator[tuple[s
         yield "is LongRunning", "remove LongRunning; the caller waits for the agent's run"
     if tool.artifacts:
         yield "has artifacts", "move Artifact to the tools that the agent uses; its runs pass them on"
+    if tool.errors:
+        yield "has Error", "remove Error; a run that fails has no details of its own"
     if others := [field.name for field in tool.injected if field.name not in CALL_META_NAMES]:
         yield f"injects {', '.join(others)}", "inject only facts of the call, such as session_id"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from toolgen.expr.source import Source
+from toolgen.expr.tree import Error as CheckedError
 from toolgen.expr.tree import Method as CheckedMethod
 from toolgen.shapes import naming
 from toolgen.shapes.fields import ObjectType
@@ -13,6 +14,7 @@ from ...structure import Method, Payload, Result
 from ..checks.names import check_snake, described
 from ..clause_lookup import single_clause
 from ..report import Report
+from ..tools.errors import method_errors
 from ..types.modules import Module
 from ..types.payloads import resolve_fields
 from ..types.types import Types
@@ -32,6 +34,7 @@ class Operation:
     result: str
     """Class names."""
     module: Module
+    errors: tuple[CheckedError, ...] = ()
     payload_is_known: bool = True
     result_is_known: bool = True
 
@@ -61,6 +64,7 @@ class Operation:
             description=self.description,
             payload=self.payload_type,
             result=self.result_type,
+            errors=self.errors,
         )
 
 
@@ -78,6 +82,7 @@ def operation(word: Method, service: str, module: Module, types: Types, report: 
         payload=naming.class_name(word.name, "payload"),
         result=naming.class_name(word.name, "result"),
         module=module,
+        errors=method_errors(word, module, types, report),
     )
     are_known = []
     for class_name, clause, where in (

@@ -19,7 +19,7 @@ from toolgen.shapes.fields import MISSING, Field, Missing, ObjectType, RefType
 
 from ...examples import Example
 from ...structure import Args, Return, Tool
-from ...tool_clauses import Annotations, Artifact, BindTo, BoundedResult, Inject, Meta, Tags
+from ...tool_clauses import Annotations, Artifact, BindTo, BoundedResult, Deprecated, Inject, Meta, Tags
 from ..bindings.methods import Operation
 from ..checks.names import Unique, check_snake, described
 from ..clause_lookup import clauses_of_kind, single_clause
@@ -34,7 +34,10 @@ from ..types.values import ValueChecks
 from .behaviour import Behaviours, ClauseScope
 from .bounds import bounded, example_fault, with_bounds
 from .conditions import Arguments
+from .errors import tool_errors
+from .icons import icons_of
 from .injection import Injection, check_closed, inject
+from .replacements import deprecation
 from .schema_clauses import check_schema_clauses
 from .templates import TemplateNames, names_of
 
@@ -47,6 +50,7 @@ class ToolDraft:
     module: Module
     source: Source
     bind: BindTo | None
+    deprecated: Deprecated | None
     operation: Operation | None
     """The bound method; None without one, or when it was reported."""
     payload_is_known: bool
@@ -110,6 +114,7 @@ class Tools:
             injected=tuple(field.name for field in injection.fields),
             artifacts=tuple(artifact.kind for artifact in artifacts),
         )
+        deprecated = single_clause(word, word.children, Deprecated, report)
         tool = CheckedTool(
             id=f"{around.service}.{around.toolset}.{word.name}",
             name=word.name,
@@ -121,6 +126,8 @@ class Tools:
             artifacts=artifacts,
             bounded=window,
             annotations=self._annotations(word),
+            deprecated=deprecation(deprecated),
+            icons=icons_of(word, report),
             tags=tuple(dict.fromkeys((*around.tags, *tags_of(word, report)))),
             meta={**around.meta, **meta_of(word, report)} or None,
             examples=self._examples(
@@ -131,12 +138,14 @@ class Tools:
                 window if result_is_known else None,
             ),
             behaviour=self._behaviours.of(word, module, sides),
+            errors=tool_errors(word, module, operation.errors if operation else (), self._types, report),
         )
         return ToolDraft(
             tool=tool,
             module=module,
             source=word.source,
             bind=bind,
+            deprecated=deprecated,
             operation=operation,
             payload_is_known=injection.is_known,
             result_is_known=result_is_known,
@@ -262,7 +271,11 @@ class Tools:
             class_name = naming.class_name(word.name, artifact.kind)
             if unique.add("artifact", artifact.kind, artifact.source):
                 type_ = self._types.object_type(artifact.type, module, class_name, subject, description)
-                found.append(CheckedArtifact(kind=artifact.kind, description=description, type=type_))
+                found.append(
+                    CheckedArtifact(
+                        kind=artifact.kind, description=description, type=type_, view=artifact.view
+                    )
+                )
         return tuple(found)
 
     def _window(

@@ -52,6 +52,7 @@ class _Place:
     class_name: str
     subject: Subject
     description: str
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +78,8 @@ class Types:
         self._enums: dict[str, EnumType | None] = {}
         self._unions: dict[str, UnionType] = {}
         self._branches: list[_Branch] = []
+        self._titles: dict[str, str] = {}
+        """Those that the author gave, by class name."""
         self._declare(named)
 
     @property
@@ -130,11 +133,14 @@ class Types:
 
     def _define(self, word: Type) -> None:
         class_name = naming.class_name(word.name)
+        if word.title:
+            self._titles[class_name] = word.title
         description = described(self._report, f"type {word.name!r}", word.description, word.source)
         drawn = self.fields(word.children, self.shared, class_name, f"type {word.name!r}", word.source)
         object_ = ObjectType(
             name=class_name,
             description=description,
+            title=word.title or naming.type_title(word.name),
             fields=drawn.fields,
             open=word.open,
             examples=self._values.type_examples(word, class_name, self.shared),
@@ -155,7 +161,7 @@ class Types:
                 for field in source.fields
             }
             fields = ResolvedFields(fields=source.fields, sources=sources, open=source.open)
-            self._define_branch(branch, source.description, fields)
+            self._define_branch(branch, source.description, fields, self._titles.get(branch.type, ""))
         self._branches.clear()
 
     def refuse_tag(self, branch: str, tag: str, place: Source | None, subject: Subject) -> None:
@@ -194,11 +200,13 @@ class Types:
         what = f"attribute {attribute.name!r}"
         description = described(self._report, what, attribute.description, attribute.source)
         subject = Subject(what=repr(attribute.name), source=attribute.source, report=self._report)
+        title = attribute.title or naming.title(name)
         place = _Place(
             module=module,
             class_name=naming.class_name(class_name, attribute.name),
             subject=subject,
             description=description,
+            title=title,
         )
         type_ = self.type_(attribute.type, place, attribute.constraints)
         return self._values.field(
@@ -206,9 +214,10 @@ class Types:
                 name=name,
                 type=type_,
                 description=description,
-                title=attribute.title or naming.title(name),
+                title=title,
                 required=member.required,
                 deprecated=attribute.deprecated,
+                sensitive=attribute.sensitive,
             ),
             attribute,
             module,
@@ -300,6 +309,7 @@ class Types:
         object_ = ObjectType(
             name=place.class_name,
             description=place.description,
+            title=place.title,
             fields=drawn.fields,
             inline=True,
             open=word.open,
@@ -393,7 +403,10 @@ class Types:
         )
         self._define_branch(branch, place.description, replace(drawn, open=word.open))
 
-    def _define_branch(self, branch: _Branch, description: str, drawn: ResolvedFields) -> None:
+    def _define_branch(
+        self, branch: _Branch, description: str, drawn: ResolvedFields, title: str = ""
+    ) -> None:
+        """Make the object of a branch; `title` is what the author calls its type, "" for nothing."""
         tag = Field(
             name=branch.tag,
             type=EnumType(values=(branch.value,)),
@@ -403,7 +416,11 @@ class Types:
         )
         rest = tuple(field for field in drawn.fields if field.name != branch.tag)
         object_ = ObjectType(
-            name=branch.class_name, description=description, fields=(tag, *rest), open=drawn.open
+            name=branch.class_name,
+            description=description,
+            title=title or naming.title(branch.value),
+            fields=(tag, *rest),
+            open=drawn.open,
         )
         branch.module.define(object_, {branch.tag: branch.subject.source, **drawn.sources})
 

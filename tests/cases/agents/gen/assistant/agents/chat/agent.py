@@ -92,7 +92,7 @@ def register(
                 notes_toolset.registration(notes),
             ),
             dynamic=dynamic,
-            format=1,
+            format=2,
         )
     )
 

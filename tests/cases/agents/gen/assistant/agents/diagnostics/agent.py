@@ -49,7 +49,7 @@ def register(
             planner=planner,
             toolsets=(devices_toolset.registration(devices),),
             dynamic=dynamic,
-            format=1,
+            format=2,
         )
     )
 

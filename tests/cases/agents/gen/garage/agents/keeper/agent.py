@@ -36,7 +36,7 @@ def register(
             spec=AGENT,
             planner=planner,
             dynamic=dynamic,
-            format=1,
+            format=2,
         )
     )
 

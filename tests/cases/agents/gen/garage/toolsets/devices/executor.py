@@ -35,5 +35,5 @@ class DevicesExecutor(Protocol):
 def registration(executor: DevicesExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
     return ToolsetRegistration(
-        name="Garage.devices", specs=specs.SPECS, executor=executor, format=1
+        name="Garage.devices", specs=specs.SPECS, executor=executor, format=2
     )

@@ -70,6 +70,20 @@ class DevicesExecutor(Protocol):
 
     @tool_method
     @abstractmethod
+    async def look(
+        self, payload: types.LookPayload, ctx: ToolContext
+    ) -> ToolReturn[types.LookResult]:
+        """Look at a device."""
+
+    @tool_method
+    @abstractmethod
+    async def measure_now(
+        self, payload: types.MeasureNowPayload, ctx: ToolContext
+    ) -> ToolReturn[types.MeasureNowResult]:
+        """Measure at once."""
+
+    @tool_method
+    @abstractmethod
     async def answer(
         self, payload: types.AnswerPayload, ctx: ToolContext
     ) -> ToolReturn[types.AnswerResult]:
@@ -82,7 +96,7 @@ def registration(executor: DevicesExecutor | RawExecutor) -> ToolsetRegistration
         name="home.devices",
         specs=specs.SPECS,
         executor=executor,
-        format=1,
+        format=2,
         instructions="Look for a device before you change it.\nAsk when several have that name.",
         native=specs.NATIVE_TOOLS,
     )

@@ -10,6 +10,8 @@ from toolgen.runtime import (
     ArtifactSpec,
     BoundedSpec,
     ConfirmSpec,
+    Deprecation,
+    Icon,
     LongRunningSpec,
     ToolSpec,
 )
@@ -28,6 +30,8 @@ ToolId = Literal[
     "home.devices.note",
     "home.devices.finish",
     "home.devices.measure",
+    "home.devices.look",
+    "home.devices.measure_now",
     "home.devices.answer",
 ]
 
@@ -47,7 +51,9 @@ RESET_DEVICE: ToolSpec[types.ResetDevicePayload, types.ResetDeviceResult] = Tool
     needs=("state", "artifacts"),
 )
 
-UPDATE_FIRMWARE_REASON: ArtifactSpec[shared_types.Reason] = ArtifactSpec("reason", codecs.REASON)
+UPDATE_FIRMWARE_REASON: ArtifactSpec[shared_types.Reason] = ArtifactSpec(
+    "reason", codecs.REASON, description="Why.", view="markdown"
+)
 
 UPDATE_FIRMWARE: ToolSpec[types.UpdateFirmwarePayload, types.UpdateFirmwareResult] = ToolSpec(
     id="home.devices.update_firmware",
@@ -101,6 +107,25 @@ MEASURE: ToolSpec[types.MeasurePayload, types.MeasureResult] = ToolSpec(
     long_running=LongRunningSpec(),
 )
 
+LOOK: ToolSpec[types.LookPayload, types.LookResult] = ToolSpec(
+    id="home.devices.look",
+    description="Look at a device.",
+    payload=codecs.LOOK_PAYLOAD,
+    result=codecs.LOOK_RESULT,
+    icons=(
+        Icon(src="https://example.org/eye.svg", mime_type="image/svg+xml", sizes=("any",)),
+        Icon(src="https://example.org/eye.png", theme="dark", sizes=("48x48", "96x96")),
+    ),
+)
+
+MEASURE_NOW: ToolSpec[types.MeasureNowPayload, types.MeasureNowResult] = ToolSpec(
+    id="home.devices.measure_now",
+    description="Measure at once.",
+    payload=codecs.MEASURE_NOW_PAYLOAD,
+    result=codecs.MEASURE_NOW_RESULT,
+    deprecated=Deprecation(reason="Measures nothing any more.", replacement="home.devices.measure"),
+)
+
 ANSWER: ToolSpec[types.AnswerPayload, types.AnswerResult] = ToolSpec(
     id="home.devices.answer",
     description="Answer.",
@@ -118,6 +143,8 @@ SPECS: tuple[ToolSpec[Any, Any], ...] = (
     NOTE,
     FINISH,
     MEASURE,
+    LOOK,
+    MEASURE_NOW,
     ANSWER,
 )
 

@@ -121,6 +121,24 @@ class MeasureResult(ToolModel):
     low: Annotated[int | None, Field(description="The least.")] = None
 
 
+class LookPayload(ToolModel):
+    """Arguments of look."""
+
+    device_id: Annotated[str, Field(description="Device.")]
+
+
+class LookResult(ToolModel):
+    """Result of look."""
+
+
+class MeasureNowPayload(ToolModel):
+    """Arguments of measure_now."""
+
+
+class MeasureNowResult(ToolModel):
+    """Result of measure_now."""
+
+
 class AnswerPayload(ToolModel):
     """Arguments of answer."""
 

@@ -202,7 +202,7 @@ PUT: ToolSpec[types.PutPayload, types.PutResult] = ToolSpec(
     result=codecs.PUT_RESULT,
 )
 
-LIST_ALL: ArtifactSpec[types.ListAll] = ArtifactSpec("all", codecs.LIST_ALL)
+LIST_ALL: ArtifactSpec[types.ListAll] = ArtifactSpec("all", codecs.LIST_ALL, description="All.")
 
 LIST: ToolSpec[types.ListPayload, types.ListResult] = ToolSpec(
     id="store.many.list",

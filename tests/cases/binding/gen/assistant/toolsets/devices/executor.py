@@ -113,5 +113,5 @@ class BoundDevicesExecutor(DevicesExecutor):
 def registration(executor: DevicesExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
     return ToolsetRegistration(
-        name="assistant.devices", specs=specs.SPECS, executor=executor, format=1
+        name="assistant.devices", specs=specs.SPECS, executor=executor, format=2
     )

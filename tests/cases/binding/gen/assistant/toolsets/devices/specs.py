@@ -38,10 +38,12 @@ COMMAND: ToolSpec[types.CommandPayload, types.CommandResult] = ToolSpec(
 )
 
 TIME_SERIES_SERIES: ArtifactSpec[shared_types.TimeSeries] = ArtifactSpec(
-    "series", codecs.TIME_SERIES
+    "series", codecs.TIME_SERIES, description="Every measurement."
 )
 
-TIME_SERIES_RAW: ArtifactSpec[types.TimeSeriesRaw] = ArtifactSpec("raw", codecs.TIME_SERIES_RAW)
+TIME_SERIES_RAW: ArtifactSpec[types.TimeSeriesRaw] = ArtifactSpec(
+    "raw", codecs.TIME_SERIES_RAW, description="The source."
+)
 
 TIME_SERIES: ToolSpec[types.TimeSeriesPayload, types.TimeSeriesResult] = ToolSpec(
     id="assistant.devices.time_series",
@@ -59,7 +61,9 @@ WHOAMI: ToolSpec[types.WhoamiPayload, types.WhoamiResult] = ToolSpec(
     injected=("session_id",),
 )
 
-PING_TRACE: ArtifactSpec[types.PingTrace] = ArtifactSpec("trace", codecs.PING_TRACE)
+PING_TRACE: ArtifactSpec[types.PingTrace] = ArtifactSpec(
+    "trace", codecs.PING_TRACE, description="The way."
+)
 
 PING: ToolSpec[types.PingPayload, types.PingResult] = ToolSpec(
     id="assistant.devices.ping",

@@ -21,7 +21,9 @@ ToolId = Literal[
     "lab.numbers.scale",
 ]
 
-KEEP_POINTS: ArtifactSpec[shared_types.Point] = ArtifactSpec("points", codecs.POINT)
+KEEP_POINTS: ArtifactSpec[shared_types.Point] = ArtifactSpec(
+    "points", codecs.POINT, description="Where they are."
+)
 
 KEEP: ToolSpec[types.KeepPayload, types.KeepResult] = ToolSpec(
     id="lab.numbers.keep",

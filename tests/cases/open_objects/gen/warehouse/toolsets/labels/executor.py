@@ -75,5 +75,5 @@ class BoundLabelsExecutor(LabelsExecutor):
 def registration(executor: LabelsExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
     return ToolsetRegistration(
-        name="warehouse.labels", specs=specs.SPECS, executor=executor, format=1
+        name="warehouse.labels", specs=specs.SPECS, executor=executor, format=2
     )

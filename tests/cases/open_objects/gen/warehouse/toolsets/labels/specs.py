@@ -21,7 +21,9 @@ ToolId = Literal[
     "warehouse.labels.see",
 ]
 
-FIND_SCAN: ArtifactSpec[shared_types.Anything] = ArtifactSpec("scan", codecs.ANYTHING)
+FIND_SCAN: ArtifactSpec[shared_types.Anything] = ArtifactSpec(
+    "scan", codecs.ANYTHING, description="What the scanner said."
+)
 
 FIND: ToolSpec[types.FindPayload, types.FindResult] = ToolSpec(
     id="warehouse.labels.find",

@@ -42,5 +42,5 @@ class DocumentsExecutor(Protocol):
 def registration(executor: DocumentsExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
     return ToolsetRegistration(
-        name="library.documents", specs=specs.SPECS, executor=executor, format=1
+        name="library.documents", specs=specs.SPECS, executor=executor, format=2
     )

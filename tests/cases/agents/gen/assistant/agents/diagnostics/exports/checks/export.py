@@ -19,6 +19,6 @@ def registration() -> ToolsetRegistration:
                 "assistant.checks.check_device": "What is wrong with {device_id}? {{question}}: {question}"
             },
         ),
-        format=1,
+        format=2,
         instructions="Give the device's id.",
     )

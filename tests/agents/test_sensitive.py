@@ -1,0 +1,144 @@
+"""Sensitive values of calls within runs of agents: in no event, no log record, no error of a run."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from tests.agents import tools
+from tests.cases.sensitive.gen.bank.agents import shopper, teller
+from tests.cases.sensitive.gen.bank.toolsets import payments
+from tests.cases.sensitive.gen.types import Card
+from tests.runtime.test_sensitive import ARGUMENTS, CANARIES, CODE, Kept, Payments, quoted, receipt
+from toolgen.agents import (
+    CallTools,
+    FinalResponse,
+    FinalResult,
+    PlanInput,
+    RunPolicy,
+    ScriptedPlanner,
+    agents_of,
+)
+from toolgen.agents.planner.scripted import ScriptStep
+from toolgen.contract.json_value import Json
+from toolgen.runtime import Runtime, ToolError, ToolOutcome
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.events.records import as_json
+
+DONE = FinalResponse(text="That is done.")
+
+
+def call(name: str, arguments: Mapping[str, Json] | None = None) -> CallTools:
+    return tools.calling((name, ARGUMENTS if arguments is None else arguments))
+
+
+async def told(
+    does: Callable[[Any, Any], Any],
+    *steps: ScriptStep,
+    child: tuple[ScriptStep, ...] = (),
+    answer: Json = None,
+    policy: RunPolicy | None = None,
+) -> str:
+    """Return all that is told of a run with these steps, and of its children; no canary stands in it."""
+    records: list[str] = []
+    handler, root, events = Kept(records), logging.getLogger("toolgen"), Events()
+    root.addHandler(handler)
+    try:
+        async with events.subscribe() as heard:
+            runtime = Runtime(engine=tools.new_engine(), events=events)
+            shopper.register(runtime, planner=ScriptedPlanner(child))
+            teller.register(runtime, planner=ScriptedPlanner(steps), payments=Payments(does))
+            async with runtime:
+                handle = (
+                    await agents_of(runtime)
+                    .client("bank.teller")
+                    .start("Pay.", session_id="s", policy=policy)
+                )
+                while (output := await handle.settled()).awaiting:
+                    records += map(repr, output.awaiting)
+                    await runtime.deliver(output.awaiting[0].token, answer)
+                records.append(repr(output))
+                for run_id in (output.run_id, f"{output.run_id}/child:call_0_0"):
+                    try:
+                        log = await agents_of(runtime).events(run_id)
+                    except Exception:  # it has no child
+                        continue
+                    records += [json.dumps(as_json(event)) for event in log]
+        records += [json.dumps(as_json(event)) async for event in heard]
+    finally:
+        root.removeHandler(handler)
+    text = "\n".join(records)
+    for canary in CANARIES:
+        at = text.find(canary)
+        assert at < 0, text[max(0, at - 400) : at + 100]
+    return text
+
+
+def declined(text: str) -> Exception:
+    return payments.PAY_DECLINED.of(text, Card(number=text))
+
+
+def quoting(error: Callable[[str], Exception]) -> Callable[[Any, Any], Any]:
+    def does(payload: Any, ctx: Any) -> Any:
+        raise error(quoted(payload))
+
+    return does
+
+
+async def test_a_good_call() -> None:
+    text = await told(receipt, call("pay"), DONE)
+    assert '"receipt": "r1"' in text
+    assert '{"sensitive": true}' in text
+
+
+@pytest.mark.parametrize("error", [ToolError, ValueError, declined])
+async def test_calls_that_fail(error: Callable[[str], Exception]) -> None:
+    await told(quoting(error), call("pay"), DONE)
+
+
+async def test_a_run_that_ends_by_its_failures() -> None:
+    policy = RunPolicy(max_consecutive_failed_tool_calls=1)
+    await told(quoting(ToolError), call("pay"), DONE, policy=policy)
+
+
+async def test_arguments_that_do_not_fit() -> None:
+    await told(receipt, call("pay", {**ARGUMENTS, "amount": "1"}), DONE)
+
+
+async def test_the_arguments_while_they_are_written() -> None:
+    def step(given: PlanInput) -> CallTools:
+        given.reports.arguments("m1", "pay", json.dumps(ARGUMENTS))
+        return call("pay")
+
+    text = await told(receipt, step, DONE)
+    assert "tool_args_delta" not in text
+
+
+@pytest.mark.parametrize("answer", [{"approved": True}, {"approved": False, "message": "no"}])
+async def test_what_a_person_decides(answer: Json) -> None:
+    await told(quoting(ValueError), call("pay_much"), DONE, answer=answer)
+
+
+async def test_a_question_of_the_tool() -> None:
+    def does(payload: Any, ctx: Any) -> Any:
+        if ctx.answer:
+            raise ValueError(quoted(payload), ctx.answer)
+        return ToolOutcome.ask(f"{quoted(payload)}?")
+
+    await told(does, call("pay"), DONE, answer="yes")
+
+
+async def test_the_tool_of_an_agent() -> None:
+    text = await told(receipt, call("buy"), DONE, child=(FinalResult(result={"code": CODE}),))
+    assert "agent_run_started" in text
+
+
+async def test_the_tool_of_an_agent_that_fails() -> None:
+    def fails(given: PlanInput) -> CallTools:
+        raise ValueError(given.messages)
+
+    await told(receipt, call("buy"), DONE, child=(fails,))

@@ -1,0 +1,149 @@
+"""Declared errors: what executors raise, what the model is told, what planners and clients read back."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.cases.errors.gen import device_service
+from tests.cases.errors.gen.device_service.service import DeviceService, ReadPayload, ReadResult
+from tests.cases.errors.gen.home.toolsets import devices
+from tests.cases.errors.gen.types import NotFound
+from toolgen.runtime import DeclaredError, Limits, Runtime, ToolError, ToolResult
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.events.records import ToolEnd
+
+MISSING = NotFound(id="d9", close=["d8"])
+
+
+class Service(DeviceService):
+    """A service that raises."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+        self.calls = 0
+
+    async def read(self, payload: ReadPayload) -> ReadResult:
+        self.calls += 1
+        raise self.error
+
+
+class Devices(devices.BoundDevicesExecutor):
+    """Reads by the service; renaming raises."""
+
+    async def rename(self, payload: devices.RenamePayload, ctx: Any) -> devices.RenameResult:
+        raise devices.RENAME_TAKEN.of(f"{payload.name} is taken")
+
+
+def home(error: Exception, **host: Any) -> Runtime:
+    runtime = Runtime(**host)
+    runtime.register(devices.registration(Devices(device_service=Service(error))))
+    return runtime
+
+
+async def read(error: Exception, **host: Any) -> ToolResult:
+    return await home(error, **host).call("read", {"id": "d9"})
+
+
+async def test_the_model_reads_message_code_and_details() -> None:
+    result = await read(devices.READ_NOT_FOUND.of("no device d9", MISSING))
+    assert result.status == "error"
+    assert json.loads(result.json) == {
+        "error": "no device d9",
+        "code": "not_found",
+        "details": {"id": "d9", "close": ["d8"]},
+    }
+
+
+async def test_a_bound_tool_has_the_errors_of_its_method() -> None:
+    result = await read(device_service.READ_NOT_FOUND.of("no device d9", MISSING))
+    assert devices.READ.errors["not_found"].get(result) == MISSING
+    offline = await read(device_service.READ_OFFLINE.of("it sleeps"))
+    assert json.loads(offline.json) == {"error": "it sleeps", "code": "offline", "retryable": True}
+    assert devices.READ_OFFLINE.matches(offline)
+    assert devices.READ_OFFLINE.get(offline) is None
+
+
+async def test_clients_read_typed_details_and_planners_those_of_the_text() -> None:
+    result = await read(devices.READ_NOT_FOUND.of("no device d9", MISSING))
+    assert isinstance(result.error, DeclaredError)
+    assert result.error.code == "not_found"
+    for seen in (result, result.json, result.json.decode()):
+        assert devices.READ_NOT_FOUND.matches(seen)
+        assert devices.READ_NOT_FOUND.get(seen) == MISSING
+        assert not devices.READ_TOO_OFTEN.matches(seen)
+        assert devices.READ_TOO_OFTEN.get(seen) is None
+
+
+@pytest.mark.parametrize("seen", ["", "no JSON", "[]", '{"value": 1}', '{"code": "not_found"}'])
+def test_other_documents_are_no_errors(seen: str) -> None:
+    assert not devices.READ_NOT_FOUND.matches(seen)
+    assert devices.READ_NOT_FOUND.get(seen) is None
+
+
+async def test_an_error_without_details_has_none_in_the_document() -> None:
+    runtime = home(ValueError())
+    result = await runtime.call("rename", {"id": "d1", "name": "lamp"})
+    assert json.loads(result.json) == {"error": "lamp is taken", "code": "taken"}
+
+
+async def test_an_error_of_another_tool_keeps_its_message_alone(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        result = await read(devices.RENAME_TAKEN.of("somebody has it"))
+    assert json.loads(result.json) == {"error": "somebody has it"}
+    assert not isinstance(result.error, DeclaredError)
+    assert "home.devices.read raised the error taken" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        DeclaredError("no device", code="not_found"),
+        DeclaredError("no device", code="not_found", details=devices.RenamePayload(id="a", name="b")),
+        DeclaredError("no device", code="offline", details=MISSING),
+    ],
+    ids=["none", "another type", "where there are none"],
+)
+async def test_details_that_do_not_fit_are_the_executors_mistake(error: DeclaredError) -> None:
+    result = await read(error)
+    assert result.status == "error"
+    assert result.retry_hint is not None
+    assert result.retry_hint.reason == "malformed_response"
+    assert "code" not in json.loads(result.json)
+
+
+async def test_an_undeclared_error_stays_what_it_was() -> None:
+    assert json.loads((await read(ToolError("no"))).json) == {"error": "no"}
+    assert (
+        "failed with an internal error; the arguments were valid"
+        in (await read(ValueError("no"))).json.decode()
+    )
+
+
+async def test_details_that_are_too_long_are_left_out() -> None:
+    long = NotFound(id="d9", close=["d" * 500])
+    result = await read(devices.READ_NOT_FOUND.of("no device " * 99, long), limits=Limits(result_bytes=300))
+    document = json.loads(result.json)
+    assert len(result.json) <= 300
+    assert (document["code"], document["details_left_out"]) == ("not_found", True)
+    assert devices.READ_NOT_FOUND.get(result.json) is None
+    assert devices.READ_NOT_FOUND.get(result) == long
+
+
+async def test_the_end_of_the_call_names_the_error() -> None:
+    events = Events()
+    async with events.subscribe() as told:
+        await read(devices.READ_NOT_FOUND.of("no device d9", MISSING), events=events)
+    (end,) = [event async for event in told if isinstance(event, ToolEnd)]
+    assert (end.code, end.error) == ("not_found", "no device d9")
+
+
+def test_the_catalogue_has_the_schemas_of_the_errors() -> None:
+    schema = devices.READ.errors["not_found"].codec
+    assert schema is not None
+    jsonschema.Draft202012Validator(schema.schema).validate({"id": "d9", "close": []})
+    assert list(devices.READ.errors) == ["not_found", "too_often", "offline"]

@@ -1,0 +1,488 @@
+"""Sensitive values stand in no event, log record, span, text for people or `repr`, however a call goes."""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from pydantic import BaseModel
+
+from tests.cases.sensitive.gen.bank.toolsets import payments
+from tests.cases.sensitive.gen.types import Account, Card
+from toolgen.contract.secrets import HIDDEN
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import (
+    Abort,
+    Allow,
+    Ask,
+    CallMeta,
+    Continue,
+    Deny,
+    Hook,
+    Limits,
+    MalformedResultError,
+    Runtime,
+    Suspended,
+    ToolCall,
+    ToolError,
+    ToolOutcome,
+    ToolResult,
+)
+from toolgen.runtime.capabilities import ArtifactsCapability, MemoryArtifactStore
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.events.records import as_json
+from toolgen.runtime.telemetry import ToolSpans
+
+META = CallMeta(run_id="r", session_id="s", turn_id="t", tool_call_id="c1")
+NUMBER, PIN = "CANARY\n'MIDDLE_CARD' \"é\" TAIL_CARD", 90210777
+BORN, LIMIT = "1961-04-12T06:07:00Z", "271828182845.18"
+IBAN, VOUCHER, CODE, DEEP = "CANARYIBAN77", "CANARYVOUCHER", "CANARYCODE", "CANARYDEEP"
+ARGUMENTS: dict[str, Any] = {
+    "amount": 100,
+    "card": {"number": NUMBER, "holder": "Ann"},
+    "pin": PIN,
+    "born": BORN,
+    "limit": LIMIT,
+    "vouchers": {VOUCHER: VOUCHER},
+    "others": [{"number": f"{NUMBER}2"}],
+    "by-shop": {"bakery": {"number": f"{NUMBER}3"}, "none": None},
+    "from": {"kind": "account", "iban": IBAN, "below": [{"iban": DEEP, "below": [{"iban": DEEP}]}]},
+}
+CANARIES = ("CANARY", "_CARD", str(PIN), "1961-04-12", "1961, 4, 12", "271828182845")
+"""What no time and no id holds by chance."""
+
+
+class Payments(payments.PaymentsExecutor):
+    """Does what a test says, with the payload and the context of any of the tools."""
+
+    def __init__(self, does: Callable[[Any, Any], Any]) -> None:
+        self._does = does
+
+    async def pay(self, payload: Any, ctx: Any) -> Any:
+        return await _awaited(self._does(payload, ctx))
+
+    async def pay_much(self, payload: Any, ctx: Any) -> Any:
+        return await _awaited(self._does(payload, ctx))
+
+    async def transfer(self, payload: Any, ctx: Any) -> Any:
+        return await _awaited(self._does(payload, ctx))
+
+    def check_card(self, payload: Any, ctx: Any) -> Any:
+        return self._does(payload, ctx)
+
+
+async def _awaited(value: Any) -> Any:
+    return await value if hasattr(value, "__await__") else value
+
+
+class Watch:
+    """All that was told of the calls of a runtime, as text."""
+
+    def __init__(self) -> None:
+        self.exporter = InMemorySpanExporter()
+        self.provider = TracerProvider()
+        self.provider.add_span_processor(SimpleSpanProcessor(self.exporter))
+        self.events: list[str] = []
+        self.records: list[str] = []
+
+    @property
+    def all(self) -> str:
+        spans = [span.to_json() for span in self.exporter.get_finished_spans()]
+        return "\n".join([*self.events, *self.records, *spans])
+
+    def clean(self, *more: object) -> None:
+        """Check that no canary stands in what was told, nor in what is given beside it."""
+        assert self.events
+        text = "\n".join([self.all, *map(str, more), *map(repr, more)])
+        for canary in CANARIES:
+            at = text.find(canary)
+            assert at < 0, text[max(0, at - 300) : at + 100]
+
+
+class Kept(logging.Handler):
+    def __init__(self, records: list[str]) -> None:
+        super().__init__()
+        self._records = records
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._records.append(logging.Formatter("%(message)s").format(record))
+        self._records.append(repr(vars(record)))
+        if record.exc_info and record.exc_info[1]:
+            self._records.append("".join(traceback.format_exception(record.exc_info[1])))
+
+
+@asynccontextmanager
+async def watched(
+    does: Callable[[Any, Any], Any] = lambda payload, ctx: None, **host: Any
+) -> AsyncIterator[tuple[Runtime, Watch]]:
+    watch, events = Watch(), Events()
+    handler, root = Kept(watch.records), logging.getLogger("toolgen")
+    root.addHandler(handler)
+    try:
+        made = Runtime(
+            events=events,
+            spans=ToolSpans(watch.provider, shows_content=True),
+            engine=InProcessEngine(),
+            **host,
+        )
+        made.register(payments.registration(Payments(does)))
+        async with events.subscribe() as told, made:
+            yield made, watch
+        watch.events += [json.dumps(as_json(event), ensure_ascii=False) async for event in told]
+        watch.events += [json.dumps(json.loads(one)) for one in watch.events]
+    finally:
+        root.removeHandler(handler)
+
+
+async def seen(
+    tool: str, does: Callable[[Any, Any], Any], arguments: Any = None, **host: Any
+) -> tuple[ToolResult, Watch]:
+    """Return the result of a call, of which nothing that was told shows a canary."""
+    async with watched(does, **host) as (runtime, watch):
+        result = await runtime.call(tool, ARGUMENTS if arguments is None else arguments, META)
+    watch.clean(repr(result), result.display)
+    return result, watch
+
+
+def receipt(payload: Any, ctx: Any) -> payments.PayResult:
+    return payments.PayResult(receipt="r1", code=CODE)
+
+
+async def test_a_good_call_is_told_with_marks() -> None:
+    result, watch = await seen("pay", receipt)
+    assert json.loads(result.json) == {"receipt": "r1", "code": CODE}, "the model asked for it"
+    start, end = (json.loads(one) for one in watch.events[:2])
+    mark = {"sensitive": True}
+    assert start["arguments"] == {
+        "amount": 100,
+        "card": {"number": mark, "holder": "Ann"},
+        "pin": mark,
+        "born": mark,
+        "limit": mark,
+        "vouchers": mark,
+        "others": [{"number": mark}],
+        "by-shop": {"bakery": {"number": mark}, "none": None},
+        "from": {"kind": "account", "iban": mark, "below": [{"iban": mark, "below": [mark]}]},
+    }
+    assert start["text"] == f'Paying 100 with {{"number": "{HIDDEN}", "holder": "Ann"}} and {HIDDEN}'
+    assert end["result"] == {"receipt": "r1", "code": mark}
+    assert end["text"] == result.display == f"Paid: r1 {HIDDEN}"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"amount": "100"},
+        {"pin": str(PIN)},
+        {"born": f"{BORN} "},
+        {"limit": 271828182845.18},
+        {"card": {"number": PIN}},
+        {"card": {"number": NUMBER, NUMBER: 1}},
+        {"vouchers": {VOUCHER: 1}},
+        {"from": {"kind": NUMBER}},
+        {NUMBER: NUMBER},
+        {"others": [NUMBER]},
+    ],
+    ids=str,
+)
+async def test_arguments_that_do_not_fit(change: dict[str, Any]) -> None:
+    result, _ = await seen("pay", receipt, {**ARGUMENTS, **change})
+    assert result.status == "error"
+
+
+@pytest.mark.parametrize("cut", [1, 60, 200, 300])
+async def test_arguments_that_break_off(cut: int) -> None:
+    result, _ = await seen("pay", receipt, json.dumps(ARGUMENTS)[:-cut])
+    assert result.status == "error"
+
+
+class Other(BaseModel):
+    """A class of somebody else, whose errors quote what they get."""
+
+    number: int
+
+
+def quoted(payload: Any) -> str:
+    values = (payload.card.number, payload.pin, payload.born, payload.limit, payload.vouchers)
+    return f"{' '.join(map(str, values))} {payload.from_.iban if payload.from_ else None}"
+
+
+def raised(error: Callable[[Any], Exception]) -> Callable[[Any, Any], Any]:
+    def does(payload: Any, ctx: Any) -> Any:
+        raise error(payload)
+
+    return does
+
+
+def chained(payload: Any, ctx: Any) -> Any:
+    try:
+        raise KeyError(payload.card.number)
+    except KeyError as error:
+        error.add_note(f"of {payload.card.number!r}")
+        raise RuntimeError(repr(payload.model_dump())) from error
+
+
+@pytest.mark.parametrize(
+    "does",
+    [
+        raised(lambda payload: ValueError(quoted(payload))),
+        raised(lambda payload: ValueError(repr(payload.born), payload.limit, payload.vouchers)),
+        raised(lambda payload: ToolError(f"declined: {quoted(payload)}")),
+        raised(lambda payload: ToolError("declined", cause=ToolError(quoted(payload)))),
+        raised(lambda payload: MalformedResultError(quoted(payload))),
+        raised(lambda payload: ExceptionGroup(quoted(payload), [ValueError(payload.card.number)])),
+        raised(lambda payload: payments.PAY_DECLINED.of(quoted(payload), payload.card)),
+        raised(lambda payload: ValueError(payload.model_dump_json())),
+        lambda payload, ctx: Other(number=payload.card.number),
+        lambda payload, ctx: Card(number=payload.pin),
+        lambda payload, ctx: payments.PayResult.model_construct(receipt="r", code=payload.pin),
+        lambda payload, ctx: payments.PayResult.model_construct(receipt="r", code=Card(number=NUMBER)),
+        lambda payload, ctx: payload.card.number,
+        chained,
+    ],
+    ids=[
+        *("str", "repr", "told", "cause", "malformed", "group", "declared", "dump", "other class"),
+        *("own class", "wrong type", "object for text", "no result", "chained"),
+    ],
+)
+@pytest.mark.parametrize("tool", ["pay", "check_card", "transfer"])
+async def test_whatever_the_executor_raises(tool: str, does: Callable[[Any, Any], Any]) -> None:
+    """In the loop, in a thread with retries, and in a tool that may answer later."""
+    result, _ = await seen(tool, does)
+    assert result.status == "error"
+
+
+async def test_what_is_told_on_the_way() -> None:
+    def does(payload: Any, ctx: Any) -> Any:
+        ctx.progress(0.5, f"asking for {payload.card.number}", {"step": CODE})
+        ctx.stream(f"using {payload.pin} of {payload.from_.iban}")
+        return payments.TransferResult(code=CODE)
+
+    result, watch = await seen("transfer", does)
+    assert result.status == "ok", result.json
+    told = [json.loads(one) for one in watch.events]
+    assert {"step": {"sensitive": True}} in [one.get("value") for one in told]
+
+
+async def test_artifacts_and_texts_beside_the_result() -> None:
+    def does(payload: Any, ctx: Any) -> Any:
+        account = Account(iban=IBAN, below=[Account(iban=DEEP)])
+        return ToolOutcome.of(
+            receipt(payload, ctx),
+            artifacts=[payments.PAY_STATEMENT.of(account)],
+            display=f"paid with {payload.card.number}",
+        )
+
+    async with watched(does, capabilities=[ArtifactsCapability(MemoryArtifactStore())]) as (runtime, watch):
+        result = await runtime.call("pay", ARGUMENTS, META)
+    watch.clean()
+    assert payments.PAY_STATEMENT.get(result) is not None
+    (ref,) = json.loads(watch.events[-1])["artifacts"]
+    assert json.loads(ref["json"]) == {"iban": {"sensitive": True}, "below": [{"sensitive": True}]}
+
+
+async def test_a_result_that_is_too_long() -> None:
+    def does(payload: Any, ctx: Any) -> Any:
+        return payments.PayResult(receipt="r" * 90, code=CODE * 200)
+
+    result, _ = await seen("pay", does, limits=Limits(result_bytes=200))
+    assert b"truncated_by" in result.json
+
+
+class Quoting(Hook):
+    """Quotes the arguments wherever it stands."""
+
+    def __init__(self, stage: str, kind: str) -> None:
+        self._stage, self._kind = stage, kind
+
+    def _says(self, stage: str) -> Any:
+        if stage != self._stage:
+            return Continue()
+        text = f"no: {NUMBER} {PIN}"
+        if self._kind == "raise":
+            raise ValueError(text)
+        return Deny(message=text) if self._kind == "deny" else Abort(error=ToolError(text))
+
+    async def before_tool(self, call: Any, payload: Any, ctx: Any) -> Any:
+        return self._says("before")
+
+    async def after_tool(self, call: Any, result: Any, ctx: Any) -> Any:
+        return self._says("after")
+
+    async def on_tool_error(self, call: Any, error: Any, ctx: Any) -> Any:
+        return self._says("error")
+
+
+@pytest.mark.parametrize("stage", ["before", "after", "error"])
+@pytest.mark.parametrize("kind", ["raise", "deny", "abort"])
+async def test_hooks_that_quote(stage: str, kind: str) -> None:
+    does = raised(lambda payload: ValueError(quoted(payload))) if stage == "error" else receipt
+    result, _ = await seen("pay", does, hooks=[Quoting(stage, kind)])
+    assert result.status in ("error", "denied")
+
+
+class Changing(Hook):
+    """Gives the call another card."""
+
+    async def before_tool(self, call: Any, payload: Any, ctx: Any) -> Any:
+        return Continue(payload=payload.model_copy(update={"card": Card(number="CANARYOTHER")}))
+
+
+async def test_what_a_hook_puts_in_the_place_is_hidden_too() -> None:
+    does = raised(lambda payload: ValueError(payload.card.number))
+    result, _ = await seen("pay", does, hooks=[Changing()])
+    assert result.status == "error"
+
+
+class Deciding:
+    """A policy that quotes what it decides on."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    async def decide(self, call: Any, spec: Any, preview: str) -> Any:
+        text = f"{preview} {quoted(call.payload)}"
+        match self._kind:
+            case "raise":
+                raise ValueError(text)
+            case "deny":
+                return Deny(message=text)
+            case "ask":
+                return Ask(question=text)
+        return Allow()
+
+
+@pytest.mark.parametrize("kind", ["raise", "deny", "ask", "allow"])
+async def test_policies_that_quote(kind: str) -> None:
+    async with watched(receipt, policy=Deciding(kind)) as (runtime, watch):
+        result = await runtime.call("pay", ARGUMENTS, META)
+        if result.suspension is not None:
+            watch.records.append(repr(result.suspension))
+            await runtime.deliver(result.suspension.token, {"approved": True})
+    watch.clean(repr(result))
+
+
+def asked(result: ToolResult) -> Suspended:
+    assert result.suspension is not None, result.json
+    return result.suspension
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"approved": True, "payload": {"number": f"{NUMBER}9"}},
+        {"approved": False, "message": "not with this one"},
+        {"approved": "yes"},
+    ],
+    ids=["approved", "denied", "wrong"],
+)
+async def test_where_a_person_approves(answer: dict[str, Any]) -> None:
+    def does(payload: Any, ctx: Any) -> Any:
+        raise ValueError(quoted(payload), str(ctx.answer))
+
+    async with watched(does) as (runtime, watch):
+        waits = asked(await runtime.call("pay_much", ARGUMENTS, META))
+        found = await runtime.suspended(), await runtime.suspension(waits.token)
+        watch.records += [repr(waits), repr(found)]
+        assert waits.arguments["card"] == {"number": {"sensitive": True}, "holder": "Ann"}
+        assert waits.question == f'Pay 100 with {HIDDEN} of {{"number": "{HIDDEN}", "holder": "Ann"}}?'
+        assert not waits.is_shortened
+        try:
+            result = await runtime.deliver(waits.token, answer)
+            watch.records.append(repr(result))
+        except Exception as error:
+            watch.records.append(repr(error))
+            await runtime.cancel(waits.token, "nobody")
+    watch.clean()
+
+
+async def test_what_was_approved_runs_with_its_values() -> None:
+    found: list[Any] = []
+
+    def does(payload: Any, ctx: Any) -> Any:
+        found.append(payload)
+        return payments.PayMuchResult(receipt="r")
+
+    async with watched(does) as (runtime, watch):
+        waits = asked(await runtime.call("pay_much", ARGUMENTS, META))
+        assert (await runtime.deliver(waits.token, {"approved": True})).status == "ok"
+    watch.clean()
+    assert found == [payments.PAY_MUCH.payload.decode(ARGUMENTS)]
+
+
+async def test_a_question_of_the_tool_itself() -> None:
+    def does(payload: Any, ctx: Any) -> Any:
+        if ctx.answer:
+            raise ValueError(quoted(payload))
+        return ToolOutcome.ask(f"Is {payload.card.number} yours?")
+
+    async with watched(does) as (runtime, watch):
+        waits = asked(await runtime.call("pay", ARGUMENTS, META))
+        watch.records += [repr(waits), waits.question]
+        await runtime.deliver(waits.token, "yes")
+    watch.clean()
+
+
+async def test_work_that_goes_on() -> None:
+    def does(payload: Any, ctx: Any) -> Any:
+        return ToolOutcome.pending("job-1", payments.TransferAck(ticket=CODE))
+
+    async with watched(does) as (runtime, watch):
+        result = await runtime.call("transfer", ARGUMENTS, META)
+        waits = asked(result)
+        assert json.loads(result.json) == {"ticket": CODE}
+        await runtime.progress(waits.token, 0.5, f"with {NUMBER}", {"step": CODE})
+        done = await runtime.deliver(waits.token, {"code": CODE})
+        assert json.loads(done.json) == {"code": CODE}
+    watch.clean(repr(result), repr(waits), repr(done))
+
+
+async def test_many_calls_at_once_hide_their_own() -> None:
+    def does(payload: Any, ctx: Any) -> Any:
+        raise ValueError(quoted(payload))
+
+    numbers = [{**ARGUMENTS, "card": {"number": f"CANARYNUMBER{at}"}} for at in range(5)]
+    calls = [ToolCall(tool="pay", payload_json=json.dumps(one).encode()) for one in numbers]
+    async with watched(does) as (runtime, watch):
+        results = await runtime.call_all(calls)
+    watch.clean(*results, *calls)
+
+
+async def test_a_tool_that_calls_a_tool() -> None:
+    runtimes: list[Runtime] = []
+
+    async def does(payload: Any, ctx: Any) -> Any:
+        if payload.amount:
+            inner = {**ARGUMENTS, "amount": 0, "card": {"number": "CANARYINNER"}}
+            await runtimes[0].call("pay", inner)
+        raise ValueError(quoted(payload), NUMBER)
+
+    async with watched(does) as (runtime, watch):
+        runtimes.append(runtime)
+        await runtime.call("pay", ARGUMENTS, META)
+    watch.clean()
+
+
+def test_reprs_of_generated_classes_leave_them_out() -> None:
+    payload = payments.PAY.payload.decode(ARGUMENTS)
+    text = f"{payload!r} {payload} {Card(number=NUMBER)!r} {receipt(None, None)!r}"
+    assert not any(canary in text for canary in CANARIES), text
+    assert "holder='Ann'" in text
+
+
+async def test_a_long_value_is_hidden_where_only_a_piece_is_quoted() -> None:
+    key = "".join(f"CANARY{number:05}" for number in range(99))
+
+    def does(payload: Any, ctx: Any) -> Any:
+        Other(number=payload.card.number)
+
+    result, _ = await seen("pay", does, {"amount": 1, "card": {"number": key}})
+    assert result.status == "error"

@@ -1,0 +1,107 @@
+"""What `toolgen call`, `approve` and `runs` print of a tool with sensitive values: that they are there."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .conftest import ProjectFolder
+
+DESIGN = '''\
+"""A bank, for a test."""
+
+from toolgen.dsl import (
+    Args, Attribute, Confirm, Design, Int, Return, Service, String, Tool, Toolset,
+)
+
+ARGS = Args(
+    Attribute("card", String, "What pays.", required=True, sensitive=True),
+    Attribute("amount", Int, "Cents.", required=True),
+)
+RETURN = Return(
+    Attribute("code", String, "What opens the parcel.", required=True, sensitive=True),
+    Attribute("receipt", String, "Its number.", required=True),
+)
+bank = Toolset(
+    "bank",
+    "Pays.",
+    Tool("pay", "Pay.", ARGS, RETURN),
+    Tool("pay_much", "Pay much.", ARGS, RETURN, Confirm("Pay {amount} with {card}?")),
+)
+design = Design("app", "A small application.", Service("hall", "Where money is.", bank))
+'''
+MAIN = """\
+from app.gen.hall.toolsets import bank
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import Runtime, ToolContext, ToolError
+
+
+def paid(payload, result):
+    if payload.amount < 0:
+        raise ToolError(f"{payload.card} is refused")
+    if payload.amount == 0:
+        raise ValueError(f"{payload.card} is broken")
+    return result(code="CANARYCODE", receipt=f"r1 of {payload.card}")
+
+
+class Bank(bank.BankExecutor):
+    async def pay(self, payload: bank.PayPayload, ctx: ToolContext) -> bank.PayResult:
+        return paid(payload, bank.PayResult)
+
+    async def pay_much(self, payload: bank.PayMuchPayload, ctx: ToolContext) -> bank.PayMuchResult:
+        return paid(payload, bank.PayMuchResult)
+
+
+def runtime() -> Runtime:
+    made = Runtime(engine=InProcessEngine("runs.db"))
+    made.register(bank.registration(Bank()))
+    return made
+"""
+CARD = "CANARYCARD'7"
+
+
+@pytest.fixture
+def bank(project: ProjectFolder) -> ProjectFolder:
+    project.write("app/design.py", DESIGN)
+    project.write("app/main.py", MAIN)
+    assert project.run("gen").code == 0
+    return project
+
+
+def printed(bank: ProjectFolder, *arguments: str) -> str:
+    """Return all that a command prints; no canary stands in it."""
+    done = bank.run(*arguments)
+    text = f"{done.out}\n{done.err}"
+    assert "CANARY" not in text, text
+    return text
+
+
+@pytest.mark.parametrize("amount", [1, 0, -1, "many"])
+@pytest.mark.parametrize("trace", [(), ("--trace",)], ids=["plain", "trace"])
+def test_a_call_prints_no_sensitive_value(
+    bank: ProjectFolder, amount: object, trace: tuple[str, ...]
+) -> None:
+    text = printed(bank, "call", "pay", json.dumps({"card": CARD, "amount": amount}), *trace)
+    if amount == 1:
+        assert '{"code":{"sensitive":true},"receipt":"r1 of •••• (sensitive)"}' in text
+
+
+def test_a_person_sees_that_there_is_a_value(bank: ProjectFolder) -> None:
+    text = printed(bank, "call", "pay_much", json.dumps({"card": CARD, "amount": 5}))
+    assert '  "card": "•••• (sensitive)"\n  "amount": 5\n' in text
+    assert "Pay 5 with •••• (sensitive)?" in text
+    (id_, *_) = printed(bank, "approve").split()
+    (run, *_) = [word for word in printed(bank, "runs", "list").split() if word.startswith("call_")]
+    assert '{"sensitive":true}' in printed(bank, "runs", "show", run).replace("\\", "")
+    assert "r1 of" in printed(bank, "approve", id_, "--yes")
+    printed(bank, "runs", "show", run)
+
+
+@pytest.mark.parametrize("amount", [0, -1])
+def test_an_approved_call_that_fails(bank: ProjectFolder, amount: int) -> None:
+    printed(bank, "call", "pay_much", json.dumps({"card": CARD, "amount": amount}))
+    (id_, *_) = printed(bank, "approve").split()
+    printed(bank, "approve", id_, "--yes")
+    (run, *_) = [word for word in printed(bank, "runs", "list").split() if word.startswith("call_")]
+    printed(bank, "runs", "show", run)

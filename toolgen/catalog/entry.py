@@ -1,0 +1,358 @@
+"""The entry of a tool in a catalogue: what is said of it, and how it is written.
+
+The generator fills the records from a design, the runtime from the specs of registered tools. What is
+written is of a format, `format-2.schema.json` beside this file unless somebody wants an older one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.names import CATALOG_FORMAT, MCP_HINTS, ArtifactView, CatalogFormat, Hint
+from toolgen.contract.presentation import Deprecation, Icon
+from toolgen.shapes.foreign.schema import Schema, any_of
+
+DESIGN_ONLY: Final = (
+    ("bind_to",),
+    ("payload", "examples"),
+    ("result", "examples"),
+)
+"""Paths of the keys that a runtime does not know: it knows at most the first example of a payload."""
+
+SINCE_2: Final[tuple[tuple[str, ...], ...]] = (
+    ("digest",),
+    ("icons",),
+    ("deprecated",),
+    ("errors",),
+    ("artifacts", "*", "view"),
+    ("payload", "noted_formats"),
+    ("payload", "sensitive"),
+    ("result", "noted_formats"),
+    ("result", "sensitive"),
+    ("artifacts", "*", "noted_formats"),
+    ("artifacts", "*", "sensitive"),
+    ("confirmation", "payload", "noted_formats"),
+    ("confirmation", "payload", "sensitive"),
+    ("long_running", "ack", "noted_formats"),
+    ("long_running", "ack", "sensitive"),
+    ("long_running", "progress", "noted_formats"),
+    ("long_running", "progress", "sensitive"),
+)
+"""Paths of the keys that format 1 does not have; `*` is every item of a list."""
+
+OF_TOOLSET: Final = (("toolset_title",), ("toolset_instructions",), ("kind",), ("agent",))
+"""Paths of the keys that say something of the toolset and not of the tool."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeRecord:
+    """A type that crosses the JSON boundary."""
+
+    name: str
+    """Of its class in the generated code."""
+    schema: Schema
+    examples: tuple[Json, ...] = ()
+    noted_formats: tuple[str, ...] = ()
+    """JSON Pointers of each `format` in the schema that no codec checks."""
+    sensitive: tuple[str, ...] = ()
+    """Where documents have values that no observer may see: JSON Pointers, `*` for every item or key."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactRecord:
+    """One kind of artifact."""
+
+    kind: str
+    type: TypeRecord
+    description: str = ""
+    view: ArtifactView | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorRecord:
+    """A declared failure; the model reads its name."""
+
+    name: str
+    description: str
+    type: TypeRecord | None = None
+    """Of the details; None without any."""
+    is_retryable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundedRecord:
+    """The result is a window on more data; cursors are JSON keys."""
+
+    cursor: str | None = None
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmationRecord:
+    """A person must approve the call."""
+
+    hint: str = ""
+    when: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
+    payload: TypeRecord | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LongRunningRecord:
+    """The tool may answer later."""
+
+    ack: TypeRecord | None = None
+    progress: TypeRecord | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolsetRecord:
+    """What is said of a toolset with each of its tools."""
+
+    title: str = ""
+    instructions: str = ""
+    agent: str = ""
+    """Id of the agent whose runs serve the calls; "" for tools with an executor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolRecord:
+    """One tool. What is empty, None or False is left out of the entry."""
+
+    id: str
+    """`service.toolset.tool`."""
+    name: str
+    """The wire name."""
+    title: str
+    description: str
+    payload: TypeRecord
+    result: TypeRecord
+    toolset: ToolsetRecord = ToolsetRecord()
+    icons: tuple[Icon, ...] = ()
+    deprecated: Deprecation | None = None
+    tags: tuple[str, ...] = ()
+    annotations: Mapping[Hint, bool] = field(default_factory=dict)
+    """The hints that the author set."""
+    bounded: BoundedRecord | None = None
+    artifacts: tuple[ArtifactRecord, ...] = ()
+    errors: tuple[ErrorRecord, ...] = ()
+    confirmation: ConfirmationRecord | None = None
+    long_running: LongRunningRecord | None = None
+    timeout: float | None = None
+    """Seconds."""
+    is_sequential: bool = False
+    is_terminal: bool = False
+    is_bookkeeping: bool = False
+    needs: tuple[str, ...] = ()
+    instructions: str = ""
+    result_reminder: str = ""
+    call_hint: str = ""
+    result_hint: str = ""
+    injected: tuple[str, ...] = ()
+    """JSON keys."""
+    binding: tuple[str, str] | None = None
+    """Service and method."""
+    meta: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NativeToolRecord:
+    """One tool that the model's provider runs itself."""
+
+    id: str
+    """`service.toolset.kind`."""
+    provider: str
+    kind: str
+    config: Mapping[str, Json]
+    toolset: ToolsetRecord = ToolsetRecord()
+
+
+def tool_entry(of: ToolRecord, format: CatalogFormat = CATALOG_FORMAT) -> dict[str, Json]:
+    """Return the entry of a tool, its keys in the order in which they are written."""
+    hints: dict[str, Json] = {"call": of.call_hint, "result": of.result_hint}
+    return _complete(
+        {
+            **_head(of.id, of.name, of.toolset),
+            "title": of.title,
+            "description": of.description,
+            "icons": [_icon(icon) for icon in of.icons],
+            "deprecated": _deprecated(of.deprecated),
+            "tags": list(of.tags),
+            "kind": "agent" if of.toolset.agent else "function",
+            "agent": of.toolset.agent or None,
+            "annotations": _annotations(of.annotations),
+            "bounded": _bounded(of.bounded),
+            "payload": _type(of.payload),
+            "result": _type(of.result),
+            "output": _output(of),
+            "artifacts": [_artifact(artifact) for artifact in of.artifacts],
+            "errors": [_error(error) for error in of.errors],
+            "confirmation": _confirmation(of.confirmation),
+            "long_running": _long_running(of.long_running),
+            "timeout": of.timeout,
+            "sequential": of.is_sequential or None,
+            "terminal": of.is_terminal or None,
+            "bookkeeping": of.is_bookkeeping or None,
+            "needs": list(of.needs),
+            "instructions": of.instructions or None,
+            "result_reminder": of.result_reminder or None,
+            "hints": {key: text for key, text in hints.items() if text} or None,
+            "inject": list(of.injected),
+            "bind_to": {"service": of.binding[0], "method": of.binding[1]} if of.binding else None,
+            "meta": dict(of.meta) or None,
+        },
+        format,
+    )
+
+
+def native_entry(of: NativeToolRecord, format: CatalogFormat = CATALOG_FORMAT) -> dict[str, Json]:
+    """Return the entry of a tool that the model's provider runs; it has no schemas."""
+    facts: dict[str, Json] = {"kind": "native", "provider": of.provider, "config": dict(of.config)}
+    return _complete({**_head(of.id, of.kind, of.toolset), **facts}, format)
+
+
+def canonical(value: Json) -> str:
+    """Return the JSON text that digests count: keys sorted, no spaces, ASCII, numbers as in Python."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def sha256(text: str) -> str:
+    """Return the digest of a canonical text: `sha256:` and 64 hexadecimal digits."""
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def tool_digest(entry: Mapping[str, Json]) -> str:
+    """Return the digest of a tool: it changes with every word of its entry that the tool's runtime knows.
+
+    What says something of the toolset, and what only a design knows, is not in it.
+    """
+    return sha256(canonical(without(entry, (("digest",), *DESIGN_ONLY, *OF_TOOLSET))))
+
+
+def without(entry: Mapping[str, Json], paths: Iterable[tuple[str, ...]]) -> dict[str, Json]:
+    """Return the entry without what stands at these paths."""
+    left = dict(entry)
+    for first, *rest in paths:
+        inner = left.get(first)
+        if not rest:
+            left.pop(first, None)
+        elif isinstance(inner, dict):
+            left[first] = without(inner, [tuple(rest)])
+        elif isinstance(inner, list) and rest[0] == "*":
+            items = [item for item in inner if isinstance(item, dict)]
+            left[first] = [without(item, [tuple(rest[1:])]) for item in items]
+    return left
+
+
+def type_entry(of: TypeRecord, format: CatalogFormat = CATALOG_FORMAT) -> dict[str, Json]:
+    """Return what is said of a type that is not of a tool, such as the result of a completion."""
+    entry = _type(of)
+    return without(entry, [("noted_formats",), ("sensitive",)]) if format == 1 else entry
+
+
+def behaviour_hints(given: Mapping[Hint, bool]) -> dict[Hint, bool]:
+    """Return all behaviour hints: where the author said nothing, MCP's careful default."""
+    hints: dict[Hint, bool] = {"edit": False}
+    hints.update((hint, default) for hint, (_, default) in MCP_HINTS.items())
+    if given.get("read_only"):
+        hints["destructive"] = False
+    hints.update(given)
+    return hints
+
+
+def output_schema(result: TypeRecord, ack: TypeRecord | None) -> Schema:
+    """Return the schema of what the model gets of a call at once: the result, or an acknowledgement."""
+    return any_of({**({} if ack is None else {ack.name: ack.schema}), result.name: result.schema})
+
+
+def _head(id_: str, name: str, toolset: ToolsetRecord) -> dict[str, Json]:
+    service, toolset_name, _ = id_.rsplit(".", 2)
+    return {
+        "id": id_,
+        "name": name,
+        "service": service,
+        "toolset": toolset_name,
+        "toolset_title": toolset.title or None,
+        "toolset_instructions": toolset.instructions or None,
+    }
+
+
+def _complete(facts: dict[str, Json], format: CatalogFormat) -> dict[str, Json]:
+    """Return the facts that say something, as a format has them."""
+    said = {key: value for key, value in facts.items() if value is not None and value != []}
+    return without(said, SINCE_2) if format == 1 else {**said, "digest": tool_digest(said)}
+
+
+def _icon(of: Icon) -> Json:
+    """Return an icon with the names that MCP gives its facts."""
+    facts: dict[str, Json] = {"mimeType": of.mime_type, "sizes": list(of.sizes), "theme": of.theme}
+    return {"src": of.src, **{key: value for key, value in facts.items() if value}}
+
+
+def _deprecated(of: Deprecation | None) -> Json:
+    if of is None:
+        return None
+    return {"reason": of.reason, **({"replacement": of.replacement} if of.replacement else {})}
+
+
+def _annotations(given: Mapping[Hint, bool]) -> Json:
+    """Return MCP's hints, and the one that is not MCP's where the author set it."""
+    hints = behaviour_hints(given)
+    told: dict[str, Json] = {name: hints[hint] for hint, (name, _) in MCP_HINTS.items()}
+    return {**told, "edit": given["edit"]} if "edit" in given else told
+
+
+def _bounded(of: BoundedRecord | None) -> Json:
+    if of is None:
+        return None
+    cursors = {"cursor": of.cursor, "next_cursor": of.next_cursor}
+    return {name: key for name, key in cursors.items() if key is not None}
+
+
+def _output(of: ToolRecord) -> Json:
+    """Return the schema of what the model gets at once, where this is not always the result."""
+    ack = of.long_running.ack if of.long_running else None
+    return None if ack is None else output_schema(of.result, ack)
+
+
+def _artifact(of: ArtifactRecord) -> Json:
+    facts: dict[str, Json] = {"description": of.description, "view": of.view}
+    said = {key: value for key, value in facts.items() if value}
+    return {"kind": of.kind, "name": of.type.name, **said, "schema": of.type.schema, **_places(of.type)}
+
+
+def _error(of: ErrorRecord) -> Json:
+    facts: dict[str, Json] = {"name": of.name, "description": of.description}
+    if of.type is not None:
+        facts |= {"type": of.type.name, "schema": of.type.schema, **_places(of.type)}
+    return {**facts, "retryable": True} if of.is_retryable else facts
+
+
+def _confirmation(of: ConfirmationRecord | None) -> Json:
+    if of is None:
+        return None
+    when: dict[str, Json] = {name: list(values) for name, values in of.when.items()}
+    facts: dict[str, Json] = {"hint": of.hint, "when": when}
+    return {**{key: value for key, value in facts.items() if value}, **_named({"payload": of.payload})}
+
+
+def _long_running(of: LongRunningRecord | None) -> Json:
+    return None if of is None else _named({"ack": of.ack, "progress": of.progress})
+
+
+def _named(types: Mapping[Literal["payload", "ack", "progress"], TypeRecord | None]) -> dict[str, Json]:
+    return {key: _type(of) for key, of in types.items() if of is not None}
+
+
+def _type(of: TypeRecord) -> dict[str, Json]:
+    examples: dict[str, Json] = {"examples": list(of.examples)} if of.examples else {}
+    return {"name": of.name, "schema": of.schema, **_places(of), **examples}
+
+
+def _places(of: TypeRecord) -> dict[str, Json]:
+    places = {"noted_formats": of.noted_formats, "sensitive": of.sensitive}
+    return {key: list(pointers) for key, pointers in places.items() if pointers}

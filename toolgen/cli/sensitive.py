@@ -1,0 +1,116 @@
+"""Results and runs as the terminal shows them: without sensitive values."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from toolgen.contract.json_value import compact
+from toolgen.contract.secrets import HIDDEN, Secrets, hiding, scrubbed_json
+from toolgen.runtime import Codec, Runtime, ToolResult, ToolSpec, UnknownToolError
+from toolgen.runtime.call import secrets as of_calls
+from toolgen.runtime.engine import Engine
+from toolgen.runtime.events.hidden import shown_result
+from toolgen.runtime.waiting.wait_registry import frozen_call_of
+from toolgen.shapes.sensitive import redacted, values_at
+
+
+def secrets_of(data: bytes, spec: ToolSpec[Any, Any]) -> Secrets | None:
+    """Return the sensitive values of a call's arguments; None where its tool has none at all."""
+    return of_calls.secrets_of(data, spec.payload) if of_calls.has_sensitive(spec) else None
+
+
+async def waiting_secrets(runtime: Runtime, engine: Engine, id_: str) -> Secrets | None:
+    """Return the sensitive values of the arguments of a call that waits; None where it has none."""
+    for wait in await engine.open_waits(limit=sys.maxsize):
+        frozen = frozen_call_of(wait.run_id, wait.about)
+        if frozen is not None and frozen.id == id_:
+            return of_calls.frozen_secrets(frozen, _spec(runtime, frozen.tool))
+    return None
+
+
+def shown_document(result: ToolResult, spec: ToolSpec[Any, Any] | None, secrets: Secrets | None) -> bytes:
+    """Return what the model sees of a result, without the sensitive values of the tool and of its call."""
+    if secrets is None and (spec is None or not of_calls.has_sensitive(spec)):
+        return result.json
+    with hiding(secrets):
+        return compact(scrubbed_json(shown_result(result, spec))).encode()
+
+
+def shown_run(runtime: Runtime, run: dict[str, Any]) -> dict[str, Any]:
+    """Return what is printed of a run, without the sensitive values of its calls."""
+    secrets = Secrets()
+    tool = _tool_of(run["input"])
+    shown = {key: _shown(runtime, value, tool, secrets) for key, value in run.items()}
+    asked = _spec(runtime, _asked_tool(run["input"]))
+    if asked is not None and of_calls.has_sensitive(asked):
+        _hide_conversation(shown, asked)
+    with hiding(secrets):
+        return {key: scrubbed_json(value) for key, value in shown.items()}
+
+
+def _shown(runtime: Runtime, value: Any, tool: str, secrets: Secrets) -> Any:
+    """Return a part of a run, marked where it is sensitive by its place; `secrets` knows the values then."""
+    match value:
+        case {"payload_json": str(text), "tool": str(own)}:
+            codec = spec.payload if (spec := _spec(runtime, own)) else None
+            places = tuple(map(str, value.get("sensitive", ())))
+            return {**value, "payload_json": _marked(text, places, codec, secrets)}
+        case {"json": str(text), "kind": str(kind), "tool": str(own)} if text:
+            declared = spec.artifacts.get(kind) if (spec := _spec(runtime, own)) else None
+            codec = declared.codec if declared else None
+            return {**value, "json": _marked(text, codec.sensitive if codec else (), codec, secrets)}
+        case {"json": str(text), "status": "ok", **rest} if text:
+            codec = spec.result if (spec := _spec(runtime, tool)) else None
+            parts = {key: _shown(runtime, inner, tool, secrets) for key, inner in rest.items()}
+            marked = _marked(text, codec.sensitive if codec else (), codec, secrets)
+            return {"status": "ok", "json": marked, **parts}
+        case dict():
+            return {key: _shown(runtime, inner, tool, secrets) for key, inner in value.items()}
+        case list():
+            return [_shown(runtime, inner, tool, secrets) for inner in value]
+        case _:
+            return value
+
+
+def _marked(text: str, places: tuple[str, ...], codec: Codec[Any] | None, secrets: Secrets) -> str:
+    """Return a JSON document with marks at the places; `secrets` knows what stood there then."""
+    if not places:
+        return text
+    value = json.loads(text)
+    secrets.add(values_at(value, places), frozenset() if codec is None else codec.keys)
+    return compact(redacted(value, places))
+
+
+def _hide_conversation(run: dict[str, Any], spec: ToolSpec[Any, Any]) -> None:
+    """Hide what the agent of a tool with sensitive values was told, and what it said."""
+    run["input"] = {**run["input"], "message": HIDDEN}
+    if isinstance(run["output"], dict):
+        result = redacted(run["output"].get("result"), spec.result.sensitive)
+        run["output"] = {**run["output"], "text": HIDDEN, "result": result}
+
+
+def _tool_of(given: Any) -> str:
+    """Return the id of the tool whose call a run is; "" for the run of an agent."""
+    match given:
+        case {"frozen": {"tool": str(tool)}}:
+            return tool
+        case _:
+            return ""
+
+
+def _asked_tool(given: Any) -> str:
+    """Return the id of the tool whose call the run of an agent answers; "" where nobody called it."""
+    match given:
+        case {"facts": {"parent": {"tool": str(tool)}}}:
+            return tool
+        case _:
+            return ""
+
+
+def _spec(runtime: Runtime, tool: str) -> ToolSpec[Any, Any] | None:
+    try:
+        return runtime.tool_spec(tool) if tool else None
+    except UnknownToolError:
+        return None

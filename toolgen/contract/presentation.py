@@ -1,0 +1,30 @@
+"""What a design says of a tool for those who choose it, and the runtime passes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .names import IconTheme
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deprecation:
+    """The tool should not be used any more; it still works."""
+
+    reason: str
+    replacement: str = ""
+    """Id of the tool to use instead; "" for none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Icon:
+    """A picture of the tool (MCP 2025-11-25, `Icon`)."""
+
+    src: str
+    """A URL of http or https, or a data URI."""
+    mime_type: str = ""
+    """Where `src` does not say it; "" for nothing."""
+    sizes: tuple[str, ...] = ()
+    """Each `any`, or width and height in pixels: `48x48`."""
+    theme: IconTheme | None = None
+    """The background that it is made for; None for any."""

@@ -1,0 +1,173 @@
+"""Sensitive values of the calls that go on, and texts without them.
+
+A text of somebody else, such as a traceback, may quote a value whatever its design says. So the values of a
+call are known while it goes on, in the context of its task and its threads, and are looked for in all that
+is logged or told of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Set
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final
+
+from .printable import printable
+
+HIDDEN: Final = "•••• (sensitive)"
+"""What people see in the place of a sensitive value."""
+_SHORTEST: Final = 3
+"""Characters of a value that is looked for; shorter ones stand in every text."""
+_WORD: Final = 6
+"""Characters of a value that is looked for inside words too."""
+_PIECE: Final = 12
+"""Characters of a piece of a longer value that tells what it is of."""
+_LONGEST: Final = 16_384
+"""Characters of one value whose pieces are looked for."""
+
+_current: ContextVar[Secrets | None] = ContextVar("toolgen_secrets", default=None)
+
+
+class Secrets:
+    """The sensitive values of one call, as they are written in JSON, in Python and in logs."""
+
+    __slots__ = ("_outer", "_pattern", "_pieces", "_texts")
+
+    def __init__(self, outer: Secrets | None = None) -> None:
+        self._outer = outer
+        """Of the call inside which this one is made."""
+        self._texts: set[str] = set()
+        self._pieces: set[str] = set()
+        self._pattern: re.Pattern[str] | None = None
+
+    def add(self, values: Iterable[Any], names: Set[str] = frozenset()) -> None:
+        """Know more values; of arrays and objects all that is in them, but for keys among the names."""
+        forms = (text for value in values for text in _forms(value, names))
+        found = {text for text in forms if len(text) >= _SHORTEST}
+        for text in found - self._texts:
+            part = text[:_LONGEST]
+            self._pieces.update(part[at : at + _PIECE] for at in range(len(part) - _PIECE + 1))
+        self._texts |= found
+        self._pattern = None
+
+    @property
+    def knows_any(self) -> bool:
+        """Whether there is a value to look for."""
+        return bool(self._texts) or (self._outer is not None and self._outer.knows_any)
+
+    def scrubbed(self, text: str) -> str:
+        """Return the text with `HIDDEN` in the place of each value, and of each longer piece of one."""
+        if self._outer is not None:
+            text = self._outer.scrubbed(text)
+        if not self._texts:
+            return text
+        if self._pattern is None:
+            whole = sorted(self._texts, key=lambda one: (-len(one), one))
+            self._pattern = re.compile("|".join(map(_searched, whole)))
+        return self._without_pieces(self._pattern.sub(HIDDEN, text))
+
+    def _without_pieces(self, text: str) -> str:
+        pieces = self._pieces
+        if not pieces or len(text) < _PIECE:
+            return text
+        kept, at, last = [], 0, 0
+        while at <= len(text) - _PIECE:
+            if text[at : at + _PIECE] not in pieces:
+                at += 1
+                continue
+            kept.append(text[last:at])
+            while at <= len(text) - _PIECE and text[at : at + _PIECE] in pieces:
+                at += 1
+            at = last = at + _PIECE - 1
+            kept.append(HIDDEN)
+        return "".join([*kept, text[last:]]) if kept else text
+
+
+@contextmanager
+def hiding(secrets: Secrets | None) -> Iterator[None]:
+    """Have texts scrubbed of these values inside the block; None changes nothing."""
+    if secrets is None:
+        yield
+        return
+    token = _current.set(secrets)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def current() -> Secrets | None:
+    """Return the values of the call that goes on; None where it has none."""
+    secrets = _current.get()
+    return secrets if secrets is not None and secrets.knows_any else None
+
+
+def within() -> Secrets:
+    """Return no values yet, of a call inside the one that goes on."""
+    return Secrets(_current.get())
+
+
+def scrubbed(text: str) -> str:
+    """Return the text without the sensitive values of the call that goes on."""
+    secrets = _current.get()
+    return text if secrets is None else secrets.scrubbed(text)
+
+
+def scrubbed_json(value: Any) -> Any:
+    """Return a copy of a JSON value whose texts and keys are `scrubbed`."""
+    match value:
+        case _ if current() is None:
+            return value
+        case str():
+            return scrubbed(value)
+        case Mapping():
+            return {scrubbed(str(key)): scrubbed_json(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return type(value)(scrubbed_json(inner) for inner in value)
+        case int() | float() if not isinstance(value, bool):
+            return value if scrubbed(str(value)) == str(value) else HIDDEN
+        case _:
+            return value
+
+
+def _forms(value: Any, names: Set[str]) -> Iterator[str]:
+    """Yield how a value is written: as text, and inside the quotes of JSON, of Python and of a log."""
+    match value:
+        case None | bool():
+            return
+        case Mapping():
+            for key, inner in value.items():
+                yield from () if key in names else _forms(key, names)
+                yield from _forms(inner, names)
+        case list() | tuple() | set() | frozenset():
+            for inner in value:
+                yield from _forms(inner, names)
+        case bytes():
+            yield repr(value)[2:-1]
+            yield value.hex()
+        case str():
+            yield value
+            yield from value.splitlines()
+            for once in _quoted(value):
+                yield once
+                yield from _quoted(once)
+        case _:
+            yield str(value)
+            yield repr(value)
+
+
+def _quoted(text: str) -> Iterator[str]:
+    """Yield how a text is escaped; Python escapes an apostrophe by what else stands between the quotes."""
+    bare = repr(text.replace("'", ""))[1:-1] if "'" not in text else repr(text + '"')[1:-2]
+    yield json.dumps(text)[1:-1]
+    yield json.dumps(text, ensure_ascii=False)[1:-1]
+    yield bare
+    yield bare.replace("\\'", "'")
+    yield printable(text)
+
+
+def _searched(text: str) -> str:
+    """Return the pattern of a value; a short one counts as a word alone."""
+    return re.escape(text) if len(text) >= _WORD else rf"(?<!\w){re.escape(text)}(?!\w)"

@@ -1,0 +1,105 @@
+"""Declared errors: of tools, and of the methods behind them, whose errors a bound tool has too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from toolgen.contract.names import RESERVED_CODES
+from toolgen.expr import codes
+from toolgen.expr.source import Source
+from toolgen.expr.tree import Error as CheckedError
+from toolgen.shapes import naming
+
+from ...composites import Object
+from ...structure import Method, Tool
+from ...tool_clauses import Error
+from ..checks.names import Unique, check_snake, described
+from ..clause_lookup import clauses_of_kind
+from ..report import Report
+from ..types.constraints import Subject
+from ..types.modules import UNKNOWN, Module
+from ..types.types import Types
+
+
+def tool_errors(
+    word: Tool, module: Module, inherited: Iterable[CheckedError], types: Types, report: Report
+) -> tuple[CheckedError, ...]:
+    """Return the errors of a tool: its own, then those that its method has beside them."""
+    found = _errors(word, f"tool {word.name!r}", module, types, report)
+    own = {error.name: (error, clause) for error, clause in found}
+    errors = [error for error, _ in found]
+    for error in inherited:
+        if error.name not in own:
+            errors.append(error)
+            continue
+        mine, clause = own[error.name]
+        if mine.type != error.type and UNKNOWN.name not in (mine.type, error.type):
+            report.add(
+                codes.ERROR_MISMATCH,
+                clause.source,
+                name=error.name,
+                tool=word.name,
+                type=mine.type or "no type",
+                other=error.type or "no type",
+            )
+    return tuple(errors)
+
+
+def method_errors(word: Method, module: Module, types: Types, report: Report) -> tuple[CheckedError, ...]:
+    """Return the errors of a method; their types have names, so that tools pass them on as they are."""
+    what = f"method {word.name!r}"
+    good = []
+    for clause in clauses_of_kind(word.children, Error):
+        if isinstance(clause.type, Object):
+            report.add(
+                codes.UNNAMED_ERROR,
+                clause.source,
+                name=clause.name,
+                method=word.name,
+                proposal=naming.class_name(clause.name),
+            )
+        else:
+            good.append(clause)
+    return tuple(error for error, _ in _errors(word, what, module, types, report, good))
+
+
+def _errors(
+    word: Tool | Method,
+    what: str,
+    module: Module,
+    types: Types,
+    report: Report,
+    clauses: Iterable[Error] | None = None,
+) -> list[tuple[CheckedError, Error]]:
+    """Return the checked errors of a word, each with its clause."""
+    unique = Unique(report, what)
+    found = []
+    for clause in clauses_of_kind(word.children, Error) if clauses is None else clauses:
+        named = f"error {clause.name!r}"
+        check_snake(report, "an error", clause.name, clause.source)
+        _check_code(clause.name, word.name, clause.source, report)
+        description = described(report, named, clause.description, clause.source)
+        if not unique.add("error", clause.name, clause.source):
+            continue
+        type_ = None
+        if clause.type is not None:
+            subject = Subject(what=named, source=clause.source, report=report)
+            class_name = naming.class_name(word.name, clause.name)
+            type_ = types.object_type(clause.type, module, class_name, subject, description)
+        error = CheckedError(
+            name=clause.name, description=description, type=type_, is_retryable=clause.retryable
+        )
+        found.append((error, clause))
+    return found
+
+
+def _check_code(name: str, owner: str, source: Source, report: Report) -> None:
+    if name in RESERVED_CODES:
+        report.add(
+            codes.RESERVED_NAME,
+            source,
+            name=name,
+            what="an error",
+            taken_by="the runtime",
+            proposal=naming.snake(f"{owner}_{name}"),
+        )

@@ -1,0 +1,79 @@
+"""The sensitive values of one call: of its arguments, and of all that it gives back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import from_json
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.secrets import Secrets, within
+from toolgen.shapes.sensitive import values_at
+
+from ..codec import Codec
+from ..results import ToolResult
+from ..specs import ToolSpec
+from ..waiting.frozen import FrozenCall
+
+
+def has_sensitive(spec: ToolSpec[Any, Any]) -> bool:
+    """Return whether anything that a tool takes or gives has sensitive values."""
+    return any(codec.sensitive for codec in spec.codecs)
+
+
+def secrets_of(document: bytes, codec: Codec[Any]) -> Secrets:
+    """Return the sensitive values of a call's arguments, inside those of the call that makes it."""
+    secrets = within()
+    note_document(secrets, codec, document)
+    return secrets
+
+
+def frozen_secrets(frozen: FrozenCall, spec: ToolSpec[Any, Any] | None) -> Secrets | None:
+    """Return the sensitive values of the arguments of a call that waits; None where it has none.
+
+    Without a spec, where its tool is gone.
+    """
+    if not frozen.sensitive:
+        return None
+    secrets = within()
+    values = values_at(from_json(frozen.payload_json), frozen.sensitive)
+    secrets.add(values, frozenset() if spec is None else spec.payload.keys)
+    return secrets
+
+
+def note_document(secrets: Secrets | None, codec: Codec[Any] | None, document: bytes | str) -> None:
+    """Know the sensitive values of a JSON document, whole or broken; nothing is known of what is no JSON."""
+    if secrets is None or codec is None or not codec.sensitive:
+        return
+    try:
+        value = from_json(document, allow_partial="trailing-strings")
+    except (ValueError, TypeError):
+        return
+    secrets.add(values_at(value, codec.sensitive), codec.keys)
+
+
+def note_value(secrets: Secrets | None, codec: Codec[Any] | None, value: object) -> None:
+    """Know the sensitive values of a typed value, as Python writes them."""
+    if secrets is None or codec is None or not codec.sensitive or not isinstance(value, BaseModel):
+        return
+    try:
+        dumped = value.model_dump(by_alias=True, warnings=False)
+    except Exception:  # author code may have put anything into it
+        return
+    secrets.add(values_at(dumped, codec.sensitive), codec.keys)
+
+
+def note_answer(secrets: Secrets, codec: Codec[Any] | None, answer: Json) -> None:
+    """Know the sensitive values of what a person added to an approval."""
+    payload = answer.get("payload") if isinstance(answer, dict) else None
+    if codec is not None and codec.sensitive:
+        secrets.add(values_at(payload, codec.sensitive), codec.keys)
+
+
+def note_result(secrets: Secrets, spec: ToolSpec[Any, Any], result: ToolResult) -> None:
+    """Know the sensitive values of a result and of its artifacts."""
+    note_document(secrets, spec.result, result.json)
+    note_value(secrets, spec.result, result.result)
+    for artifact in result.artifacts:
+        note_document(secrets, spec.artifacts[artifact.kind].codec, artifact.json)
