@@ -29,6 +29,8 @@ from toolgen.shapes.constraints import LIMITS
 from toolgen.shapes.issues import json_type
 
 _ANNOTATED = tuple(row.keyword for row in LIMITS if row.keyword.startswith("x-"))
+_WITHIN = {"since": "2026-06-01T00:00:00Z", "quarter": "PT15M"}
+"""Values of required fields with such limits, in `tests/cases`."""
 EXCEPTIONS = Path(__file__).with_name("oracle_dcg_exceptions.toml")
 
 
@@ -59,9 +61,16 @@ def test_accept_sets_differ_only_where_the_list_says(theirs: ModuleType) -> None
 
 
 def _distinct() -> list[Codec[Any]]:
-    """Return one codec a schema, without those that have bounds which no schema asserts."""
-    distinct = {codec.schema_json: codec for codec in codecs().values()}
-    return [codec for text, codec in distinct.items() if not any(f'"{word}"' in text for word in _ANNOTATED)]
+    return list({codec.schema_json: codec for codec in codecs().values()}.values())
+
+
+def _limited(schema: oracle.Schema) -> set[str]:
+    """Return the fields that have limits which no schema asserts."""
+    return {
+        name
+        for name, part in schema.get("properties", {}).items()
+        if any(f'"{keyword}"' in json.dumps(part) for keyword in _ANNOTATED)
+    }
 
 
 def _compare(
@@ -69,15 +78,21 @@ def _compare(
 ) -> None:
     schema = codec.schema
     tried: set[str] = set()
+    limited = _limited(schema)
+    within = {name: _WITHIN[name] for name in limited.intersection(schema.get("required", ()))}
 
     @drawing(8)
     @given(documents(schema))
     def check(instance: Any) -> None:
-        if CALENDAR.search(json.dumps(instance)):
-            return
+        instance = {name: value for name, value in instance.items() if name not in limited} | within
+        text = json.dumps(instance)
+        if CALENDAR.search(text) or ("\\u" in text and "pattern" in codec.schema_json):
+            return  # they are drawn by Python's patterns, whose digits are those of all scripts
         assert not decoded(codec, instance)[1]
         assert _accepts(theirs, instance), instance
         for keys, part in oracle.places(schema, instance):
+            if keys and keys[0] in limited:
+                continue
             said = json.dumps(part)
             for value in () if said in tried else oracle.STRANGE:
                 document = oracle.replaced(instance, keys, value)
