@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from operator import ge, gt, le, lt
@@ -102,6 +102,67 @@ _NUMBERS: Final[tuple[Holder, ...]] = ("integer", "number")
 _ORDERED: Final[tuple[Holder, ...]] = ("date", "datetime", "duration", "decimal")
 """Texts in JSON, for which JSON Schema has no bounds: their keywords are annotations that codecs check."""
 
+
+def _bounds(holders: tuple[Holder, ...], *keywords: str) -> Iterator[Constraint]:
+    """Yield the rows for limits of a value, by their keywords of JSON Schema, in the order of `_BOUNDS`."""
+    for keyword, (name, core, error, message, side, compare) in zip(keywords, _BOUNDS, strict=True):
+        yield Constraint(
+            name=name,
+            keyword=keyword,
+            holders=holders,
+            takes="bound",
+            code="invalid_range",
+            core=core,
+            error=error,
+            message=message,
+            side=side,
+            compare=compare,
+        )
+
+
+def _lengths(
+    holder: Holder,
+    least: str,
+    most: str,
+    unit: str,
+    *,
+    errors: tuple[str, str] = ("too_short", "too_long"),
+) -> tuple[Constraint, Constraint]:
+    """Return the rows for limits of a size, by their keywords of JSON Schema; it counts the unit."""
+    low = Constraint(
+        name="min_length",
+        keyword=least,
+        holders=(holder,),
+        takes="length",
+        code="invalid_length",
+        core="min_length",
+        error=errors[0],
+        message=f"must have at least {{}} {unit}",
+        side="low",
+        compare=ge,
+    )
+    high = replace(
+        low,
+        name="max_length",
+        keyword=most,
+        core="max_length",
+        error=errors[1],
+        message=f"must have at most {{}} {unit}",
+        side="high",
+        compare=le,
+    )
+    return low, high
+
+
+_Bound: TypeAlias = tuple[str, str, str, str, Literal["low", "high"], Callable[[Any, Any], bool]]
+_BOUNDS: Final[tuple[_Bound, ...]] = (
+    ("minimum", "ge", "greater_than_equal", "must be at least {}", "low", ge),
+    ("maximum", "le", "less_than_equal", "must be at most {}", "high", le),
+    ("exclusive_minimum", "gt", "greater_than", "must be above {}", "low", gt),
+    ("exclusive_maximum", "lt", "less_than", "must be below {}", "high", lt),
+)
+"""Name, `core`, `error`, message, side and comparison of each limit of a value."""
+
 CONSTRAINTS: Final = (
     Constraint(
         name="enum",
@@ -110,54 +171,7 @@ CONSTRAINTS: Final = (
         takes="choice",
         code="invalid_enum_value",
     ),
-    Constraint(
-        name="minimum",
-        keyword="minimum",
-        holders=_NUMBERS,
-        takes="bound",
-        code="invalid_range",
-        core="ge",
-        error="greater_than_equal",
-        message="must be at least {}",
-        side="low",
-        compare=ge,
-    ),
-    Constraint(
-        name="maximum",
-        keyword="maximum",
-        holders=_NUMBERS,
-        takes="bound",
-        code="invalid_range",
-        core="le",
-        error="less_than_equal",
-        message="must be at most {}",
-        side="high",
-        compare=le,
-    ),
-    Constraint(
-        name="exclusive_minimum",
-        keyword="exclusiveMinimum",
-        holders=_NUMBERS,
-        takes="bound",
-        code="invalid_range",
-        core="gt",
-        error="greater_than",
-        message="must be above {}",
-        side="low",
-        compare=gt,
-    ),
-    Constraint(
-        name="exclusive_maximum",
-        keyword="exclusiveMaximum",
-        holders=_NUMBERS,
-        takes="bound",
-        code="invalid_range",
-        core="lt",
-        error="less_than",
-        message="must be below {}",
-        side="high",
-        compare=lt,
-    ),
+    *_bounds(_NUMBERS, "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
     Constraint(
         name="multiple_of",
         keyword="multipleOf",
@@ -169,54 +183,7 @@ CONSTRAINTS: Final = (
         message="must be a multiple of {}",
         compare=_is_multiple,
     ),
-    Constraint(
-        name="minimum",
-        keyword="x-minimum",
-        holders=_ORDERED,
-        takes="bound",
-        code="invalid_range",
-        core="ge",
-        error="greater_than_equal",
-        message="must be at least {}",
-        side="low",
-        compare=ge,
-    ),
-    Constraint(
-        name="maximum",
-        keyword="x-maximum",
-        holders=_ORDERED,
-        takes="bound",
-        code="invalid_range",
-        core="le",
-        error="less_than_equal",
-        message="must be at most {}",
-        side="high",
-        compare=le,
-    ),
-    Constraint(
-        name="exclusive_minimum",
-        keyword="x-exclusiveMinimum",
-        holders=_ORDERED,
-        takes="bound",
-        code="invalid_range",
-        core="gt",
-        error="greater_than",
-        message="must be above {}",
-        side="low",
-        compare=gt,
-    ),
-    Constraint(
-        name="exclusive_maximum",
-        keyword="x-exclusiveMaximum",
-        holders=_ORDERED,
-        takes="bound",
-        code="invalid_range",
-        core="lt",
-        error="less_than",
-        message="must be below {}",
-        side="high",
-        compare=lt,
-    ),
+    *_bounds(_ORDERED, "x-minimum", "x-maximum", "x-exclusiveMinimum", "x-exclusiveMaximum"),
     Constraint(
         name="multiple_of",
         keyword="x-multipleOf",
@@ -228,54 +195,10 @@ CONSTRAINTS: Final = (
         message="must be a multiple of {}",
         compare=_is_multiple,
     ),
-    Constraint(
-        name="min_length",
-        keyword="minLength",
-        holders=("string",),
-        takes="length",
-        code="invalid_length",
-        core="min_length",
-        error="string_too_short",
-        message="must have at least {} characters",
-        side="low",
-        compare=ge,
+    *_lengths(
+        "string", "minLength", "maxLength", "characters", errors=("string_too_short", "string_too_long")
     ),
-    Constraint(
-        name="max_length",
-        keyword="maxLength",
-        holders=("string",),
-        takes="length",
-        code="invalid_length",
-        core="max_length",
-        error="string_too_long",
-        message="must have at most {} characters",
-        side="high",
-        compare=le,
-    ),
-    Constraint(
-        name="min_length",
-        keyword="minItems",
-        holders=("array",),
-        takes="length",
-        code="invalid_length",
-        core="min_length",
-        error="too_short",
-        message="must have at least {} items",
-        side="low",
-        compare=ge,
-    ),
-    Constraint(
-        name="max_length",
-        keyword="maxItems",
-        holders=("array",),
-        takes="length",
-        code="invalid_length",
-        core="max_length",
-        error="too_long",
-        message="must have at most {} items",
-        side="high",
-        compare=le,
-    ),
+    *_lengths("array", "minItems", "maxItems", "items"),
     Constraint(
         name="unique_items",
         keyword="uniqueItems",
@@ -285,30 +208,7 @@ CONSTRAINTS: Final = (
         error="unique_items",
         message="must not hold the same item twice",
     ),
-    Constraint(
-        name="min_length",
-        keyword="minProperties",
-        holders=("map",),
-        takes="length",
-        code="invalid_length",
-        core="min_length",
-        error="too_short",
-        message="must have at least {} properties",
-        side="low",
-        compare=ge,
-    ),
-    Constraint(
-        name="max_length",
-        keyword="maxProperties",
-        holders=("map",),
-        takes="length",
-        code="invalid_length",
-        core="max_length",
-        error="too_long",
-        message="must have at most {} properties",
-        side="high",
-        compare=le,
-    ),
+    *_lengths("map", "minProperties", "maxProperties", "properties"),
     Constraint(
         name="pattern",
         keyword="pattern",
