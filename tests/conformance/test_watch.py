@@ -48,7 +48,7 @@ def test_a_broken_design_is_survived(project: ProjectFolder) -> None:
         assert watch.until("date") == [UP_TO_DATE]
         settings = (project.path / "pyproject.toml").read_text()
         project.write("pyproject.toml", settings.replace("out", "outt"))
-        assert "has no key 'outt'" in watch.until("runtime")[0]
+        assert "has no key 'outt'" in watch.until("catalog_format")[0]
         project.write("pyproject.toml", settings)
         assert watch.until("date") == [UP_TO_DATE]
         assert watch.stop() == []
