@@ -75,15 +75,15 @@ def _finding(given: PlanInput) -> FinalResult:
 
 def _repaired(given: PlanInput) -> str:
     (reset,) = _results(given)
-    if "error" in reset:
-        return f"I cannot say that it is done: {reset['error']}"
+    if why := _why_not(reset):
+        return f"I cannot say that it is done: {why}"
     return f"{reset['name']} is as it left the factory; {len(reset['lost'])} settings are gone."
 
 
 def _updating(given: PlanInput) -> str:
     (begun,) = _results(given)
-    if "error" in begun:
-        return f"I cannot say that it is updated: {begun['error']}"
+    if why := _why_not(begun):
+        return f"I cannot say that it is updated: {why}"
     return f"The update takes about {begun['minutes']} minutes. I shall say when it is done."
 
 
@@ -92,6 +92,11 @@ def _updated(given: PlanInput) -> str:
     assert isinstance(said, UserMessage)
     result = json.loads(said.text[said.text.index("{") :])
     return f"The update is done: version {result['version']} runs now."
+
+
+def _why_not(result: Any) -> str:
+    """Return why there is no result: an error, or a call whose outcome is unknown; "" where there is one."""
+    return str(result.get("error") or result.get("unknown") or "")
 
 
 def _results(given: PlanInput) -> list[Any]:
