@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping
@@ -28,6 +29,7 @@ from toolgen.contract.json_value import Json
 from toolgen.runtime import Runtime, ToolError, ToolOutcome
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import as_json
+from toolgen.runtime.resolution import Resolution, ResolveError
 
 DONE = FinalResponse(text="That is done.")
 
@@ -87,6 +89,34 @@ def quoting(error: Callable[[str], Exception]) -> Callable[[Any, Any], Any]:
         raise error(quoted(payload))
 
     return does
+
+
+async def test_what_a_person_found_out() -> None:
+    """The outcome of a call that was cut is published by a run of its own."""
+    events = Events()
+    async with events.subscribe() as heard:
+        runtime = Runtime(engine=tools.new_engine(), events=events)
+        shopper.register(runtime, planner=ScriptedPlanner())
+        hanging = Payments(lambda payload, ctx: asyncio.Event().wait())
+        teller.register(runtime, planner=ScriptedPlanner([call("pay"), DONE]), payments=hanging)
+        async with runtime:
+            handle = await agents_of(runtime).client("bank.teller").start("Pay.", session_id="s")
+            async for event in handle.events():
+                if event.type == "tool_start":
+                    break
+            await handle.cancel()
+            found = Resolution(outcome="result", result={"receipt": "r1", "code": CODE})
+            result = await runtime.resolve(handle.run_id, "call_0_0", found, by="jo")
+            assert json.loads(result.json) == {"receipt": "r1", "code": CODE}
+            other = Resolution(outcome="result", result={"receipt": "r1", "code": f"{CODE}2"})
+            with pytest.raises(ResolveError, match="is known: ok, says jo"):
+                await runtime.resolve(handle.run_id, "call_0_0", other, by="mira")
+            assert runtime.engine is not None
+            log = runtime.engine.events(f"{handle.run_id}/resolved:call_0_0")
+            records = [json.dumps(event) async for _, event in log]
+    assert any("tool_end" in one and '"receipt": "r1"' in one for one in records)
+    text = "\n".join([*records, *[json.dumps(as_json(event)) async for event in heard]])
+    assert not [canary for canary in CANARIES if canary in text]
 
 
 async def test_a_good_call() -> None:

@@ -36,7 +36,7 @@ async def resolve(
     )
     result = found_out(call.name, spec, meta, resolution, host.tools.limits)
     await host.begin(f"{run_id}/resolved:{call.id}")
-    by = await keep_outcome(host.engine, result, meta, by)
+    by = await keep_outcome(host.engine, result, spec, meta, by)
     log.info("the outcome of call %s of run %s is %s, says %s", call.id, run_id, resolution.outcome, by)
     if not facts["in_conversation"]:
         return result

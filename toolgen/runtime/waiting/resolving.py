@@ -7,9 +7,10 @@ which publishes it and is over. The first one counts, over all processes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any, Final
 
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import Limits
@@ -19,6 +20,7 @@ from ..call.result_encoding import encode_result
 from ..calls import CallMeta
 from ..engine import Engine, RunContext, UnknownRunError
 from ..errors import MalformedResultError, ToolError, ToolValidationError
+from ..events.hidden import shown_result
 from ..events.records import ToolEnd, as_json
 from ..resolution import Resolution, ResolveError
 from ..results import ToolResult
@@ -53,12 +55,16 @@ def is_unknown_end(event: Mapping[str, Any]) -> bool:
 
 async def resolved_end(engine: Engine, run_id: str, tool_call_id: str) -> Mapping[str, Any] | None:
     """Return the `tool_end` with which somebody resolved a call; None where nobody did."""
+    given = await _resolved_input(engine, run_id, tool_call_id)
+    return None if given is None else given["resolved"]
+
+
+async def _resolved_input(engine: Engine, run_id: str, tool_call_id: str) -> Any:
+    """Return the input of the run that says what became of a call; None without one."""
     try:
-        given: Any = (await engine.status(_resolved_id(run_id, tool_call_id))).input
+        return (await engine.status(_resolved_id(run_id, tool_call_id))).input
     except UnknownRunError:
         return None
-    resolved: Mapping[str, Any] = given["resolved"]
-    return resolved
 
 
 async def resolved_ends(
@@ -70,22 +76,25 @@ async def resolved_ends(
     return [end for end in ends if end is not None]
 
 
-async def keep_outcome(engine: Engine, result: ToolResult, meta: CallMeta, by: str) -> str:
-    """Keep what became of a call, and return who has said so first.
+async def keep_outcome(
+    engine: Engine, result: ToolResult, spec: ToolSpec[Any, Any] | None, meta: CallMeta, by: str
+) -> str:
+    """Keep what became of a call, without its sensitive values, and return who has said so first.
 
     Raises:
         ResolveError: somebody has said something else.
     """
-    shown = from_json(result.json)
+    shown, digest = shown_result(result, spec), sha256(result.json).hexdigest()
     error = "" if result.error is None else str(result.error)
     end = as_json(ToolEnd(tool=result.tool, status=result.status, result=shown, error=error, resolved_by=by))
     ids = {name: getattr(meta, name) for name in ("run_id", "session_id", "turn_id", "tool_call_id")}
-    given: Json = {"resolved": {**end, **ids}}
+    given: Json = {"resolved": {**end, **ids}, "digest": digest}
     run_id = _resolved_id(meta.run_id, meta.tool_call_id)
     await engine.start_run(LOOP, given, run_id=run_id, session=meta.session_id)
-    kept = await resolved_end(engine, meta.run_id, meta.tool_call_id)
-    assert kept is not None, "it was started here or before"
-    if (kept["status"], kept["result"]) != (result.status, shown):
+    first = await _resolved_input(engine, meta.run_id, meta.tool_call_id)
+    assert first is not None, "it was started here or before"
+    kept = first["resolved"]
+    if (kept["status"], first["digest"]) != (result.status, digest):
         raise known_outcome(meta.tool_call_id, kept["status"], kept["resolved_by"])
     return str(kept["resolved_by"])
 

@@ -129,9 +129,10 @@ class WaitingRuns:
             raise known_outcome(meta.tool_call_id, str(ends[-1]["status"]))
         entry = await self._tools.find(frozen, run_id)
         name = frozen.tool.rpartition(".")[2]
-        result = found_out(name, None if entry is None else entry.spec, meta, resolution, self._host.limits)
+        spec = None if entry is None else entry.spec
+        result = found_out(name, spec, meta, resolution, self._host.limits)
         await self._waits.start(f"{run_id}/resolved:{meta.tool_call_id}")
-        who = await keep_outcome(engine, result, meta, by)
+        who = await keep_outcome(engine, result, spec, meta, by)
         log.info("the outcome of run %s is %s, says %s", run_id, resolution.outcome, who)
         return result
 
