@@ -1,27 +1,15 @@
-"""The seam between the loop and what makes it durable: an engine starts runs, and keeps what they did.
-
-The loop is a function of its input and of what its `RunContext` returns, so that an engine may run it again
-from its journal. Whatever touches the world is an activity. Only JSON crosses the seam, in memory too.
-"""
+"""The protocol of an engine, of what a loop may do on it, and of what an activity knows of its place."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
-from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 
-RunState = Literal["running", "waiting", "completed", "failed", "canceled"]
-"""`waiting`: nothing goes on before a signal comes."""
-Receipt = Literal["accepted", "same", "conflict", "recorded"]
-"""What became of an answer. `accepted`: the run has it. `same`: this answer was given before. `conflict`:
-another one was. `recorded`: it is kept, and a worker will find it; nothing more is promised."""
-
-
-OUTCOME_UNKNOWN: Final = "outcome_unknown"
-"""Kind of the failure of an activity that began, must not begin twice, and whose end nobody knows."""
+from .errors import ActivityFailed
+from .statuses import ForgottenRun, Receipt, RunState, RunStatus, RunWait, Signal, WaitStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,112 +38,9 @@ class CallOptions:
     not kept, the operation ends as `outcome_unknown`."""
 
 
-class EngineError(ToolgenError):
-    """The engine cannot do what it was asked; the message says why."""
-
-
-class UnknownRunError(EngineError):
-    """No run has this id, or none that the caller may know of."""
-
-
-def unknown_run(run_id: str) -> UnknownRunError:
-    """Return the error; in the same words for a run that is not there and for one of somebody else."""
-    return UnknownRunError(
-        f"no run has the id {run_id!r}",
-        hint="it may be over for long and forgotten, or belong to another session or agent",
-    )
-
-
-class WaitOverError(EngineError):
-    """The wait ended without an answer, or its run is over."""
-
-
-class DuplicateOperationError(EngineError):
-    """The loop used one key for two operations: our bug."""
-
-
-class NondeterminismError(EngineError):
-    """The loop asked for something else than the journal holds under the key; the run stays as it is."""
-
-
-class PayloadTooLargeError(EngineError):
-    """An argument or a result has more bytes than the engine keeps."""
-
-
 def answer_name(op: str) -> str:
     """Return the name of the signal that answers the wait of an operation."""
     return f"answer:{op}"
-
-
-class NonRetryableError(Exception):
-    """Raised by an activity: another attempt would fail the same way."""
-
-
-class ActivityFailed(Exception):
-    """What the loop gets of an activity or a child run that failed for good."""
-
-    def __init__(self, op: str, kind: str, message: str) -> None:
-        super().__init__(f"{op}: {kind}: {message}")
-        self.op = op
-        self.kind = kind
-        """Name of the exception's class; `timeout`, `failed`, `canceled` or `outcome_unknown`."""
-        self.message = message
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signal:
-    """Something that came from outside the run."""
-
-    name: str
-    payload: Json
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenWait:
-    """A wait of a run that is open."""
-
-    op: str
-    about: Json
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunWait:
-    """An open wait, with its run."""
-
-    run_id: str
-    op: str
-    about: Json
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaitStatus:
-    """A wait of a run, open or over."""
-
-    about: Json
-    is_open: bool
-    answer: Json = None
-    """The payload of the answer that counts; None while there is none."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunStatus:
-    """Where a run stands."""
-
-    run_id: str
-    state: RunState
-    input: Json
-    output: Json = None
-    """What the loop returned."""
-    error: str = ""
-    children: tuple[str, ...] = ()
-    """Ids of its child runs, in the order of their start."""
-    awaiting: tuple[OpenWait, ...] = ()
-    """Its waits that are open, in the order in which they began; those about nothing left out."""
-    session: str = ""
-
-    @property
-    def is_over(self) -> bool:
-        return self.state in ("completed", "failed", "canceled")
 
 
 Emit: TypeAlias = Callable[[Mapping[str, Json]], None]
@@ -253,20 +138,9 @@ Activity: TypeAlias = Callable[[ActivityInfo, Any], Awaitable[Any]]
 OnEvent: TypeAlias = Callable[[str, str, int, Mapping[str, Json]], None]
 """Gets the id of the run, the name of its loop, the offset and the event, once it is in the log; of a report,
 which is in none, the offset 0. Must not block or raise."""
-
 LastEvents: TypeAlias = Callable[[Any, float, Sequence[Mapping[str, Json]]], Sequence[Mapping[str, Json]]]
 """Gets the input of a run that was canceled, or whose loop failed, the seconds since 1970 and the log of the
 run, and returns what the log lacks. Pure."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForgottenRun:
-    """A run that its engine is about to forget."""
-
-    run_id: str
-    session: str
-
-
 OnForget: TypeAlias = Callable[[Sequence[ForgottenRun]], Awaitable[None]]
 """Gets runs that are over, before their engine forgets them, and drops what they left elsewhere. Where it
 raises, or the process ends meanwhile, the runs stay, and it gets them again."""
