@@ -27,7 +27,8 @@ from .call.policy import Allow, Ask, Decision, Policy
 from .call.registered_tool import Interceptor
 from .call.trace import Trace, TraceStep
 from .calls import CallBuilder, CallMeta, SeenBounds, ToolCall
-from .codec import CheckedCodec, Codec, CodecModule, SchemaCodec
+from .codec import CheckedCodec, Codec, SchemaCodec
+from .codec_module import CodecModule
 from .content import AudioContent, Content, ImageContent, ResourceContent, TextContent
 from .context import ToolContext
 from .errors import (
