@@ -29,7 +29,8 @@ from toolgen.runtime import (
     ToolsetRegistration,
 )
 from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
-from toolgen.runtime.events.records import StateConflict, as_json
+from toolgen.runtime.events.document import as_json
+from toolgen.runtime.events.records import StateConflict
 from toolgen.runtime.specs import ArtifactSpec
 from toolgen.runtime.toolsets.functions import func_tool
 from toolgen.runtime.type_codec import TypeCodec

@@ -27,8 +27,8 @@ from toolgen.agents import (
 from toolgen.agents.planner.scripted import ScriptStep
 from toolgen.contract.json_value import Json
 from toolgen.runtime import Runtime, ToolError, ToolOutcome
+from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import as_json
 from toolgen.runtime.resolution import Resolution, ResolveError
 
 DONE = FinalResponse(text="That is done.")

@@ -12,8 +12,8 @@ from gen.assistant.toolsets import devices
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, Interceptor, Runtime, ToolsetRegistration
+from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import as_json
 
 TOOL = "assistant.devices.list_devices"
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from toolgen.runtime.calls import CallMeta
+from toolgen.runtime.events.document import from_json
 from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import EventsDropped, ToolOutputDelta, ToolUpdate, from_json
+from toolgen.runtime.events.records import EventsDropped, ToolOutputDelta, ToolUpdate
 from toolgen.runtime.events.sinks import JsonLinesSink
 
 RUN = CallMeta(run_id="r1")

@@ -9,6 +9,7 @@ from typing import get_args
 import jsonschema
 import pytest
 
+from toolgen.runtime.events.document import as_json, event_schema, from_json
 from toolgen.runtime.events.records import (
     AgentRunStarted,
     AnswerAccepted,
@@ -35,9 +36,6 @@ from toolgen.runtime.events.records import (
     ToolStart,
     ToolUpdate,
     Usage,
-    as_json,
-    event_schema,
-    from_json,
 )
 from toolgen.runtime.results import Bounds
 

@@ -37,8 +37,8 @@ from toolgen.runtime import (
     ToolResult,
 )
 from toolgen.runtime.capabilities import ArtifactsCapability, MemoryArtifactStore
+from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import as_json
 from toolgen.runtime.telemetry import ToolSpans
 
 META = CallMeta(run_id="r", session_id="s", turn_id="t", tool_call_id="c1")

@@ -34,8 +34,8 @@ from toolgen.runtime import (
     ToolValidationError,
 )
 from toolgen.runtime.call.truncation import error_document, issues_document, truncate_document, truncate_text
+from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import as_json
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.shapes.issues import FieldIssue
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.events.records import FORMAT, Event, from_json
+from toolgen.runtime.events.document import FORMAT, from_json
+from toolgen.runtime.events.records import Event
 
 from .loop.documents import RunFacts
 

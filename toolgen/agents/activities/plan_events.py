@@ -7,14 +7,8 @@ from collections.abc import Callable
 from toolgen.runtime.call.truncation import truncate_text
 from toolgen.runtime.calls import CallMeta
 from toolgen.runtime.engine import ActivityInfo
-from toolgen.runtime.events.records import (
-    AssistantReply,
-    Event,
-    PlannerThought,
-    PlanRetry,
-    ToolArgsDelta,
-    as_json,
-)
+from toolgen.runtime.events.document import as_json
+from toolgen.runtime.events.records import AssistantReply, Event, PlannerThought, PlanRetry, ToolArgsDelta
 from toolgen.runtime.toolsets.snapshot import Snapshot
 
 from ..loop.documents import Dropped, ModelUsage

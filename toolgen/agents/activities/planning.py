@@ -25,8 +25,9 @@ from toolgen.runtime.call.secrets import secrets_of
 from toolgen.runtime.call.truncation import truncate_document, truncate_text
 from toolgen.runtime.engine import ActivityInfo, NonRetryableError
 from toolgen.runtime.errors import MalformedResultError, ToolValidationError
+from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.hidden import without_secrets
-from toolgen.runtime.events.records import ToolStart, as_json
+from toolgen.runtime.events.records import ToolStart
 from toolgen.runtime.native import NativeTool
 from toolgen.runtime.results import RetryHint
 from toolgen.runtime.specs import ToolSpec

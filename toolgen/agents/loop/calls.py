@@ -15,7 +15,8 @@ from toolgen.runtime.engine import (
     PayloadTooLargeError,
     RunContext,
 )
-from toolgen.runtime.events.records import AgentRunStarted, ToolEnd, as_json
+from toolgen.runtime.events.document import as_json
+from toolgen.runtime.events.records import AgentRunStarted, ToolEnd
 from toolgen.runtime.results import RetryHint
 from toolgen.runtime.waiting.loop import LOOP as WAITING_CALL
 from toolgen.runtime.waiting.loop import UNKNOWN, VERSION, WORK, answer_to, with_answered_id

@@ -7,7 +7,8 @@ from typing import Any
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import RunContext
-from toolgen.runtime.events.records import Event, RunPhase, RunStarted, ToolEnd, as_json
+from toolgen.runtime.events.document import as_json
+from toolgen.runtime.events.records import Event, RunPhase, RunStarted, ToolEnd
 
 from .documents import RunFacts, RunInput
 

@@ -9,7 +9,8 @@ from toolgen.contract.json_value import Json
 
 from ..calls import NO_META, CallMeta
 from ..engine import ActivityInfo
-from .records import Event, as_json
+from .document import as_json
+from .records import Event
 
 _PROGRESS: Final = frozenset({"tool_update", "tool_output_delta"})
 """Events that are worth nothing later; they go to the log at once, best effort."""

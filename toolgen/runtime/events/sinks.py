@@ -12,8 +12,9 @@ from types import TracebackType
 
 from toolgen.contract.logs import logger
 
+from .document import as_json
 from .hub import Events, Subscription
-from .records import Event, EventsDropped, as_json
+from .records import Event, EventsDropped
 
 log = logger("toolgen.runtime")
 

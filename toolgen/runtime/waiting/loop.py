@@ -20,7 +20,8 @@ from ..engine import (
     Signal,
     answer_name,
 )
-from ..events.records import ToolEnd, as_json
+from ..events.document import as_json
+from ..events.records import ToolEnd
 
 LOOP: Final = "waiting_call"
 VERSION: Final = 2

@@ -20,8 +20,9 @@ from ..call.result_encoding import encode_result
 from ..calls import CallMeta
 from ..engine import Engine, RunContext, UnknownRunError
 from ..errors import MalformedResultError, ToolError, ToolValidationError
+from ..events.document import as_json
 from ..events.hidden import shown_result
-from ..events.records import ToolEnd, as_json
+from ..events.records import ToolEnd
 from ..resolution import Resolution, ResolveError
 from ..results import ToolResult
 from ..specs import ToolSpec

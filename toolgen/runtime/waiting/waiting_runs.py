@@ -20,8 +20,8 @@ from ..call.services import RuntimeServices
 from ..calls import CallMeta
 from ..engine import ActivityInfo, Loop, UnknownRunError
 from ..events.call_events import CallEvents
+from ..events.document import from_json
 from ..events.event_reporter import EventReporter
-from ..events.records import from_json
 from ..resolution import Resolution, ResolveError
 from ..results import Delegated, ToolResult
 from .frozen import FrozenCall
