@@ -6,32 +6,23 @@ import uuid
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, Final
 
+from pydantic_core import to_json
+
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.call.frame import Frame
-from toolgen.runtime.engine import RunState, RunStatus, UnknownRunError, WaitOverError, unknown_run
+from toolgen.runtime.engine import RunState, RunStatus, UnknownRunError, unknown_run
 from toolgen.runtime.errors import RegistrationError
 from toolgen.runtime.events.records import Event
 from toolgen.runtime.results import Delegated, ToolResult
 from toolgen.runtime.run_listing import runs_in_state
-from toolgen.runtime.waiting.answer_schema import answer_issues
-from toolgen.runtime.waiting.answers import (
-    answer_key,
-    check_answer_limits,
-    without_optional_nulls,
-)
-from toolgen.runtime.waiting.errors import (
-    BadAnswerError,
-    ConflictingAnswerError,
-    LateAnswerError,
-    TamperedSuspensionError,
-)
+from toolgen.runtime.waiting.errors import TamperedSuspensionError
 from toolgen.runtime.waiting.frozen import FrozenCall
 from toolgen.runtime.waiting.wait_registry import frozen_call_of
 
-from .activities.accepting import question_ticket
+from .answers import answer_question
 from .direct import DirectCalls
 from .host import AgentHost, new_facts
 from .log import event_of
@@ -303,29 +294,7 @@ class Runs:
         if awaiting.token:
             await self._host.deliver(awaiting.token, answer, session_id, by)
             return
-        if awaiting.kind == "pause":
-            raise BadAnswerError("the run is paused and asks nothing; handle.resume(…) lets it go on")
-        limits = self._host.tools.limits
-        check_answer_limits(answer, limits)
-        answer = without_optional_nulls(awaiting.answer_schema, answer)
-        issues = answer_issues(awaiting.answer_schema, answer, limits.issues)
-        if issues:
-            raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
-        text = portable_text(answer) if isinstance(answer, str) else _json_text(answer)
-        ticket = question_ticket(
-            awaiting.run_id,
-            id=awaiting.id,
-            kind=awaiting.kind,
-            question=awaiting.question,
-            answer_schema=awaiting.answer_schema,
-        )
-        sealed = self._host.sealer.seal(ticket, text, by)
-        try:
-            receipt = await self._engine.answer(ticket.run_id, ticket.op, sealed, key=answer_key(text))
-        except WaitOverError:
-            raise LateAnswerError("the run is over", hint="start another turn") from None
-        if receipt == "conflict":
-            raise ConflictingAnswerError
+        await answer_question(self._host, awaiting, answer, by)
 
     async def open_turn(self, facts: RunFacts, frozen: FrozenCall, status: str, result: str) -> str:
         """Start the turn of the session that receives the result of pending work.
@@ -383,7 +352,7 @@ class Runs:
         """Return what the conversation has of a call that was canceled while it waited."""
         entry = self._host.find_tool(call.tool, call.run_id)
         name = call.tool.rpartition(".")[2] if entry is None else entry.spec.name
-        text = _json_text({"error": reason or f"{name} was canceled", "code": "canceled"})
+        text = to_json({"error": reason or f"{name} was canceled", "code": "canceled"}).decode()
         return ToolAnswer(id=call.tool_call_id, name=name, status="denied", text=text)
 
     async def interrupt(self, run_id: str, kind: str, text: str) -> None:
@@ -415,9 +384,3 @@ class Runs:
             if not taken or (await self._engine.status(taken[-1])).is_over:
                 return status
             run_id = taken[-1]
-
-
-def _json_text(answer: Json) -> str:
-    from pydantic_core import to_json
-
-    return to_json(answer).decode()
