@@ -29,7 +29,8 @@ from ...datatypes import FloatClause, IntClause, ScalarClause, StringClause
 from ...foreign import JSONSchema
 from ..checks.arguments import BROKEN
 from ..checks.names import Unique, check_identifier, check_key, described
-from ..report import RelatedSource, Report, closest, suggestion
+from ..report import Report, closest, suggestion
+from .branches import Branch, Branches
 from .constraints import Subject, constraints_of, enum_type, lengths, number_type, scalar_type, string_type
 from .foreign import foreign
 from .members import Member, members
@@ -55,18 +56,6 @@ class _Place:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Branch:
-    """A branch of a union whose type may not be resolved yet."""
-
-    module: Module
-    class_name: str
-    tag: str
-    value: str
-    type: str
-    subject: Subject
-
-
 class Types:
     """All types of a design: the named ones, and what every other module refers to."""
 
@@ -77,9 +66,7 @@ class Types:
         self._by_name: dict[str, Named] = {}
         self._enums: dict[str, EnumType | None] = {}
         self._unions: dict[str, UnionType] = {}
-        self._branches: list[_Branch] = []
-        self._titles: dict[str, str] = {}
-        """Those that the author gave, by class name."""
+        self._branches = Branches(report, self.shared)
         self._declare(named)
 
     @property
@@ -134,7 +121,7 @@ class Types:
     def _define(self, word: Type) -> None:
         class_name = naming.class_name(word.name)
         if word.title:
-            self._titles[class_name] = word.title
+            self._branches.titles[class_name] = word.title
         description = described(self._report, f"type {word.name!r}", word.description, word.source)
         drawn = self.fields(word.children, self.shared, class_name, f"type {word.name!r}", word.source)
         object_ = ObjectType(
@@ -149,31 +136,7 @@ class Types:
 
     def finish(self) -> None:
         """Fill the branches of unions, now that the fields of every named type are known."""
-        for branch in self._branches:
-            source = self.shared.classes.get(branch.type)
-            if source is None:
-                continue
-            if source.field(branch.tag):
-                place = self.shared.source_of(source.name, branch.tag)
-                self.refuse_tag(branch.value, branch.tag, place, branch.subject)
-            sources = {
-                field.name: self.shared.source_of(source.name, field) or branch.subject.source
-                for field in source.fields
-            }
-            fields = ResolvedFields(fields=source.fields, sources=sources, open=source.open)
-            self._define_branch(branch, source.description, fields, self._titles.get(branch.type, ""))
-        self._branches.clear()
-
-    def refuse_tag(self, branch: str, tag: str, place: Source | None, subject: Subject) -> None:
-        fault = f"has the branch {branch!r} with an attribute of the tag's name {tag!r}"
-        self._report.add(
-            codes.BAD_UNION,
-            subject.source,
-            related=[RelatedSource(message=f"attribute {tag!r} stands here", source=place)] if place else [],
-            what=subject.what,
-            fault=fault,
-            hint=f'remove the attribute, which the tag writes for you, or name the tag: OneOf("{tag}_of", …)',
-        )
+        self._branches.finish()
 
     def fields(
         self,
@@ -374,55 +337,14 @@ class Types:
             )
             return None
         place.module.reserve(class_name, f"branch {name!r} of {subject.what}", subject.source)
+        branch = Branch(module=place.module, class_name=class_name, tag=tag, value=name, subject=subject)
         if isinstance(found, Type):
-            branch = _Branch(
-                module=place.module,
-                class_name=class_name,
-                tag=tag,
-                value=name,
-                type=naming.class_name(found.name),
-                subject=subject,
-            )
-            self._branches.append(branch)
+            self._branches.postpone(branch, naming.class_name(found.name))
         else:
-            self._inline_branch(found, class_name, name, tag, place)
+            where = f"branch {name!r} of {subject.what}"
+            drawn = self.fields(found.children, place.module, class_name, where, found.source)
+            self._branches.define(branch, place.description, replace(drawn, open=found.open))
         return RefType(name=class_name)
-
-    def _inline_branch(self, word: Object, class_name: str, value: str, tag: str, place: _Place) -> None:
-        where = f"branch {value!r} of {place.subject.what}"
-        drawn = self.fields(word.children, place.module, class_name, where, word.source)
-        if any(field.name == tag for field in drawn.fields):
-            self.refuse_tag(value, tag, drawn.sources.get(tag), place.subject)
-        branch = _Branch(
-            module=place.module,
-            class_name=class_name,
-            tag=tag,
-            value=value,
-            type="",
-            subject=place.subject,
-        )
-        self._define_branch(branch, place.description, replace(drawn, open=word.open))
-
-    def _define_branch(
-        self, branch: _Branch, description: str, drawn: ResolvedFields, title: str = ""
-    ) -> None:
-        """Make the object of a branch; `title` is what the author calls its type, "" for nothing."""
-        tag = Field(
-            name=branch.tag,
-            type=EnumType(values=(branch.value,)),
-            description="",
-            title=naming.title(branch.tag),
-            required=True,
-        )
-        rest = tuple(field for field in drawn.fields if field.name != branch.tag)
-        object_ = ObjectType(
-            name=branch.class_name,
-            description=description,
-            title=title or naming.title(branch.value),
-            fields=(tag, *rest),
-            open=drawn.open,
-        )
-        branch.module.define(object_, {branch.tag: branch.subject.source, **drawn.sources})
 
 
 def _declared(word: OneOf, class_name: str) -> UnionType:
