@@ -86,19 +86,7 @@ class Tools:
         module, report = around.module, self._report
         what = f"tool {word.name!r}"
         check_snake(report, "a tool", word.name, word.source)
-        payload_class = naming.class_name(word.name, "payload")
-        module.reserve(payload_class, f"the payload of {what}", word.source)
-        arguments, injection = self._payload(word, module, payload_class, bind, operation)
-        payload = ObjectType(
-            name=payload_class,
-            description=arguments.description,
-            fields=injection.remaining,
-            open=arguments.open,
-            foreign=arguments.foreign,
-            examples=arguments.examples if injection.remaining == arguments.fields else (),
-        )
-        module.define(payload, arguments.sources, injection.fields)
-        module.adopt(payload, f"the payload of {what}", word.source)
+        payload, arguments, injection = self._payload(word, module, bind, operation)
         artifacts = self._artifacts(word, module)
         result, result_is_known = self._result(word, module, artifacts, bind, operation)
         if not check_schema_clauses(word, payload, result, operation, report):
@@ -108,12 +96,9 @@ class Tools:
             injection.remaining if arguments.is_known and not payload.foreign else None,
             result.fields if result_is_known and not result.foreign else None,
         )
-        sides = _clause_scope(
-            payload if injection.is_known else None,
-            result if result_is_known else None,
-            injected=tuple(field.name for field in injection.fields),
-            artifacts=tuple(artifact.kind for artifact in artifacts),
-        )
+        known_payload = payload if injection.is_known else None
+        known_result = result if result_is_known else None
+        sides = _clause_scope(known_payload, known_result, injection.fields, artifacts)
         deprecated = single_clause(word, word.children, Deprecated, report)
         tool = CheckedTool(
             id=f"{around.service}.{around.toolset}.{word.name}",
@@ -131,11 +116,7 @@ class Tools:
             tags=tuple(dict.fromkeys((*around.tags, *tags_of(word, report)))),
             meta={**around.meta, **meta_of(word, report)} or None,
             examples=self._examples(
-                word,
-                module,
-                RefType(name=payload.name) if injection.is_known else UNKNOWN,
-                RefType(name=result.name) if result_is_known else UNKNOWN,
-                window if result_is_known else None,
+                word, module, known_payload, known_result, window if known_result else None
             ),
             behaviour=self._behaviours.of(word, module, sides),
             errors=tool_errors(word, module, operation.errors if operation else (), self._types, report),
@@ -153,6 +134,25 @@ class Tools:
         )
 
     def _payload(
+        self, word: Tool, module: Module, bind: BindTo | None, operation: Operation | None
+    ) -> tuple[ObjectType, ResolvedFields, Injection]:
+        """Return the class of the arguments that the model sends, all arguments, and the injected ones."""
+        class_name, where = naming.class_name(word.name, "payload"), f"the payload of tool {word.name!r}"
+        module.reserve(class_name, where, word.source)
+        arguments, injection = self._arguments(word, module, class_name, bind, operation)
+        payload = ObjectType(
+            name=class_name,
+            description=arguments.description,
+            fields=injection.remaining,
+            open=arguments.open,
+            foreign=arguments.foreign,
+            examples=arguments.examples if injection.remaining == arguments.fields else (),
+        )
+        module.define(payload, arguments.sources, injection.fields)
+        module.adopt(payload, where, word.source)
+        return payload, arguments, injection
+
+    def _arguments(
         self,
         word: Tool,
         module: Module,
@@ -298,18 +298,24 @@ class Tools:
         return hints
 
     def _examples(
-        self, word: Tool, module: Module, payload: RefType, result: RefType, window: Bounded | None
+        self,
+        word: Tool,
+        module: Module,
+        payload: ObjectType | None,
+        result: ObjectType | None,
+        window: Bounded | None,
     ) -> tuple[CheckedExample, ...]:
+        """Return the examples that fit; None stands for a type that is not known."""
         found = []
         for example in clauses_of_kind(word.children, Example):
             what = f"tool {word.name!r}"
             args = self._values.example(
-                dict(example.args), payload, module, f"{what} (arguments)", example.source
+                dict(example.args), _reference(payload), module, f"{what} (arguments)", example.source
             )
             given: Json | Missing = None
             if example.result is not None:
                 given = self._values.example(
-                    example.result, result, module, f"{what} (result)", example.source
+                    example.result, _reference(result), module, f"{what} (result)", example.source
                 )
                 fault = None if window is None or given is MISSING else example_fault(window, given)
                 if fault:
@@ -321,20 +327,26 @@ class Tools:
         return tuple(found)
 
 
+def _reference(type_: ObjectType | None) -> RefType:
+    """Return the reference to a type; `UNKNOWN`, which fits everything, where it is not known."""
+    return RefType(name=type_.name) if type_ else UNKNOWN
+
+
 def _clause_scope(
     payload: ObjectType | None,
     result: ObjectType | None,
-    *,
-    injected: tuple[str, ...],
-    artifacts: tuple[str, ...],
+    injected_fields: tuple[Field, ...],
+    artifacts: tuple[CheckedArtifact, ...],
 ) -> ClauseScope:
     """Return what the clauses of a tool may refer to; None stands for what is not known."""
+    injected = tuple(field.name for field in injected_fields)
+    kinds = tuple(artifact.kind for artifact in artifacts)
     names = names_of(payload) if payload else None
     given = names_of(result) if result else None
     return ClauseScope(
         arguments=Arguments(names=names, fields=payload.fields if payload else (), injected=injected),
         shown=TemplateNames(otherwise="none of its arguments", names=names, hidden=injected),
-        result=TemplateNames(otherwise="no field of its result", names=given, hidden=artifacts),
+        result=TemplateNames(otherwise="no field of its result", names=given, hidden=kinds),
     )
 
 
