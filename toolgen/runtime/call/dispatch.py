@@ -122,18 +122,14 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
             note_result(frame.secrets, spec, result)
         if host.policy is not None:
             remember(result, context.values)
-        return (
-            await _store_and_truncate(frame, result)
-            if result.artifacts or host.exceeds(spec, result)
-            else result
-        )
+        if result.artifacts or host.exceeds(spec, result):
+            return await _store_and_truncate(frame, result)
+        return result
     except BaseException as error:
         failure = tool_error_of(spec, as_task_exception(error))
-    return (
-        await run_error_hooks(frame, call, failure)
-        if entry.on_error and call
-        else frame.error_result(failure)
-    )
+    if entry.on_error and call:
+        return await run_error_hooks(frame, call, failure)
+    return frame.error_result(failure)
 
 
 def _decode_empty_arguments(frame: Frame, error: ToolValidationError) -> Any:
