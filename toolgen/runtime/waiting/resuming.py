@@ -59,27 +59,15 @@ async def resume_call(
         asyncio.CancelledError: the caller's own task is being cancelled; nobody gets the result then.
     """
     with hiding(frozen_secrets(frozen, None if entry is None else entry.spec)):
-        return await _settled(host, entry, frozen, ticket, given, batch, begun)
-
-
-async def _settled(
-    host: RuntimeServices,
-    entry: RegisteredTool | None,
-    frozen: FrozenCall,
-    ticket: TokenClaims,
-    given: Json,
-    batch: Batch,
-    begun: Callable[[], Awaitable[None]],
-) -> ToolResult:
-    try:
-        result = await run_or_abandon(_resume(host, entry, frozen, ticket, given, batch, begun))
-        return (await batch.settle((result,), host.reports))[0]
-    except Exception as error:  # whoever answered waits for a result
-        failure = ToolError(str(error)) if entry is None else internal_error(entry.spec, error)
-        limit = host.limits.result_bytes if entry is None else host.limit_of(entry.spec)
-        result = error_result(frozen.tool, failure, frozen.meta, limit)
-        host.reports.emit_tool_end(result, frozen.meta, None if entry is None else entry.spec)
-        return result
+        try:
+            result = await run_or_abandon(_resume(host, entry, frozen, ticket, given, batch, begun))
+            return (await batch.settle((result,), host.reports))[0]
+        except Exception as error:  # whoever answered waits for a result
+            failure = ToolError(str(error)) if entry is None else internal_error(entry.spec, error)
+            limit = host.limits.result_bytes if entry is None else host.limit_of(entry.spec)
+            result = error_result(frozen.tool, failure, frozen.meta, limit)
+            host.reports.emit_tool_end(result, frozen.meta, None if entry is None else entry.spec)
+            return result
 
 
 async def _resume(
