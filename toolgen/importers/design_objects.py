@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from toolgen.contract.json_pointer import escaped
 from toolgen.schema_reader import read
 from toolgen.schema_reader.keywords import CONSTRAINTS
 from toolgen.shapes.constraints import FLAGS
@@ -60,13 +61,13 @@ def required_defaults(schema: Node) -> Iterator[LostKeyword]:
         if not isinstance(node, dict):
             continue
         waiting += [
-            (value, f"{pointer}/{_escaped(key)}") for key, value in node.items() if key not in _INSIDE_VALUES
+            (value, f"{pointer}/{escaped(key)}") for key, value in node.items() if key not in _INSIDE_VALUES
         ]
         properties, required = node.get("properties"), node.get("required")
         if isinstance(properties, dict) and isinstance(required, list):
             for key, property_ in properties.items():
                 if key in required and isinstance(property_, dict) and _loses_default(property_):
-                    place = f"{pointer}/properties/{_escaped(key)}/default"
+                    place = f"{pointer}/properties/{escaped(key)}/default"
                     yield LostKeyword(pointer=place, message=f"default of the required {key!r} is left out")
 
 
@@ -204,7 +205,3 @@ def root_schema_clause(foreign: Foreign) -> Any:
     if target(foreign.root) is not None:
         raise NotExpressibleError("it is an object")
     return schema_clause(foreign.schema)
-
-
-def _escaped(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")

@@ -10,10 +10,11 @@ from collections import deque
 from typing import Final
 from urllib.parse import quote, unquote
 
+from toolgen.contract.json_pointer import tokens_of
 from toolgen.findings import Finding
 
 from .codes import BAD_OPERATION, finding_at
-from .pointers import joined, resolve, split
+from .pointers import joined, resolve
 from .records import a_kind
 
 _ONE: Final = frozenset(
@@ -55,7 +56,7 @@ class Components:
     def name(self, pointer: str) -> str:
         """Return the name in `$defs`: a component's own, or one made of the pointer."""
         if pointer not in self._names:
-            tokens = split(pointer)
+            tokens = tokens_of(pointer)
             name = "_".join(tokens[2:] if tokens[:2] == ["components", "schemas"] else tokens) or "document"
             free = name
             while free in self._taken:
@@ -160,7 +161,7 @@ def find(document: object, pointer: str, place: str = "") -> object:
         UnreadableError: nothing does; the error stands at `place`.
     """
     try:
-        return resolve(document, split(pointer))
+        return resolve(document, tokens_of(pointer))
     except LookupError as error:
         message = f"the reference '#{pointer}' leads to nothing"
         raise UnreadableError(place or pointer, message, hint="correct it, or add what it names") from error

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from toolgen.contract.json_pointer import pointer_of
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -32,12 +34,7 @@ def below(place: Place, token: str | int) -> Place:
 
 def joined(pointer: str, *tokens: str | int) -> str:
     """Return the pointer, longer by these tokens."""
-    return pointer + "".join("/" + str(token).replace("~", "~0").replace("/", "~1") for token in tokens)
-
-
-def split(pointer: str) -> list[str]:
-    """Return the tokens of a pointer; none of the empty one."""
-    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+    return pointer + pointer_of(tokens)
 
 
 def resolve(document: object, tokens: Iterable[str]) -> object:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
-from .keywords import CONSTRAINTS, Schema, escaped
+from toolgen.contract.json_pointer import escaped, tokens_of
+
+from .keywords import CONSTRAINTS, Schema
 from .problems import Problem
-from .schema_index import SchemaIndex, is_anchor, local_part, tokens
+from .schema_index import SchemaIndex, is_anchor, local_part
 
 _AFTER_7: Final = frozenset(
     "prefixItems dependentRequired dependentSchemas unevaluatedItems unevaluatedProperties minContains "
@@ -154,7 +156,7 @@ def _moved(ref: str, moves: dict[tuple[str, str], str], base: str) -> str:
         return "#" + quote(fragment, safe=_IN_FRAGMENT)
     old = ""
     new = "#"
-    for token in tokens(local):
+    for token in tokens_of(local):
         new += "/" + quote(escaped(moves.get((old, token), token)), safe="~$")
         old += f"/{escaped(token)}"
     return new

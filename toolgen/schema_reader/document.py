@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, Final, TypeAlias
 
-from .keywords import escaped
+from toolgen.contract.json_pointer import pointer_of
+
 from .problems import Problem
 
 DEEPEST: Final = 100
@@ -122,8 +123,8 @@ class _Reader:
         tokens: list[str] = []
         while trail is not None:
             trail, token = trail
-            tokens.append(escaped(str(token)))
-        pointer = "".join(f"/{token}" for token in reversed(tokens))
-        self.problems.append(Problem(pointer=pointer, message=message, hint=hint))
+            tokens.append(str(token))
+        problem = Problem(pointer=pointer_of(reversed(tokens)), message=message, hint=hint)
+        self.problems.append(problem)
         if stop:
             raise _Stop

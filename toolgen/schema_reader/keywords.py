@@ -85,11 +85,6 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
             yield (key,), value
 
 
-def escaped(token: str) -> str:
-    """Return the token as it stands in a JSON Pointer (RFC 6901, section 3)."""
-    return token.replace("~", "~0").replace("/", "~1")
-
-
 def rejects_all(schema: object) -> bool:
     """Return whether the schema plainly refuses every value."""
     return schema is False or (

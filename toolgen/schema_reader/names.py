@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from toolgen.contract.json_pointer import tokens_of
 from toolgen.shapes import naming
 
 from .keywords import NAMED, Schema
-from .schema_index import tokens
 
 _LONGEST: Final = 200
 """Characters of a class name, before its number: titles have any length, and names are made of names."""
@@ -31,7 +31,7 @@ class Names:
 
     def of_place(self, pointer: str) -> str:
         """Return the name that the schema at a JSON Pointer wants."""
-        name, path = self.root, tokens(pointer)
+        name, path = self.root, tokens_of(pointer)
         while path:
             token = path.pop(0)
             if token in NAMED and path:

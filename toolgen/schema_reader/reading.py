@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from toolgen.contract.json_pointer import escaped
 from toolgen.shapes.fields import Foreign
 from toolgen.shapes.patterns import PatternError, to_rust
 
@@ -12,7 +13,7 @@ from .arguments import require_object
 from .defaults import invalid_defaults
 from .dialect import UNDECLARED, dialect_of, unreadable, upgrade
 from .document import copied
-from .keywords import Schema, children, escaped
+from .keywords import Schema, children
 from .normalizer import SchemaNormalizer
 from .pattern_size import expanded_size
 from .problems import Problem, Reading

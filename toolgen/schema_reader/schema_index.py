@@ -7,7 +7,9 @@ from collections import deque
 from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
-from .keywords import IN_PLACE, Schema, Subschema, children, escaped
+from toolgen.contract.json_pointer import pointer_of, tokens_of
+
+from .keywords import IN_PLACE, Schema, Subschema, children
 from .problems import Problem
 
 MOST_IN_PLACE: Final = 10_000
@@ -62,7 +64,7 @@ class SchemaIndex:
                 if not embedded and isinstance(schema.get(word), str):
                     self._anchors.setdefault(schema[word], schema)
             for tokens, child in children(schema):
-                inner = "".join(f"/{escaped(token)}" for token in tokens)
+                inner = pointer_of(tokens)
                 waiting.append((pointer + inner, child, embedded))
         return found
 
@@ -174,15 +176,10 @@ def local_part(ref: str, base: str) -> str | None:
     return unquote(fragment)
 
 
-def tokens(pointer: str) -> list[str]:
-    """Return the tokens of a JSON Pointer (RFC 6901)."""
-    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
-
-
 def resolved(root: Schema, pointer: str) -> Any:
     """Return the value that a JSON Pointer refers to, or a value that is no JSON."""
     at: Any = root
-    for token in tokens(pointer):
+    for token in tokens_of(pointer):
         if isinstance(at, dict) and token in at:
             at = at[token]
         elif isinstance(at, list) and token.isdecimal() and token.isascii() and int(token) < len(at):

@@ -11,7 +11,9 @@ from urllib.parse import quote
 
 import jsonschema_rs as rs
 
-from .keywords import NUMBER_KEYWORDS, STRING_KEYWORDS, Schema, escaped
+from toolgen.contract.json_pointer import pointer_of
+
+from .keywords import NUMBER_KEYWORDS, STRING_KEYWORDS, Schema
 from .problems import Problem
 
 _VALIDATORS: Final = {
@@ -79,7 +81,7 @@ def _metaschema(uri: str) -> Any:
 
 
 def _fault(error: rs.ValidationError, within: str) -> Problem:
-    pointer = within + "".join(f"/{escaped(str(token))}" for token in error.instance_path)
+    pointer = within + pointer_of(error.instance_path)
     word = str(error.instance_path[-1]) if error.instance_path else ""
     value = error.instance
     if word == "type" and error.kind.name == "anyOf":

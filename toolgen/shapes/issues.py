@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pydantic_core import ErrorDetails, to_json
 
+from toolgen.contract.json_pointer import pointer_of
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
 
@@ -51,7 +52,7 @@ class FieldIssue(_Told):
     @property
     def pointer(self) -> str:
         """JSON Pointer of the value: `/devices/0/id` (RFC 6901)."""
-        return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in self.keys)
+        return pointer_of(self.keys)
 
     def __str__(self) -> str:
         return f"{self.path} {self.message}"

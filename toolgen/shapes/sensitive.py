@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from toolgen.contract.json_pointer import pointer_of, tokens_of
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import HIDDEN
 
@@ -25,7 +26,7 @@ def sensitive_places(root: ObjectType, objects: Objects) -> tuple[str, ...]:
     Where a type comes again inside itself and has sensitive fields, the whole inner value is sensitive.
     """
     places = dict.fromkeys(_of_object(root, objects, ()))
-    return tuple("".join(f"/{_escaped(step)}" for step in path) for path in places)
+    return tuple(pointer_of(path) for path in places)
 
 
 def _of_object(object_: ObjectType, objects: Objects, outer: tuple[str, ...]) -> Iterator[_Path]:
@@ -85,7 +86,7 @@ def redacted(value: Any, places: Iterable[str], instead: Json = None) -> Any:
     """
     mark: dict[str, Json] = dict(MARKER)
     shown: Json = mark if instead is None else instead
-    return _redacted(value, [_steps(place) for place in places], shown)
+    return _redacted(value, [tuple(tokens_of(place)) for place in places], shown)
 
 
 def for_people(value: Any, places: Iterable[str]) -> Any:
@@ -109,7 +110,7 @@ def _redacted(value: Any, paths: Sequence[_Path], instead: Json) -> Any:
 
 def values_at(value: Any, places: Iterable[str]) -> Iterator[Any]:
     """Yield the values at the places, of JSON or of what pydantic makes of a model in Python."""
-    yield from _values(value, [_steps(place) for place in places])
+    yield from _values(value, [tuple(tokens_of(place)) for place in places])
 
 
 def _values(value: Any, paths: Sequence[_Path]) -> Iterator[Any]:
@@ -131,11 +132,3 @@ def _values(value: Any, paths: Sequence[_Path]) -> Iterator[Any]:
 
 def _below(paths: Sequence[_Path], key: str) -> list[_Path]:
     return [path[1:] for path in paths if path[0] in (key, _EVERY)]
-
-
-def _escaped(step: str) -> str:
-    return step.replace("~", "~0").replace("/", "~1")
-
-
-def _steps(place: str) -> _Path:
-    return tuple(step.replace("~1", "/").replace("~0", "~") for step in place.split("/")[1:])

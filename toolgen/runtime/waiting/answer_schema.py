@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pydantic_core import SchemaValidator, core_schema
 
+from toolgen.contract.json_pointer import tokens_of
 from toolgen.contract.json_value import Json
 from toolgen.shapes.constraints import Constraint, IssueCode, limits_of
 from toolgen.shapes.issues import FieldIssue, Keys, bound_issue, json_type
@@ -140,8 +141,8 @@ def _issues(schema: Any, value: Json, root: Any, keys: Keys = (), steps: int = 0
 def _referred(root: Any, pointer: object) -> Any:
     """Return what a reference within a schema leads to (RFC 6901); True where that is nothing."""
     found = root
-    for step in str(pointer).removeprefix("#").split("/")[1:]:
-        found = found.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(found, Mapping) else None
+    for step in tokens_of(str(pointer)):
+        found = found.get(step) if isinstance(found, Mapping) else None
     return True if found is None or not str(pointer).startswith("#") else found
 
 

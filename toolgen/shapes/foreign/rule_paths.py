@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
+from toolgen.contract.json_pointer import tokens_of
 from toolgen.contract.json_value import Json
 
 _MOST: Final = 5_000
@@ -185,8 +186,7 @@ def target_of(root: Any, ref: str) -> Any:
     node = root
     if ref != "#" and not ref.startswith("#/"):
         return True
-    for token in unquote(ref).split("/")[1:]:
-        key = token.replace("~1", "/").replace("~0", "~")
+    for key in tokens_of(unquote(ref)):
         try:
             node = node[int(key) if isinstance(node, list) else key]
         except (KeyError, IndexError, TypeError, ValueError):

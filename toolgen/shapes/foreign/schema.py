@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from toolgen.contract.json_pointer import escaped
 from toolgen.contract.json_value import Json
 
 Schema = dict[str, Json]
@@ -41,12 +42,12 @@ def format_pointers(schema: Json, place: str = "") -> Iterator[str]:
     match schema:
         case dict():
             for key, value in schema.items():
-                inner = f"{place}/{_escaped(key)}"
+                inner = f"{place}/{escaped(key)}"
                 if key == "format" and isinstance(value, str):
                     yield inner
                 elif key in _MAPS and isinstance(value, dict):
                     for name, part in value.items():
-                        yield from format_pointers(part, f"{inner}/{_escaped(name)}")
+                        yield from format_pointers(part, f"{inner}/{escaped(name)}")
                 elif key not in _VALUES:
                     yield from format_pointers(value, inner)
         case list():
@@ -54,10 +55,6 @@ def format_pointers(schema: Json, place: str = "") -> Iterator[str]:
                 yield from format_pointers(item, f"{place}/{index}")
         case _:
             pass
-
-
-def _escaped(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
 
 
 def _moved(key: str, value: Json, place: str) -> Json:
