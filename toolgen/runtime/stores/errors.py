@@ -13,9 +13,16 @@ StoreError                   any other failure, such as of the disk
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
+from typing import Final
 
 from toolgen.contract.errors import ToolgenError
+
+NOT_WRITABLE: Final = frozenset((errno.EACCES, errno.EPERM, errno.EROFS))
+"""Errors of the system where the user may not write."""
+NO_ROOM: Final = frozenset((errno.ENOSPC, errno.EDQUOT))
+"""Errors of the system where the disk is full, or the quota reached."""
 
 
 class StoreError(ToolgenError):

@@ -25,6 +25,8 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from .errors import (
+    NO_ROOM,
+    NOT_WRITABLE,
     StoreCorruptError,
     StoreError,
     StoreFullError,
@@ -223,11 +225,11 @@ def _damaged(file: Path) -> StoreCorruptError:
 def _store_error(error: OSError, path: Path) -> StoreError:
     """Return what an error of the system means for the folder."""
     message = f"cannot be used: {error.strerror}"
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+    if error.errno in NOT_WRITABLE:
         return StoreReadOnlyError(
             message, path=path, hint="let the user of this process write to the folder and what is in it"
         )
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if error.errno in NO_ROOM:
         return StoreFullError(message, path=path, hint="free space on its disk, or raise the quota")
     if error.errno == errno.ENOENT:
         return StoreMissingError(message, path=path, hint="restore the folder, or restart the process")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sqlite3
 import time
@@ -10,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, TypeVar
 
-from .errors import StoreError, StoreFullError, StoreMissingError, StoreReadOnlyError
+from .errors import NO_ROOM, NOT_WRITABLE, StoreError, StoreFullError, StoreMissingError, StoreReadOnlyError
 from .sqlite_errors import is_busy
 from .sqlite_format import SqliteFormat, create_tables, is_ready
 
@@ -112,10 +111,10 @@ def _prepare(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> 
 
 def _creation_error(error: OSError, path: Path) -> StoreError:
     message = f"cannot be created: {error.strerror}"
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+    if error.errno in NOT_WRITABLE:
         return StoreReadOnlyError(
             message, path=path, hint="let the user of this process write to the folder of the file"
         )
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if error.errno in NO_ROOM:
         return StoreFullError(message, path=path, hint="free space on its disk, or raise the quota")
     return StoreError(message, path=path, hint="name a file in a folder that can be written to")
