@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final
@@ -17,7 +16,7 @@ from toolgen.agents import PlannerError
 from toolgen.runtime import NativeTool, RegistrationError, ToolSpec
 
 from .failures import redact
-from .verbatim import VerbatimTool, verbatim_model_of
+from .verbatim import VerbatimTool, verbatim_model_of, without_version
 
 _KINDS: Final[Mapping[str, str]] = {
     "code_interpreter": "code_execution",
@@ -27,8 +26,6 @@ _KINDS: Final[Mapping[str, str]] = {
     "web_search_preview": "web_search",
 }
 """By a provider's name of a tool, pydantic-ai's."""
-_VERSION: Final = re.compile(r"_\d{8}$")
-"""What Anthropic's names of its tools end with."""
 
 
 class _UnknownToolError(Exception):
@@ -99,7 +96,7 @@ def _known_tool(tool: NativeTool) -> AbstractNativeTool:
     Raises:
         _UnknownToolError: it does not.
     """
-    plain = _VERSION.sub("", tool.kind)
+    plain = without_version(tool.kind)
     kind = _KINDS.get(plain, plain)
     made = NATIVE_TOOL_TYPES.get(kind)
     if made is None:

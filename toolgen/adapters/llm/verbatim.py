@@ -25,7 +25,6 @@ from toolgen.contract.json_value import Json
 from .wrappers import rewrapped, unwrapped
 
 _VERSION: Final = re.compile(r"_\d{8}$")
-"""What Anthropic's types of tools end with."""
 _NAMES: Final[Mapping[str, str]] = {"text_editor": "str_replace_based_edit_tool"}
 """Names that Anthropic gives to its tools, where they are not the type without its version."""
 
@@ -95,7 +94,7 @@ class _Anthropic(VerbatimModel):
     """
 
     def document(self, kind: str, config: Mapping[str, Json]) -> dict[str, Json]:
-        plain = _VERSION.sub("", kind)
+        plain = without_version(kind)
         return {"type": kind, "name": _NAMES.get(plain, plain), **config}
 
     def _add_native_tools(
@@ -152,6 +151,11 @@ _CARRIERS: Final[Mapping[str, tuple[type[VerbatimModel], str]]] = {
     "GoogleModel": (_Google, "_get_tool_config"),
 }
 """By pydantic-ai's class, which an SDK has to be installed for: how, and the method that it needs to have."""
+
+
+def without_version(kind: str) -> str:
+    """Return the type of a tool without the date that Anthropic's end with, such as `_20250124`."""
+    return _VERSION.sub("", kind)
 
 
 def with_verbatim_tools(model: Model) -> Model:
