@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote
 
 from toolgen.contract.json_pointer import tokens_of
 from toolgen.findings import Finding
+from toolgen.shapes.foreign.schema import MAPS
 
 from .codes import BAD_OPERATION, finding_at
 from .pointers import joined, resolve
@@ -22,7 +23,6 @@ _ONE: Final = frozenset(
     "unevaluatedProperties".split()
 )
 _LISTS: Final = frozenset(["allOf", "anyOf", "oneOf", "prefixItems"])
-_MAPS: Final = frozenset(["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"])
 _NO_KEYWORDS: Final = frozenset(["discriminator", "example", "externalDocs", "nullable", "xml"])
 """What OpenAPI adds; nothing of it is checked of a value, but `nullable`, which is translated."""
 _MOST_REFERENCES: Final = 20
@@ -108,7 +108,7 @@ class Schemas:
                 result[key] = self.translated(value, place)
             elif key in _LISTS and isinstance(value, list):
                 result[key] = [self.translated(one, joined(place, n)) for n, one in enumerate(value)]
-            elif key in _MAPS and isinstance(value, dict):
+            elif key in MAPS and isinstance(value, dict):
                 result[key] = {name: self.translated(one, joined(place, name)) for name, one in value.items()}
             elif key not in _NO_KEYWORDS:
                 result[key] = value

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 from toolgen.contract.json_value import identity
 from toolgen.shapes.constraints import LIMITS, Holder, lengths_of, limits_of
 from toolgen.shapes.design.annotations import is_written_by_toolgen
+from toolgen.shapes.numbers import EXACT_FLOATS
 from toolgen.shapes.patterns import PatternError, to_rust
 
 from .keywords import NUMBER_KEYWORDS, STRING_KEYWORDS, Schema
@@ -19,8 +20,6 @@ Node: TypeAlias = dict[str, Any]
 
 _LONGEST: Final = 2**31
 """No text, array or object has so many parts; the types count in machine words."""
-_WHOLE: Final = 2**53
-"""From here on not every integer is a float."""
 _WORD: Final = 2**63
 """From here on, and below its negative, pydantic does not find an integer among the values of an enum."""
 _TYPE_NAMES: Final = ("boolean", "string", "integer", "number", "array", "object")
@@ -68,7 +67,7 @@ def number(schema: Schema, losses: UnsupportedKeywords) -> Node:
     node: Node = {"type": "number"}
     for word in NUMBER_KEYWORDS:
         if word in schema:
-            if abs(schema[word]) < _WHOLE:
+            if abs(schema[word]) < EXACT_FLOATS:
                 node[word] = schema[word]
             else:
                 losses.add(word)

@@ -14,6 +14,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
 
 from .constraints import FLAGS, LIMITS, Constraint, IssueCode
+from .numbers import EXACT_FLOATS
 
 Keys = tuple[int | str, ...]
 
@@ -147,7 +148,6 @@ BOUNDS: Final = {row.error: row for row in reversed(LIMITS) if row.error}
 """The limits by the errors of pydantic; of an array and a map, which have one error, that of the array."""
 _FLAGS: Final = {row.error: row for row in FLAGS}
 _OF_MAPS: Final = {row.error: row for row in LIMITS if "map" in row.holders}
-_EXACT_FLOATS: Final = 2**53
 _ONE: Final = {
     "null": "null",
     "boolean": "a boolean",
@@ -181,7 +181,7 @@ def bound_issue(keys: Keys, bound: Constraint, limit: int | float | str, *, of_o
 
 def _plain_number(value: int | float | str) -> int | float | str:
     """Return a bound as one would write it: 5, not 5.0."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_FLOATS:
+    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT_FLOATS:
         return int(value)
     return value
 

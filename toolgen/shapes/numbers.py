@@ -25,7 +25,8 @@ INTEGER: Final = "<integer>"
 AS_FLOAT: Final = "toolgen_as_float"
 """Key of the metadata of a number under which the float of pydantic stands that it was made of."""
 
-_EXACT_FLOATS: Final = 2**53
+EXACT_FLOATS: Final = 2**53
+"""From here on not every integer is a float."""
 _BOUNDS: Final = limits_of("number", "bound")
 (_STEP,) = limits_of("number", "step")
 _OF_INTEGERS: Final = frozenset(("int_type", *(bound.error for bound in _BOUNDS)))
@@ -41,7 +42,7 @@ def number(node: AnySchema) -> AnySchema:
     for row in _BOUNDS:
         if (bound := written.get(row.core)) is None:
             continue
-        if abs(bound) < _EXACT_FLOATS:
+        if abs(bound) < EXACT_FLOATS:
             whole[row.core] = row.whole(bound)
         else:
             del written[row.core]

@@ -12,7 +12,7 @@ Schema = dict[str, Json]
 
 _VALUES: Final = frozenset(["const", "default", "enum", "examples"])
 """Keywords that hold values, not schemas."""
-_MAPS: Final = frozenset(["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"])
+MAPS: Final = frozenset(["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"])
 """Keywords whose keys are names, not keywords."""
 
 
@@ -45,7 +45,7 @@ def format_pointers(schema: Json, place: str = "") -> Iterator[str]:
                 inner = f"{place}/{escaped(key)}"
                 if key == "format" and isinstance(value, str):
                     yield inner
-                elif key in _MAPS and isinstance(value, dict):
+                elif key in MAPS and isinstance(value, dict):
                     for name, part in value.items():
                         yield from format_pointers(part, f"{inner}/{escaped(name)}")
                 elif key not in _VALUES:
@@ -61,7 +61,7 @@ def _moved(key: str, value: Json, place: str) -> Json:
     match key, value:
         case "$ref", str() if value == "#" or value.startswith("#/"):
             return place + value.removeprefix("#")
-        case _, dict() if key in _MAPS:
+        case _, dict() if key in MAPS:
             return {name: _inside(part, place) for name, part in value.items()}
         case _ if key in _VALUES:
             return value
