@@ -46,6 +46,16 @@ def test_agents_share_a_toolset_and_its_executor() -> None:
     assert agents_of(runtime).list() == ("x.one", "x.two")
 
 
+def test_agents_share_a_toolset_that_another_agent_implements() -> None:
+    runtime = Runtime()
+    spec = func_tool(add, toolset="x.sums").spec
+    for name in ("x.one", "x.two"):
+        route = AgentRoute(agent="x.sums")  # each package makes its own
+        sums = ToolsetRegistration(name="x.sums", specs=[spec], executor=route, format=1)
+        agents_of(runtime).register(agent(name, NOBODY, sums))
+    assert agents_of(runtime).list() == ("x.one", "x.two")
+
+
 def test_what_is_wrong_registers_nothing() -> None:
     runtime = Runtime()
     agents_of(runtime).register(agent("x.one", NOBODY, function_toolset("x.sums", [add])))

@@ -80,6 +80,13 @@ def with_region() -> ToolsetRegistration:
     return registration(RecordingExecutor({}), specs=[spec])
 
 
+def test_missing_methods_and_unfilled_fields_come_at_once() -> None:
+    with pytest.raises(RegistrationError) as caught:
+        Runtime().register(dataclasses.replace(with_region(), executor=object()))
+    assert "object.list_devices is missing" in str(caught.value)
+    assert "nobody fills the injected field 'region'" in str(caught.value)
+
+
 def test_an_injected_field_that_nobody_fills_names_the_fix() -> None:
     with pytest.raises(
         RegistrationError, match=r"'region' of 'list_devices'.*fills=frozenset\(\{'region'\}\)"
