@@ -1,4 +1,7 @@
-"""The registry of tools, and the door through which calls come in."""
+"""The registry of tools, and the door through which calls come in.
+
+The file is longer than others: `Runtime` is the one class that a host sees, and its methods only hand on.
+"""
 
 from __future__ import annotations
 
