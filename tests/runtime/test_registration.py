@@ -100,6 +100,12 @@ class Careless:
     def intercept(self, call: ToolCall, payload: Any) -> None: ...
 
 
+class Named:
+    fills = frozenset({"region"})
+
+    async def inject(self, call: ToolCall, payload: Any) -> None: ...
+
+
 class Meddling(Region):
     fills = frozenset({"session_id"})
 
@@ -112,7 +118,8 @@ class Spelled(Region):
     ("interceptor", "reason"),
     [
         (Region, "is a class"),
-        (Careless(), "is not asynchronous"),
+        (Careless(), "Careless.intercept is not asynchronous"),
+        (Named(), "Named.intercept is missing"),
         (Meddling("x"), "names session_id, which the runtime fills"),
         (Spelled("x"), "fills is 'region', not a frozenset"),
     ],

@@ -86,8 +86,8 @@ def _checked(interceptor: Interceptor) -> Interceptor:
     """Return the interceptor.
 
     Raises:
-        RegistrationError: it is a class, it names no fields or those that the runtime fills, or it is not
-            asynchronous.
+        RegistrationError: it is a class, it names no fields or those that the runtime fills, or its method
+            `intercept` is missing or not asynchronous.
     """
     name = getattr(interceptor, "__name__", type(interceptor).__name__)
     fills: object = getattr(interceptor, "fills", None)
@@ -103,9 +103,11 @@ def _checked(interceptor: Interceptor) -> Interceptor:
             f"{name}.fills names {', '.join(sorted(known))}, which the runtime fills from the CallMeta",
             hint="set it in the CallMeta of the call",
         )
-    if not is_async(getattr(interceptor, "intercept", None)):
+    intercept: object = getattr(interceptor, "intercept", None)
+    if not is_async(intercept):
+        fault = "missing" if intercept is None else "not asynchronous"
         raise RegistrationError(
-            f"{name}.intercept is not asynchronous",
+            f"{name}.intercept is {fault}",
             hint="declare it with `async def intercept(self, call, payload)`",
         )
     return interceptor
