@@ -77,6 +77,7 @@ Device = Type(
     Attribute("until", Date, "Last day.", maximum="2026-12-31"),  # type: ignore[arg-type]
     Attribute("at", DateTime, "Instant.", minimum=datetime(2026, 1, 1)),  # noqa: DTZ001
     Attribute("price", Decimal, "Price.", minimum=0),  # type: ignore[arg-type]
+    Attribute("tax", Decimal, "Tax.", multiple_of="0"),  # type: ignore[arg-type]
     Attribute("slot", Duration, "Slot.", multiple_of=timedelta(0)),
     Attribute("spring", Date, "Spring.", multiple_of=date(2026, 3, 1)),
     Attribute("wait", Duration, "Wait.", maximum=timedelta(hours=1), default=timedelta(hours=2)),

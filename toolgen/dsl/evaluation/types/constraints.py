@@ -179,9 +179,36 @@ def _writable(value: object) -> bool:
 def _well_formed(keyword: str, value: object, holder: Holder | None, subject: Subject) -> bool:
     wanted, accepts = _form(keyword, holder)
     if not accepts(value):
-        _bad_value(keyword, value, _short(wanted, value), subject)
+        meant = _python_value(value, holder)
+        proposal = _written(meant) if accepts(meant) else None
+        if proposal is None and holder not in _ORDERED and _TAKES[keyword] in ("length", "bound", "step"):
+            proposal = _as_kind(value, int)
+        _bad_value(keyword, value, _short(wanted, value), subject, proposal)
         return False
     return True
+
+
+def _python_value(value: object, holder: Holder | None) -> object:
+    """Return a number or a text as the Python value of an ordered type; None when it is no such value."""
+    try:
+        match holder:
+            case "decimal" if type(value) in (int, float, str):
+                return Decimal(str(value))
+            case "date" if isinstance(value, dt.datetime):
+                return value.date()
+            case "date" if isinstance(value, str):
+                return dt.date.fromisoformat(value)
+            case "datetime" if isinstance(value, dt.datetime):
+                return value.replace(tzinfo=dt.UTC)
+            case _:
+                return None
+    except (ValueError, ArithmeticError):
+        return None
+
+
+def _written(value: object) -> str:
+    """Return how a Python value of an ordered type is written in a design, with its module."""
+    return f'decimal.Decimal("{value}")' if isinstance(value, Decimal) else repr(value)
 
 
 def _is_aware(value: object) -> bool:
@@ -220,8 +247,10 @@ def _form(keyword: str, holder: Holder | None) -> tuple[str, Callable[[Anything]
     return wanted, accepts
 
 
-def _bad_value(keyword: str, value: object, wanted: str, subject: Subject) -> None:
-    proposal = _as_kind(value, int) if _TAKES[keyword] in ("length", "bound", "step") else None
+def _bad_value(
+    keyword: str, value: object, wanted: str, subject: Subject, proposal: str | None = None
+) -> None:
+    """Report a value that its constraint does not take; `proposal` is what to write, where that is known."""
     if keyword == "enum" and isinstance(value, (str, int)):
         proposal = f"({source_text(value)},)"
     subject.report.add(
