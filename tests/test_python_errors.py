@@ -69,6 +69,21 @@ CASES = {
         "TypeError: Attribute.__init__() takes 4 positional arguments but 5 ",
         "write Attribute(name, type, description, required=…, default=…, enum=…, …)",
     ),
+    "a keyword of JSON Schema": (
+        DESIGN.replace("max_length=40", "maxItems=40"),
+        (12, 13),
+        "TypeError: Attribute.__init__() got an unexpected keyword argument 'maxItems'",
+        "did you mean 'max_length'?",
+    ),
+    "a value that is written as its type": (
+        DESIGN.replace("String, Tool,", "Decimal, String, Tool,").replace(
+            "max_length=40", 'maximum=Decimal("0.01")'
+        ),
+        (12, 80),
+        "TypeError: SteppedClause.__call__() takes 1 positional argument but 2 were given",
+        'write decimal.Decimal("…") or datetime.timedelta(…) for a value; the type takes keywords alone, '
+        "as in minimum=…",
+    ),
     "an argument of a type that has none": (
         DESIGN.replace("String, Tool,", "Boolean, String, Tool,").replace(
             '"name", String,', '"name", Boolean(minimum=1),'

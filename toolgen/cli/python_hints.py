@@ -17,6 +17,8 @@ from typing import Final
 
 from toolgen import dsl
 from toolgen.expr.source import Source
+from toolgen.shapes import naming
+from toolgen.shapes.constraints import CONSTRAINTS
 
 _CALL: Final = re.compile(r"(\w+)\.__(?:init|call|new)__\(\) (.+)")
 _KEYWORD: Final = re.compile(r"got an unexpected keyword argument '(\w+)'")
@@ -24,6 +26,13 @@ _IMPORTED: Final = re.compile(r"cannot import name '(\w+)' from 'toolgen\.dsl'")
 _MOST_KEYWORDS: Final = 3
 """Keywords that a usage line shows."""
 _LONGEST_TEXT: Final = 40
+_VALUES: Final = {
+    "OrderedWord": "datetime.date(…) or datetime.datetime(…)",
+    "SteppedClause": 'decimal.Decimal("…") or datetime.timedelta(…)',
+}
+"""How a value of a type is written, by the class of types whose names Python has for their values."""
+_SCHEMA_KEYWORDS: Final = {naming.snake(row.keyword): row.name for row in CONSTRAINTS}
+"""Constraints by what JSON Schema calls them, written with underscores."""
 
 
 def hint_for(error: BaseException, frame: FrameType | None, source: Source | None) -> str:
@@ -96,6 +105,8 @@ def _of_call(message: str, source: Source | None) -> str:
     name, value = clause
     if keyword := _KEYWORD.match(found[2]):
         return _of_keyword(keyword[1], name, value)
+    if found[2].startswith("takes") and found[1] in _VALUES:
+        return f"write {_VALUES[found[1]]} for a value; the type takes keywords alone, as in minimum=…"
     if found[2].startswith("missing") and source is not None:
         for first, second in _adjacent_texts(source):
             return f"a comma may be missing between {first} and {second}"
@@ -104,6 +115,8 @@ def _of_call(message: str, source: Source | None) -> str:
 
 def _of_keyword(keyword: str, name: str, value: object) -> str:
     own = _keywords(value)
+    if (renamed := _SCHEMA_KEYWORDS.get(naming.snake(keyword))) in own:
+        return f"did you mean {renamed!r}?"
     if near := _closest(keyword, own):
         return f"did you mean {near!r}?"
     owners = [other for other in dsl.__all__ if keyword in _keywords(getattr(dsl, other))]
