@@ -10,6 +10,7 @@ from toolgen.dsl import (
     ArrayOf,
     Attribute,
     BindTo,
+    Design,
     Error,
     Int,
     Method,
@@ -18,6 +19,7 @@ from toolgen.dsl import (
     String,
     Tool,
     Toolset,
+    build,
 )
 from toolgen.dsl.structure import ToolClause
 from toolgen.expr import tree
@@ -87,6 +89,14 @@ def test_details_are_an_object(type_: object) -> None:
 )
 def test_what_is_wrong_with_one(error: Error, code: str) -> None:
     assert codes(serving(error), DEVICE) == ([code] if code else [])
+
+
+def test_a_description_in_the_place_of_the_type() -> None:
+    words = Design("d", "D.", serving(Error("busy", "It is busy.")))
+    hints = {one.code: one.hint for one in build(words).diagnostics}
+    assert hints["unknown-type"] == (
+        "write a type in its place; if it is the description, write description='It is busy.'"
+    )
 
 
 def test_two_tools_whose_constants_are_one() -> None:

@@ -29,7 +29,7 @@ from ...datatypes import FloatClause, IntClause, ScalarClause, StringClause
 from ...foreign import JSONSchema
 from ..checks.arguments import BROKEN
 from ..checks.names import Unique, check_identifier, check_key, described
-from ..report import Report, closest, suggestion
+from ..report import Report, closest, source_text, suggestion
 from .branches import Branch, Branches
 from .constraints import Subject, constraints_of, enum_type, lengths, number_type, scalar_type, string_type
 from .foreign import foreign
@@ -217,7 +217,10 @@ class Types:
         return found
 
     def _unknown_type_hint(self, name: str) -> str:
-        """Return the hint for the name of an unknown type: it may be a primitive in quotes."""
+        """Return the hint for the name of an unknown type: a primitive in quotes, or a description."""
+        if not name.isidentifier():
+            meant = f"description={source_text(name)}"
+            return f"write a type in its place; if it is the description, write {meant}"
         primitive = closest(name, PRIMITIVES)
         if primitive is not None and closest(name, self._by_name) is None:
             return f"did you mean {primitive}, without quotes?"
