@@ -65,6 +65,11 @@ def test_the_json_may_come_from_stdin(greeter: ProjectFolder, monkeypatch: pytes
     assert greeter.run("call", "greet", "-", "--session", "s-9").code == 0
 
 
+def test_a_call_without_arguments_needs_no_json(greeter: ProjectFolder) -> None:
+    done = greeter.run("call", "greet", "--session", "s-9")
+    assert (done.code, json.loads(done.out)["issues"][0]["path"]) == (1, "$.name")
+
+
 def test_what_the_project_prints_does_not_mix_with_the_result(greeter: ProjectFolder) -> None:
     greeter.write(
         "app/main.py", MAIN.replace("    runtime = Runtime()", "    print('made')\n    runtime = Runtime()")

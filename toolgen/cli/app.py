@@ -101,7 +101,7 @@ def call(
     tool: Annotated[str, typer.Argument(help="Id or name of the tool.", metavar="TOOL")],
     json: Annotated[
         str, typer.Argument(help="What the model sends; '-' reads it from stdin.", metavar="JSON")
-    ],
+    ] = "{}",
     trace: Annotated[
         bool, typer.Option("--trace", help="Print the steps of the call with their times.")
     ] = False,
