@@ -42,7 +42,7 @@ class ToolCall:
 
 
 class CallBuilder(Generic[P]):
-    """Builds calls of one tool from its typed payload, for planners and tests."""
+    """Builds calls of one tool from its typed payload, for `Runtime.call_all`."""
 
     __slots__ = ("_spec",)
 
