@@ -244,6 +244,13 @@ def test_a_design_module_that_is_not_there(project: ProjectFolder) -> None:
     )
 
 
+def test_a_design_that_is_named_as_a_file(project: ProjectFolder) -> None:
+    project.write("pyproject.toml", '[tool.toolgen]\ndesign = "design.py"\n')
+    done = project.run("gen")
+    assert done.code == 2
+    assert "  hint: write 'design' in [tool.toolgen] without .py: a module, not a file\n" in done.err
+
+
 def foreign_file(project: ProjectFolder) -> str:
     project.write("app/gen/mine.py", "x = 1\n")
     return "error: app/gen holds files that toolgen did not write; nothing was changed:\n  app/gen/mine.py\n"
@@ -276,7 +283,9 @@ def test_no_project(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["gen"]) == 2
-    assert "no pyproject.toml in" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "no pyproject.toml in" in said
+    assert "toolgen init NAME" in said
 
 
 @pytest.mark.parametrize("arguments", [[], ["generate"], ["gen", "--chek"], ["gen", "more"], ["call"]])

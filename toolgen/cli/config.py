@@ -66,7 +66,7 @@ def find_project(file: Path | None) -> Project:
         if file is None:
             raise ToolgenError(
                 f"no pyproject.toml in {here} or above it",
-                hint="run toolgen in a project, or pass --config FILE",
+                hint="run toolgen in a project, pass --config FILE, or begin a project: toolgen init NAME",
             )
     return read_project(file.absolute())
 

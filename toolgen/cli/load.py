@@ -49,10 +49,10 @@ def load_module(project: Project, name: str, key: str) -> ModuleType:
         except ModuleNotFoundError as error:
             if error.name is None or not f"{name}.".startswith(f"{error.name}."):
                 raise
-            raise ToolgenError(
-                f"there is no module {error.name!r} in {directory}",
-                hint=f"correct {key!r} in [tool.toolgen], or add the module",
-            ) from error
+            hint = f"correct {key!r} in [tool.toolgen], or add the module"
+            if name.endswith(".py"):
+                hint = f"write {key!r} in [tool.toolgen] without .py: a module, not a file"
+            raise ToolgenError(f"there is no module {error.name!r} in {directory}", hint=hint) from error
 
 
 def _a(noun: str) -> str:
