@@ -64,6 +64,8 @@ def test_what_is_wrong_registers_nothing() -> None:
     missing = AgentTool(id="x.tools.nothing", name="nothing")
     twice = AgentTool(id="x.tools.boom", name="add")
     for wrong, message in [
+        (replace(fine, planner=ScriptedPlanner), "the planner of agent 'x.two' is the class ScriptedPlanner"),  # type: ignore[arg-type]  # what is refused
+        (replace(fine, planner=first_answer), "of function, has no method plan_start"),  # type: ignore[arg-type]  # what is refused
         (agent("x.one", NOBODY), "agent 'x.one' is registered already"),
         (replace(fine, format=99), "was generated in format 99"),
         (replace(fine, spec=replace(fine.spec, tools=(missing,))), "which no toolset given to it has"),

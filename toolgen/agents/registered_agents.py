@@ -62,9 +62,10 @@ def register_agent(
     """Build a registered agent whose toolsets the runtime has.
 
     Raises:
-        RegistrationError: a tool is not there, or two have one wire name.
+        RegistrationError: a tool is not there, or two have one wire name, or the planner cannot plan.
     """
     spec = registration.spec
+    _require_planner(spec.id, registration.planner)
     toolsets = Toolsets(around, managers=managers)
     lists = [
         ToolList(
@@ -97,6 +98,25 @@ def register_agent(
             if isinstance(toolset, ToolsetRegistration) and isinstance(toolset.executor, AgentRoute)
         ),
     )
+
+
+def _require_planner(agent: str, planner: object) -> None:
+    """Raise where what plans for an agent is a class, or lacks a method of `Planner`.
+
+    Raises:
+        RegistrationError: as said.
+    """
+    if isinstance(planner, type):
+        name = planner.__name__
+        raise RegistrationError(
+            f"the planner of agent {agent!r} is the class {name}", hint=f"give an instance: {name}(…)"
+        )
+    for method in ("plan_start", "plan_resume"):
+        if not callable(getattr(planner, method, None)):
+            raise RegistrationError(
+                f"the planner of agent {agent!r}, of {type(planner).__name__}, has no method {method}",
+                hint=f"add `async def {method}(self, given)`; a planner has plan_start and plan_resume",
+            )
 
 
 def _entries(
