@@ -19,6 +19,7 @@ from toolgen.shapes.fields import (
     NumberType,
     ObjectType,
     RefType,
+    ScalarKind,
     ScalarType,
     StringType,
     UnionType,
@@ -145,6 +146,29 @@ def test_one_issue_at_its_place(
     assert (issue.path, issue.pointer, issue.constraint) == (path, pointer, constraint)
     assert {name: getattr(issue, name) for name in facts} == facts
     assert str(issue) == f"{path} {issue.message}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        ("date", "2026-02-30", "must be a valid date: day value is outside expected range"),
+        ("date", "0000-01-01", "must be a valid date: year 0 is out of range"),
+        (
+            "datetime",
+            "2026-02-30T00:00:00Z",
+            "must be a valid date-time: day value is outside expected range",
+        ),
+        ("datetime", "0000-01-01T00:00:00Z", "must be a valid date-time: year 0 is out of range"),
+        (
+            "duration",
+            "P9999999999D",
+            "must be a valid duration: a numeric value in the duration is too large",
+        ),
+    ],
+)
+def test_a_text_that_is_written_well_and_means_no_value(kind: ScalarKind, text: str, message: str) -> None:
+    (issue,) = Validator(ScalarType(kind=kind), {}).issues(text)
+    assert (issue.constraint, issue.message) == ("invalid_format", message)
 
 
 def test_all_issues_come_in_one_pass() -> None:

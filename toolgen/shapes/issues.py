@@ -148,6 +148,14 @@ BOUNDS: Final = {row.error: row for row in reversed(LIMITS) if row.error}
 """The limits by the errors of pydantic; of an array and a map, which have one error, that of the array."""
 _FLAGS: Final = {row.error: row for row in FLAGS}
 _OF_MAPS: Final = {row.error: row for row in LIMITS if "map" in row.holders}
+_TIMES: Final = {
+    "date_parsing": "date",
+    "date_from_datetime_parsing": "date",
+    "datetime_parsing": "date-time",
+    "datetime_from_date_parsing": "date-time",
+    "time_delta_parsing": "duration",
+}
+"""The errors of pydantic for a text that is written well, and means no value; by what it should mean."""
 _ONE: Final = {
     "null": "null",
     "boolean": "a boolean",
@@ -204,6 +212,9 @@ def other_issue(keys: Keys, error: ErrorDetails) -> FieldIssue:
             return FieldIssue(keys=keys, constraint=flag.code, message=flag.message)
         case "finite_number" | "int_parsing_size":
             return FieldIssue(keys=keys, constraint="invalid_range", message="must be a finite number")
+        case str(kind) if (form := _TIMES.get(kind)) and (fault := context_of(error).get("error")):
+            message = f"must be a valid {form}: {fault}"
+            return FieldIssue(keys=keys, constraint="invalid_format", message=message)
         case _:
             message = error["msg"][:1].lower() + error["msg"][1:]
             return FieldIssue(keys=keys, constraint="invalid_format", message=message)
