@@ -14,7 +14,17 @@ from tests.agents import tools
 from tests.cases.sensitive.gen.bank.agents import shopper, teller
 from tests.cases.sensitive.gen.bank.toolsets import payments
 from tests.cases.sensitive.gen.types import Card
-from tests.runtime.test_sensitive import ARGUMENTS, CANARIES, CODE, Kept, Payments, quoted, receipt
+from tests.runtime.test_sensitive import (
+    ARGUMENTS,
+    CANARIES,
+    CODE,
+    MISPLACED,
+    MISPLACED_VALUE,
+    Kept,
+    Payments,
+    quoted,
+    receipt,
+)
 from toolgen.agents import (
     CallTools,
     FinalResponse,
@@ -137,6 +147,12 @@ async def test_a_run_that_ends_by_its_failures() -> None:
 
 async def test_arguments_that_do_not_fit() -> None:
     await told(receipt, call("pay", {**ARGUMENTS, "amount": "1"}), DONE)
+
+
+@pytest.mark.parametrize("change", MISPLACED, ids=str)
+async def test_a_value_in_the_wrong_place(change: Mapping[str, Json]) -> None:
+    text = await told(receipt, call("pay", {**ARGUMENTS, **change}), DONE)
+    assert MISPLACED_VALUE not in text
 
 
 async def test_the_arguments_while_they_are_written() -> None:

@@ -198,6 +198,26 @@ async def test_arguments_that_do_not_fit(change: dict[str, Any]) -> None:
     assert result.status == "error"
 
 
+MISPLACED_VALUE = "4111-ZEBRA-9999"
+"""Nothing else of the arguments is like it, so that it is hidden by its place or not at all."""
+MISPLACED: list[dict[str, Any]] = [
+    {"card": MISPLACED_VALUE},
+    {"card": [MISPLACED_VALUE]},
+    {"card": {"numbr": MISPLACED_VALUE}},
+    {"crad": {"number": MISPLACED_VALUE}},
+    {"others": MISPLACED_VALUE},
+    {"others": {"number": MISPLACED_VALUE}},
+    {"from": {"kind": "account", "iban": "DE77", "below": {"iban": MISPLACED_VALUE}}},
+]
+
+
+@pytest.mark.parametrize("arguments", [*[{**ARGUMENTS, **change} for change in MISPLACED], [ARGUMENTS]])
+async def test_a_value_in_the_wrong_place(arguments: Any) -> None:
+    result, watch = await seen("pay", receipt, json.dumps(arguments))
+    assert result.status == "error"
+    assert MISPLACED_VALUE not in watch.all
+
+
 @pytest.mark.parametrize("cut", [1, 60, 200, 300])
 async def test_arguments_that_break_off(cut: int) -> None:
     result, _ = await seen("pay", receipt, json.dumps(ARGUMENTS)[:-cut])

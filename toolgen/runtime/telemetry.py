@@ -19,7 +19,7 @@ from toolgen.shapes.sensitive import redacted
 from .call.failures import Arguments, arguments_json
 from .calls import CallMeta
 from .errors import DeclaredError
-from .events.hidden import shown_result
+from .events.hidden import fits, shown_result
 from .results import ToolResult
 from .specs import ToolSpec
 
@@ -136,14 +136,13 @@ def _description(result: ToolResult) -> str:
 
 
 def _shown_arguments(arguments: Arguments, spec: ToolSpec[Any, Any]) -> str:
-    """Return the arguments without sensitive values; "" for those of such a tool that are no JSON."""
+    """Return the arguments without sensitive values; "" for those of such a tool that do not fit."""
     document = arguments_json(arguments)
     if not spec.payload.sensitive:
         return scrubbed(document.decode(errors="replace"))
-    try:
-        value = redacted(from_json(document), spec.payload.sensitive)
-    except ValueError:
+    if not fits(document, spec.payload):
         return ""
+    value = redacted(from_json(document), spec.payload.sensitive)
     return to_json(scrubbed_json(value)).decode()
 
 

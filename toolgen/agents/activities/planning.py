@@ -26,7 +26,7 @@ from toolgen.runtime.call.truncation import truncate_document, truncate_text
 from toolgen.runtime.engine import ActivityInfo, NonRetryableError
 from toolgen.runtime.errors import MalformedResultError, ToolValidationError
 from toolgen.runtime.events.document import as_json
-from toolgen.runtime.events.hidden import without_secrets
+from toolgen.runtime.events.hidden import fits, without_secrets
 from toolgen.runtime.events.records import ToolStart
 from toolgen.runtime.native import NativeTool
 from toolgen.runtime.results import RetryHint
@@ -309,7 +309,8 @@ def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit
 def _start(name: str, arguments: str, entry: RegisteredTool | None, parent_id: str, limit: int) -> ToolStart:
     """Return the event that a tool is called, without its sensitive arguments."""
     places = entry.spec.payload.sensitive if entry else ()
-    given = _event_arguments(arguments)
+    is_shown = entry is None or fits(arguments.encode(errors="replace"), entry.spec.payload)
+    given = _event_arguments(arguments) if is_shown else None
     text = ""
     if entry and isinstance(given, dict):
         text = render_template(entry.spec.call_hint, for_people(given, places))

@@ -14,7 +14,7 @@ from toolgen.shapes.sensitive import redacted
 
 from ..call.truncation import truncate_document
 from ..codec import Codec
-from ..errors import DeclaredError, MalformedResultError
+from ..errors import DeclaredError, MalformedResultError, ToolValidationError
 from ..results import Artifact, ToolResult
 from ..specs import ToolSpec
 from .records import ArtifactRef, Event, Head
@@ -49,6 +49,20 @@ def _scrubbed(record: T) -> T:
         elif isinstance(value, str | dict | list | tuple):
             values[field.name] = scrubbed_json(value)
     return replace(record, **values) if values else record  # type: ignore[type-var]  # as above
+
+
+def fits(document: bytes, codec: Codec[Any]) -> bool:
+    """Return whether each sensitive value of arguments, as they came, is at its place.
+
+    Where they do not fit, nobody knows what stands where, and nothing of them is shown.
+    """
+    if not codec.sensitive:
+        return True
+    try:
+        codec.decode(document)
+    except ToolValidationError:
+        return False
+    return True
 
 
 def shown_result(result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: int | None = None) -> Json:
