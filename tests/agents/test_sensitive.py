@@ -188,3 +188,29 @@ async def test_the_tool_of_an_agent_that_fails() -> None:
         raise ValueError(given.messages)
 
     await told(receipt, call("buy"), DONE, child=(fails,))
+
+
+async def test_a_planner_that_quotes_what_a_tool_returned() -> None:
+    def does(payload: Any, ctx: Any) -> Any:
+        return payments.PayResult(receipt="r1", code="OWN-ZEBRA")
+
+    assert "OWN-ZEBRA" not in await told(does, call("pay"), quotes_all)
+
+
+async def test_a_planner_that_quotes_the_details_of_an_error() -> None:
+    def does(payload: Any, ctx: Any) -> Any:
+        raise payments.PAY_DECLINED.of("no", Card(number="OWN-ZEBRA"))
+
+    assert "OWN-ZEBRA" not in await told(does, call("pay"), quotes_all)
+
+
+async def test_a_planner_that_quotes_an_acknowledgement() -> None:
+    def does(payload: Any, ctx: Any) -> Any:
+        return ToolOutcome.pending("h1", payments.TransferAck(ticket="OWN-ZEBRA"))
+
+    answer = {"code": CODE}
+    assert "OWN-ZEBRA" not in await told(does, call("transfer"), quotes_all, answer=answer)
+
+
+def quotes_all(given: PlanInput) -> CallTools:
+    raise ValueError(given.messages)

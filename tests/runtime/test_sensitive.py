@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from tests.cases.sensitive.gen.bank.toolsets import payments
 from tests.cases.sensitive.gen.types import Account, Card
-from toolgen.contract.secrets import HIDDEN
+from toolgen.contract.secrets import HIDDEN, Secrets
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Abort,
@@ -36,6 +36,8 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolResult,
 )
+from toolgen.runtime.call.secrets import note_seen
+from toolgen.runtime.call.truncation import truncate_document
 from toolgen.runtime.capabilities import ArtifactsCapability, MemoryArtifactStore
 from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.hub import Events
@@ -506,3 +508,9 @@ async def test_a_long_value_is_hidden_where_only_a_piece_is_quoted() -> None:
 
     result, _ = await seen("pay", does, {"amount": 1, "card": {"number": key}})
     assert result.status == "error"
+
+
+def test_what_a_model_saw_of_a_truncated_result_is_known() -> None:
+    secrets, whole = Secrets(), json.dumps({"code": "OWN-ZEBRA", "receipt": "r" * 200}).encode()
+    note_seen(secrets, payments.PAY, "ok", truncate_document(whole, 150).decode())
+    assert secrets.scrubbed("of OWN-ZEBRA") == f"of {HIDDEN}"

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from toolgen.contract.secrets import Secrets
-from toolgen.runtime.call.secrets import note_document
+from toolgen.runtime.call.secrets import has_sensitive, note_document, note_seen
 from toolgen.runtime.specs import ToolSpec
 
-from ..planner.messages import AssistantMessage, Message, UserMessage
+from ..planner.messages import AssistantMessage, Message, ToolMessage, UserMessage
 
 
 def note_messages(
@@ -23,12 +23,17 @@ def note_messages(
     `tools` are those of the agent, `answered` is the tool whose call the run answers. Its arguments are known
     where they are the message as they are, without a prompt around them.
     """
-    codecs = {spec.name: spec.payload for spec in tools if spec.payload.sensitive}
+    specs = {spec.name: spec for spec in tools if has_sensitive(spec)}
     for message in messages:
         match message:
             case AssistantMessage(calls=calls):
                 for call in calls:
-                    note_document(secrets, codecs.get(call.name), call.arguments)
+                    if call.name in specs:
+                        note_document(secrets, specs[call.name].payload, call.arguments)
+            case ToolMessage(answers=answers):
+                for answer in answers:
+                    if answer.name in specs:
+                        note_seen(secrets, specs[answer.name], answer.status, answer.text)
             case UserMessage(source="agent", text=text) if answered is not None:
                 note_document(secrets, answered.payload, text)
             case _:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from pydantic import BaseModel
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import Secrets, within
 from toolgen.shapes.sensitive import values_at
 
 from ..codec import Codec
-from ..results import ToolResult
+from ..results import ToolResult, ToolStatus
 from ..specs import ToolSpec
 from ..waiting.frozen import FrozenCall
 
@@ -69,6 +69,27 @@ def note_answer(secrets: Secrets, codec: Codec[Any] | None, answer: Json) -> Non
     payload = answer.get("payload") if isinstance(answer, dict) else None
     if codec is not None and codec.sensitive:
         secrets.add(values_at(payload, codec.sensitive), codec.keys)
+
+
+def note_seen(secrets: Secrets, spec: ToolSpec[Any, Any], status: ToolStatus, text: str) -> None:
+    """Know the sensitive values of what a model saw of a call, whole or truncated."""
+    try:
+        seen = from_json(text)
+    except ValueError:
+        return
+    codec: Codec[Any] | None = None
+    match status, seen:
+        case "ok", {"truncated_by": str(), "beginning": str(beginning)}:
+            codec, text = spec.result, beginning
+        case "ok", _:
+            codec = spec.result
+        case "pending", _ if spec.long_running:
+            codec = spec.long_running.ack
+        case "error", {"code": str(code), "details": details} if code in spec.errors:
+            codec, text = spec.errors[code].codec, to_json(details).decode()
+        case _:
+            pass
+    note_document(secrets, codec, text)
 
 
 def note_result(secrets: Secrets, spec: ToolSpec[Any, Any], result: ToolResult) -> None:
