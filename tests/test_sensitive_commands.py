@@ -12,7 +12,7 @@ DESIGN = '''\
 """A bank, for a test."""
 
 from toolgen.dsl import (
-    Args, Attribute, Confirm, Design, Int, Return, Service, String, Tool, Toolset,
+    Args, Attribute, Confirm, Design, Int, Return, Service, String, Tool, Toolset, Type,
 )
 
 ARGS = Args(
@@ -23,18 +23,20 @@ RETURN = Return(
     Attribute("code", String, "What opens the parcel.", required=True, sensitive=True),
     Attribute("receipt", String, "Its number.", required=True),
 )
+PIN = Type("Pin", "A PIN.", Attribute("pin", String, "Its digits.", required=True, sensitive=True))
 bank = Toolset(
     "bank",
     "Pays.",
     Tool("pay", "Pay.", ARGS, RETURN),
     Tool("pay_much", "Pay much.", ARGS, RETURN, Confirm("Pay {amount} with {card}?")),
+    Tool("pay_twice", "Pay twice.", ARGS, RETURN, Confirm("Pay?", payload=PIN)),
 )
 design = Design("app", "A small application.", Service("hall", "Where money is.", bank))
 '''
 MAIN = """\
 from app.gen.hall.toolsets import bank
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import Runtime, ToolContext, ToolError
+from toolgen.runtime import Runtime, ToolContext, ToolError, ToolOutcome
 
 
 def paid(payload, result):
@@ -51,6 +53,9 @@ class Bank(bank.BankExecutor):
 
     async def pay_much(self, payload: bank.PayMuchPayload, ctx: ToolContext) -> bank.PayMuchResult:
         return paid(payload, bank.PayMuchResult)
+
+    async def pay_twice(self, payload: bank.PayTwicePayload, ctx: ToolContext) -> ToolOutcome:
+        return ToolOutcome.ask(f"really, with {ctx.answer}?")
 
 
 def runtime() -> Runtime:
@@ -105,3 +110,12 @@ def test_an_approved_call_that_fails(bank: ProjectFolder, amount: int) -> None:
     printed(bank, "approve", id_, "--yes")
     (run, *_) = [word for word in printed(bank, "runs", "list").split() if word.startswith("call_")]
     printed(bank, "runs", "show", run)
+
+
+def test_what_a_person_added_to_an_approval(bank: ProjectFolder) -> None:
+    printed(bank, "call", "pay_twice", json.dumps({"card": CARD, "amount": 1}))
+    (id_, *_) = printed(bank, "approve").split()
+    done = bank.run("approve", id_, "--yes", "--payload", '{"pin": "CANARY-PIN"}')
+    assert "CANARY" not in done.out + done.err
+    (run, *_) = [word for word in printed(bank, "runs", "list").split() if word.startswith("call_")]
+    assert '"payload": {"pin": {"sensitive": true}}' in printed(bank, "runs", "show", run)

@@ -426,6 +426,23 @@ async def test_where_a_person_approves(answer: dict[str, Any]) -> None:
     watch.clean()
 
 
+ADDED = "OWN-ZEBRA"
+"""What a person adds to an approval, and stands nowhere else."""
+
+
+@pytest.mark.parametrize("error", [ValueError, ToolError])
+async def test_what_a_person_added_is_quoted(error: Callable[[str], Exception]) -> None:
+    def does(payload: Any, ctx: Any) -> Any:
+        raise error(f"{ctx.answer} {ctx.answered(Card)}")
+
+    async with watched(does) as (runtime, watch):
+        waits = asked(await runtime.call("pay_much", ARGUMENTS, META))
+        answer = {"approved": True, "payload": {"number": ADDED}}
+        watch.records.append(repr(await runtime.deliver(waits.token, answer)))
+    watch.clean()
+    assert ADDED not in watch.all
+
+
 async def test_what_was_approved_runs_with_its_values() -> None:
     found: list[Any] = []
 

@@ -56,7 +56,10 @@ def _shown(runtime: Runtime, value: Any, tool: str, secrets: Secrets) -> Any:
         case {"payload_json": str(text), "tool": str(own)}:
             codec = spec.payload if (spec := _spec(runtime, own)) else None
             places = tuple(map(str, value.get("sensitive", ())))
-            return {**value, "payload_json": _marked(text, places, codec, secrets)}
+            added = spec.confirm.payload if spec and spec.confirm else None
+            answers = [_shown_answer(one, added, secrets) for one in value.get("answers", ())]
+            kept = {"answers": answers} if answers else {}
+            return {**value, **kept, "payload_json": _marked(text, places, codec, secrets)}
         case {"json": str(text), "kind": str(kind), "tool": str(own)} if text:
             declared = spec.artifacts.get(kind) if (spec := _spec(runtime, own)) else None
             codec = declared.codec if declared else None
@@ -72,6 +75,16 @@ def _shown(runtime: Runtime, value: Any, tool: str, secrets: Secrets) -> Any:
             return [_shown(runtime, inner, tool, secrets) for inner in value]
         case _:
             return value
+
+
+def _shown_answer(answer: Any, codec: Codec[Any] | None, secrets: Secrets) -> Any:
+    """Return an earlier answer to a call, what a person added to an approval marked as in its type."""
+    match answer:
+        case {"answer": {"payload": payload} as given} if codec is not None and codec.sensitive:
+            of_calls.note_answer(secrets, codec, answer)
+            return {**answer, "answer": {**given, "payload": redacted(payload, codec.sensitive)}}
+        case _:
+            return answer
 
 
 def _marked(text: str, places: tuple[str, ...], codec: Codec[Any] | None, secrets: Secrets) -> str:

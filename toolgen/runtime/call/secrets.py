@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import from_json, to_json
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.secrets import Secrets, within
 from toolgen.shapes.sensitive import values_at
 
 from ..codec import Codec
+from ..errors import ToolValidationError
 from ..results import ToolResult, ToolStatus
 from ..specs import ToolSpec
 from ..waiting.frozen import FrozenCall
@@ -65,10 +68,16 @@ def note_value(secrets: Secrets | None, codec: Codec[Any] | None, value: object)
 
 
 def note_answer(secrets: Secrets, codec: Codec[Any] | None, answer: Json) -> None:
-    """Know the sensitive values of what a person added to an approval."""
-    payload = answer.get("payload") if isinstance(answer, dict) else None
+    """Know the sensitive values of what a person added to an approval, as a resumption keeps the answer."""
+    match answer:
+        case {"answer": {"payload": dict() as payload}}:
+            document = to_json(payload)
+        case _:
+            return
+    note_document(secrets, codec, document)
     if codec is not None and codec.sensitive:
-        secrets.add(values_at(payload, codec.sensitive), codec.keys)
+        with suppress(ToolValidationError):
+            note_value(secrets, codec, codec.decode(document, UNLIMITED))
 
 
 def note_seen(secrets: Secrets, spec: ToolSpec[Any, Any], status: ToolStatus, text: str) -> None:
