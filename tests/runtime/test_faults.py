@@ -258,3 +258,16 @@ async def test_a_hook_that_aborts_with_no_tool_error_fails_the_call() -> None:
     result = await runtime(Listing(fails), hooks=[Says(Abort(error=WRONG))]).call(TOOL, SITE, META)
     assert result.status == "error"
     assert b"the arguments were valid" in result.json
+
+
+@pytest.mark.parametrize("cause", ["broken", ValueError("broken")])
+async def test_a_cause_that_is_no_tool_error_is_left_out(cause: Any) -> None:
+    class Lists:
+        async def list_devices(self, payload: Any, ctx: Any) -> Any:
+            raise ToolError("no", cause=cause)
+
+    events = Events()
+    async with events.subscribe() as told:
+        result = await runtime(Lists(), events=events).call(TOOL, SITE, META)
+    assert json.loads(result.json) == {"error": "no"}
+    assert [event.causes async for event in told if event.type == "tool_end"] == [()]

@@ -25,6 +25,7 @@ from toolgen.runtime import (
     Ask,
     CallMeta,
     Continue,
+    DeclaredError,
     Deny,
     Hook,
     Limits,
@@ -280,6 +281,29 @@ async def test_whatever_the_executor_raises(tool: str, does: Callable[[Any, Any]
     """In the loop, in a thread with retries, and in a tool that may answer later."""
     result, _ = await seen(tool, does)
     assert result.status == "error"
+
+
+def circle(payload: Any) -> ToolError:
+    """Return an error that is the cause of its own cause."""
+    first = ToolError(f"no {payload.card.number}")
+    first.cause = ToolError(quoted(payload), cause=first)
+    return first
+
+
+def odd_cause(payload: Any) -> ToolError:
+    cause: Any = ValueError(quoted(payload))
+    return ToolError(f"no {payload.card.number}", cause=cause)
+
+
+def odd_code(payload: Any) -> ToolError:
+    code: Any = [payload.card.number]
+    return DeclaredError(f"no {payload.card.number}", code=code)
+
+
+@pytest.mark.parametrize("error", [circle, odd_cause, odd_code])
+async def test_odd_errors_are_results_too(error: Callable[[Any], ToolError]) -> None:
+    result, _ = await seen("pay", raised(error))
+    assert json.loads(result.json) == {"error": f"no {HIDDEN}"}
 
 
 async def test_what_is_told_on_the_way() -> None:

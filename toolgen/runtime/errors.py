@@ -105,11 +105,12 @@ class DeclaredError(ToolError):
 
 
 def causes_of(error: ToolError | None) -> tuple[ToolError, ...]:
-    """Return what stands behind a failure, the nearest first."""
+    """Return what stands behind a failure, the nearest first; it ends before what is no `ToolError`."""
     found: list[ToolError] = []
-    while error is not None and error.cause is not None and error.cause not in found:
-        error = error.cause
-        found.append(error)
+    cause: object = None if error is None else error.cause
+    while isinstance(cause, ToolError) and cause not in found:
+        found.append(cause)
+        cause = cause.cause
     return tuple(found)
 
 

@@ -311,7 +311,10 @@ def _client_result(
 def _chained_error(messages: Sequence[str]) -> ToolError:
     """Return the first as an error, each of the others as the cause of the one before."""
     first, *rest = messages
-    return ToolError(first, cause=_chained_error(rest) if rest else None)
+    cause: ToolError | None = None
+    for message in reversed(rest):
+        cause = ToolError(message, cause=cause)
+    return ToolError(first, cause=cause)
 
 
 def _agent_error(name: str, kind: str, cause: ToolError, tool: str) -> ToolError:

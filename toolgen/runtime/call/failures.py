@@ -12,7 +12,7 @@ from toolgen.shapes.issues import FieldIssue
 
 from ..calls import CallMeta
 from ..codec import json_document
-from ..errors import DeclaredError, MalformedResultError, ToolError, ToolValidationError
+from ..errors import DeclaredError, MalformedResultError, ToolError, ToolValidationError, causes_of
 from ..results import RetryHint, RetryReason, ToolResult
 from ..specs import ErrorSpec, ToolSpec
 from .truncation import decode_truncated, error_document, issues_document, truncate_hint, truncate_text
@@ -75,7 +75,7 @@ def declared(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
     """
     if not isinstance(error, DeclaredError):
         return error
-    known = spec.errors.get(error.code)
+    known = spec.errors.get(error.code) if isinstance(error.code, str) else None
     if known is None:
         log.warning("%s raised the error %s, which its design does not declare", spec.id, error.code)
         return ToolError(
@@ -127,8 +127,15 @@ def error_result(tool: str, error: ToolError, meta: CallMeta, limit: int) -> Too
 
 def _scrubbed_error(error: ToolError) -> ToolError:
     """Return a failure without sensitive values in its texts; itself where none stands there."""
+    cause: ToolError | None = None
+    for one in reversed(causes_of(error)):  # an executor may have made a circle of them
+        cause = _without_secrets(one, cause)
+    return _without_secrets(error, cause)
+
+
+def _without_secrets(error: ToolError, cause: ToolError | None) -> ToolError:
+    """Return a failure with this cause, without sensitive values in its own texts."""
     message = scrubbed(str(error.message))
-    cause = None if error.cause is None else _scrubbed_error(error.cause)
     hint = error.retry_hint
     if isinstance(hint, RetryHint) and _is_well_typed(hint):
         asked = hint.clarifying_question and scrubbed(hint.clarifying_question)
