@@ -13,7 +13,17 @@ from tests.cases.errors.gen import device_service
 from tests.cases.errors.gen.device_service.service import DeviceService, ReadPayload, ReadResult
 from tests.cases.errors.gen.home.toolsets import devices
 from tests.cases.errors.gen.types import NotFound
-from toolgen.runtime import DeclaredError, Limits, Runtime, ToolError, ToolResult
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import (
+    Ask,
+    DeclaredError,
+    Limits,
+    Runtime,
+    ToolCall,
+    ToolError,
+    ToolResult,
+    ToolSpec,
+)
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import ToolEnd
 
@@ -77,6 +87,25 @@ async def test_clients_read_typed_details_and_planners_those_of_the_text() -> No
         assert devices.READ_NOT_FOUND.get(seen) == MISSING
         assert not devices.READ_TOO_OFTEN.matches(seen)
         assert devices.READ_TOO_OFTEN.get(seen) is None
+
+
+class Asking:
+    """A policy that has a person asked."""
+
+    async def decide(self, call: ToolCall, spec: ToolSpec[Any, Any], preview: str) -> Ask:
+        return Ask(question="Read it?")
+
+
+async def test_who_delivers_again_reads_the_error_from_the_log() -> None:
+    engine, error = InProcessEngine(), devices.READ_NOT_FOUND.of("no device d9", MISSING)
+    async with home(error, engine=engine, policy=Asking()) as runtime:
+        waits = (await runtime.call("read", {"id": "d9"})).suspension
+        assert waits is not None
+        for _ in range(2):
+            result = await runtime.deliver(waits.token, {"approved": True})
+            assert devices.READ_NOT_FOUND.matches(result)
+            assert devices.READ_NOT_FOUND.get(result) == MISSING
+            assert not devices.READ_TOO_OFTEN.matches(result)
 
 
 @pytest.mark.parametrize("seen", ["", "no JSON", "[]", '{"value": 1}', '{"code": "not_found"}'])

@@ -450,6 +450,17 @@ async def test_where_a_person_approves(answer: dict[str, Any]) -> None:
     watch.clean()
 
 
+async def test_who_delivers_again_reads_an_error_without_its_details() -> None:
+    does = raised(lambda payload: payments.PAY_DECLINED.of("no", payload.card))
+    async with watched(does, policy=Deciding("ask")) as (runtime, _):
+        waits = asked(await runtime.call("pay", ARGUMENTS, META))
+        first = await runtime.deliver(waits.token, {"approved": True})
+        again = await runtime.deliver(waits.token, {"approved": True})
+    assert payments.PAY_DECLINED.get(first) == Card(**ARGUMENTS["card"])
+    assert payments.PAY_DECLINED.matches(again)
+    assert payments.PAY_DECLINED.get(again) is None
+
+
 ADDED = "OWN-ZEBRA"
 """What a person adds to an approval, and stands nowhere else."""
 

@@ -116,11 +116,16 @@ class ErrorSpec(Generic[E]):
         """Return the details of a call that ended in this error, from the same as `matches`.
 
         None where it did not, where the error has no details, and where they were longer than what goes out.
+        Of a call whose result was read from the log of its run, sensitive details are not there either.
         """
         if self.codec is None or not self.matches(result):
             return None
         if isinstance(result, ToolResult):
-            details: Any = result.error.details if isinstance(result.error, DeclaredError) else None
+            error = result.error
+            assert isinstance(error, DeclaredError), "it matches"
+            if error.details is None and error.details_json:
+                return None if self.codec.sensitive else self.codec.decode(error.details_json)
+            details: Any = error.details
             return details if isinstance(details, self.codec.type) else None
         document = _error_document(result)
         return self.codec.decode(document["details"]) if "details" in document else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic_core import to_json
@@ -14,7 +15,7 @@ from toolgen.contract.secrets import hiding
 from ..call.secrets import frozen_secrets
 from ..call.services import RuntimeServices
 from ..engine import UnknownRunError, WaitOverError, WaitStatus
-from ..errors import ToolError
+from ..errors import DeclaredError, ToolError
 from ..events.progress import check_progress, progress_json
 from ..results import Suspended, ToolResult
 from ..toolsets.snapshot import Snapshot
@@ -223,7 +224,7 @@ class SuspensionService:
             json=b"" if event["result"] is None else to_json(event["result"]),
             tool_call_id=frozen.meta.tool_call_id,
             display=event["text"],
-            error=ToolError(event["error"]) if event["error"] else None,
+            error=_error_of_event(event) if event["error"] else None,
             bounds=None if event["bounds"] is None else Bounds(**event["bounds"]),
             is_final=event["is_final"],
             suspension=suspension,
@@ -233,6 +234,15 @@ class SuspensionService:
         if self._host.waits is None:
             raise NoEngineError
         return self._host.waits
+
+
+def _error_of_event(event: Mapping[str, Any]) -> ToolError:
+    """Return the error that a `tool_end` tells of: by its code one that the design declares."""
+    if not event["code"]:
+        return ToolError(event["error"])
+    seen = event["result"]
+    details = to_json(seen["details"]) if isinstance(seen, dict) and "details" in seen else b""
+    return DeclaredError(event["error"], code=event["code"], details_json=details)
 
 
 def _unknown_suspension() -> UnknownSuspensionError:
