@@ -97,6 +97,12 @@ def test_an_integer_of_json_with_a_point_is_a_whole_number_of_an_int_only() -> N
     assert (type(payload.value), type(payload.integer)) == (float, int)
 
 
+@pytest.mark.parametrize(("text", "value"), [("1e23", 10**23), ("-1E+25", -(10**25)), ("1e300", 10**300)])
+def test_an_integer_with_an_exponent_is_the_one_that_its_digits_say(text: str, value: int) -> None:
+    """The float of 1e23 is 99999999999999991611392."""
+    assert KEEP.decode(f'{{"value": 1, "integer": {text}}}').integer == value
+
+
 def test_a_default_is_what_the_design_says() -> None:
     codec = numbers.DEFAULTS.payload
     said = {name: one["default"] for name, one in codec.schema["properties"].items()}

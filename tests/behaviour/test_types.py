@@ -104,6 +104,11 @@ def test_defaults_are_typed_values() -> None:
     assert scalars.DEFAULTS.payload.decode(scalars.DEFAULTS.payload.encode(value)) == value
 
 
+@pytest.mark.parametrize("text", ["-P999999999DT1S", "P999999999DT24H", "PT99999999999999999999S"])
+def test_a_duration_that_python_cannot_hold_is_an_issue(text: str) -> None:
+    assert problems(scalars.DEFAULTS.payload, {"duration": text}) == [("$.duration", "invalid_format")]
+
+
 def test_defaults_stand_in_the_schema_as_json_and_decode_to_the_same_values() -> None:
     codec = scalars.DEFAULTS.payload
     given = {key: field["default"] for key, field in codec.schema["properties"].items()}

@@ -13,6 +13,7 @@ import datetime as dt
 import math
 import operator
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, Final
 
 from pydantic_core import PydanticCustomError, PydanticKnownError, PydanticUseDefault
@@ -111,7 +112,7 @@ def keeps_null(schema: AnySchema) -> bool:
 def _whole(value: float) -> int:
     if not value.is_integer():
         raise PydanticKnownError("int_type")
-    return int(value)
+    return int(Decimal(repr(value)))  # as its digits say: 1e23 is 10 to the 23rd, and its float is not
 
 
 _WIDE_INT: Final = cs.union_schema(
@@ -158,9 +159,20 @@ def _lexical_schema(pattern: str, python: AnySchema, text: Callable[[Any], str] 
     parsed: Any = {**python, "strict": False}
     strict: Any = {**python, "strict": True}
     ser = cs.plain_serializer_function_ser_schema(text, when_used="json") if text else None
+    if python["type"] == "timedelta":
+        parsed = cs.no_info_wrap_validator_function(_within_days, parsed)
     for check in checks:
         parsed, strict = (cs.no_info_after_validator_function(check, schema) for schema in (parsed, strict))
     return dict(cs.json_or_python_schema(cs.chain_schema([form, parsed]), strict, serialization=ser))
+
+
+def _within_days(text: object, parse: Callable[[object], object]) -> object:
+    """Return the duration of a text; pydantic-core reads some below the first `timedelta`."""
+    try:
+        return parse(text)
+    except OverflowError:
+        most = "durations may not exceed 999,999,999 days"
+        raise PydanticKnownError("time_delta_parsing", {"error": most}) from None
 
 
 def _is_naive(bound: object) -> bool:
