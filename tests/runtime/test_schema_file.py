@@ -55,6 +55,22 @@ def test_importing_and_registering_a_toolset_reads_no_schema(package: Path) -> N
     assert caught.value.hint == "run `toolgen gen`"
 
 
+@pytest.mark.parametrize(
+    "data", [b"\xff\xfe", b'{"\xe9": 1}', b"[" * 100_000], ids=["mark", "Latin-1", "deep"]
+)
+def test_bytes_that_are_no_json_are_no_catalogue(package: Path, data: bytes) -> None:
+    (package / CATALOG).write_bytes(data)
+    with pytest.raises(ToolgenError, match="is no catalogue"):
+        _ = toolset().SPECS[0].payload.schema
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_catalogue_that_an_editor_has_saved_is_read(package: Path, encoding: str) -> None:
+    path = package / CATALOG
+    path.write_text(path.read_text("utf-8"), encoding)
+    assert toolset().SPECS[0].payload.schema
+
+
 def test_registration_names_the_file_that_was_not_shipped(package: Path) -> None:
     (package / CATALOG).unlink()
     found = toolset()

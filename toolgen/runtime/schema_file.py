@@ -66,18 +66,18 @@ class SchemaFile:
 
     def _read(self) -> dict[str, _Type]:
         try:
-            text = files(self._package).joinpath(self._file).read_text("utf-8")
+            data = files(self._package).joinpath(self._file).read_bytes()
         except OSError as error:
             message = f"{self} cannot be read: {error}"
             raise ToolgenError(message, hint=f"ship {self._file} with the generated code") from error
         try:
-            document = json.loads(text)
+            document = json.loads(data)
             self._check(document["catalog"]["format"])
             return {
                 type_["name"]: _Type(compact(type_["schema"]), tuple(type_.get("noted_formats", ())))
                 for type_ in _types(document)
             }
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise self._unfit("is no catalogue") from error
 
     def _check(self, format: object) -> None:
