@@ -29,6 +29,9 @@ from toolgen.agents import (
     CallTools,
     FinalResponse,
     FinalResult,
+    History,
+    Message,
+    NonRetryableError,
     PlanInput,
     RunPolicy,
     ScriptedPlanner,
@@ -210,6 +213,33 @@ async def test_a_planner_that_quotes_an_acknowledgement() -> None:
 
     answer = {"code": CODE}
     assert "OWN-ZEBRA" not in await told(does, call("transfer"), quotes_all, answer=answer)
+
+
+async def test_a_planner_that_quotes_and_will_not_plan_again() -> None:
+    def fails(given: PlanInput) -> CallTools:
+        raise NonRetryableError(given.messages)
+
+    await told(receipt, call("pay"), fails)
+
+
+@pytest.mark.parametrize("error", [ValueError, NonRetryableError])
+async def test_a_summary_that_fails(
+    error: Callable[[object], Exception], caplog: pytest.LogCaptureFixture
+) -> None:
+    class Summarizing(ScriptedPlanner):
+        async def summarize(self, messages: tuple[Message, ...], given: PlanInput, history: History) -> str:
+            raise error(messages)
+
+    runtime = Runtime(engine=tools.new_engine())
+    shopper.register(runtime, planner=ScriptedPlanner())
+    teller.register(runtime, planner=Summarizing([call("pay"), DONE, DONE, DONE]), payments=Payments(receipt))
+    policy = RunPolicy(history=History(keep_turns=1, summarize_after=1))
+    async with runtime:
+        client = agents_of(runtime).client("bank.teller")
+        for _ in range(3):
+            await (await client.start("Pay.", session_id="s", policy=policy)).result()
+    assert "were not summarized" in caplog.text
+    assert not [canary for canary in CANARIES if canary in caplog.text]
 
 
 def quotes_all(given: PlanInput) -> CallTools:

@@ -43,6 +43,7 @@ from toolgen.runtime.capabilities import ArtifactsCapability, MemoryArtifactStor
 from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.telemetry import ToolSpans
+from toolgen.runtime.waiting.options import WaitOptions
 
 META = CallMeta(run_id="r", session_id="s", turn_id="t", tool_call_id="c1")
 NUMBER, PIN = "CANARY\n'MIDDLE_CARD' \"é\" TAIL_CARD", 90210777
@@ -475,6 +476,24 @@ async def test_what_a_person_added_is_quoted(error: Callable[[str], Exception]) 
         answer = {"approved": True, "payload": {"number": ADDED}}
         watch.records.append(repr(await runtime.deliver(waits.token, answer)))
     watch.clean()
+    assert ADDED not in watch.all
+
+
+async def test_a_rule_that_quotes_what_a_person_added() -> None:
+    asked_before: list[Any] = []
+
+    def rule(suspended: Suspended, answer: Any, by: str) -> str:
+        asked_before.append(answer)
+        if len(asked_before) > 1:  # when the call is to go on
+            raise ValueError(answer)
+        return ""
+
+    async with watched(receipt, waiting=WaitOptions(rule=rule)) as (runtime, watch):
+        waits = asked(await runtime.call("pay_much", ARGUMENTS, META))
+        answer = {"approved": True, "payload": {"number": ADDED}}
+        watch.records.append(repr(await runtime.deliver(waits.token, answer)))
+    watch.clean()
+    assert "the rule for answers to bank.payments.pay_much failed" in watch.all
     assert ADDED not in watch.all
 
 

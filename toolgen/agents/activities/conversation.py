@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from toolgen.contract.policy import History
+from toolgen.contract.secrets import hiding, within
 from toolgen.runtime.call.boundary import Contained, name_of
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.engine import NonRetryableError
@@ -28,6 +29,7 @@ from ..planner.planner import PlanInput
 from ..registered_agents import RegisteredAgent
 from ..sessions.sessions import RunMessages, SessionStore, Summary, Turn
 from ..unknown_calls import unknown_outcome_answer
+from .plan_secrets import note_messages
 
 MOST_RUNS: Final = 1_000
 """Runs whose conversation is kept in the process; that of another one is read anew."""
@@ -206,13 +208,16 @@ async def _before(
     summarize = getattr(agent.planner, "summarize", None)
     if not seen.to_summarize or summarize is None or given.step > 0:
         return seen.messages, said
+    secrets = within()
+    note_messages(secrets, seen.to_condense, given.tools, None)
     try:
-        with Contained():
+        with hiding(secrets), Contained():
             text = await summarize(pair_results(seen.to_condense), given, history)
     except Exception as error:  # the turn can do without; the next one tries again
         is_told = isinstance(error, NonRetryableError) or getattr(error, "is_told", False)
         why, trace = (str(error), None) if is_told else (name_of(error), error)
-        log.error("the turns before run %s were not summarized: %s", given.run_id, why, exc_info=trace)
+        with hiding(secrets):
+            log.error("the turns before run %s were not summarized: %s", given.run_id, why, exc_info=trace)
         return seen.messages, said
     summary = Summary(text=text, through=seen.to_summarize[-1].turn.run_id)
     await sessions.summarize(session_id, summary)

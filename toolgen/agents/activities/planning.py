@@ -92,6 +92,8 @@ class Planning:
             if limit.expired():
                 raise LatePlanError("no answer within the time of the run") from error
             if isinstance(error, NonRetryableError):
+                if (text := scrubbed(str(error))) != str(error):
+                    raise PlannerError(text) from None
                 raise
             if name_of(error) == "SystemExit":
                 raise PlannerError(_log_failure(error, info, attempt)) from error

@@ -32,16 +32,20 @@ def secrets_of(document: bytes, codec: Codec[Any]) -> Secrets:
     return secrets
 
 
-def frozen_secrets(frozen: FrozenCall, spec: ToolSpec[Any, Any] | None) -> Secrets | None:
-    """Return the sensitive values of the arguments of a call that waits; None where it has none.
+def frozen_secrets(frozen: FrozenCall, spec: ToolSpec[Any, Any] | None, given: Json = None) -> Secrets | None:
+    """Return the sensitive values of a call that waits, and of its answer; None where its tool has none.
 
-    Without a spec, where its tool is gone.
+    Without a spec, where its tool is gone. `given` is the answer as its run keeps it.
     """
-    if not frozen.sensitive:
+    if not frozen.sensitive and (spec is None or not has_sensitive(spec)):
         return None
     secrets = within()
     values = values_at(from_json(frozen.payload_json), frozen.sensitive)
     secrets.add(values, frozenset() if spec is None else spec.payload.keys)
+    if spec is not None and isinstance(given, dict):
+        note_answer(secrets, spec.confirm.payload if spec.confirm else None, given)
+        if frozen.kind == "pending":
+            note_document(secrets, spec.result, to_json(given.get("answer")))
     return secrets
 
 

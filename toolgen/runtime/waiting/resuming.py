@@ -58,7 +58,7 @@ async def resume_call(
     Raises:
         asyncio.CancelledError: the caller's own task is being cancelled; nobody gets the result then.
     """
-    with hiding(frozen_secrets(frozen, None if entry is None else entry.spec)):
+    with hiding(frozen_secrets(frozen, None if entry is None else entry.spec, given)):
         try:
             result = await run_or_abandon(_resume(host, entry, frozen, ticket, given, batch, begun))
             return (await batch.settle((result,), host.reports))[0]
