@@ -211,8 +211,8 @@ async def test_a_planner_that_quotes_an_acknowledgement() -> None:
     def does(payload: Any, ctx: Any) -> Any:
         return ToolOutcome.pending("h1", payments.TransferAck(ticket="OWN-ZEBRA"))
 
-    answer = {"code": CODE}
-    assert "OWN-ZEBRA" not in await told(does, call("transfer"), quotes_all, answer=answer)
+    text = await told(does, call("transfer"), quotes_all, answer={"code": CODE})
+    assert "OWN-ZEBRA" not in text
 
 
 async def test_a_planner_that_quotes_and_will_not_plan_again() -> None:

@@ -473,24 +473,24 @@ async def test_what_a_person_added_is_quoted(error: Callable[[str], Exception]) 
 
     async with watched(does) as (runtime, watch):
         waits = asked(await runtime.call("pay_much", ARGUMENTS, META))
-        answer = {"approved": True, "payload": {"number": ADDED}}
+        answer: dict[str, Any] = {"approved": True, "payload": {"number": ADDED}}
         watch.records.append(repr(await runtime.deliver(waits.token, answer)))
     watch.clean()
     assert ADDED not in watch.all
 
 
 async def test_a_rule_that_quotes_what_a_person_added() -> None:
-    asked_before: list[Any] = []
+    heard: list[Any] = []
 
-    def rule(suspended: Suspended, answer: Any, by: str) -> str:
-        asked_before.append(answer)
-        if len(asked_before) > 1:  # when the call is to go on
+    def rule(asked: Suspended, answer: Any, by: str) -> str:
+        heard.append(answer)
+        if len(heard) > 1:  # when the call is to go on
             raise ValueError(answer)
         return ""
 
     async with watched(receipt, waiting=WaitOptions(rule=rule)) as (runtime, watch):
         waits = asked(await runtime.call("pay_much", ARGUMENTS, META))
-        answer = {"approved": True, "payload": {"number": ADDED}}
+        answer: dict[str, Any] = {"approved": True, "payload": {"number": ADDED}}
         watch.records.append(repr(await runtime.deliver(waits.token, answer)))
     watch.clean()
     assert "the rule for answers to bank.payments.pay_much failed" in watch.all

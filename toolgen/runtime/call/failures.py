@@ -75,7 +75,8 @@ def declared(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
     """
     if not isinstance(error, DeclaredError):
         return error
-    known = spec.errors.get(error.code) if isinstance(error.code, str) else None
+    code: object = error.code  # an executor may have put anything there
+    known = spec.errors.get(code) if isinstance(code, str) else None
     if known is None:
         log.warning("%s raised the error %s, which its design does not declare", spec.id, error.code)
         return ToolError(
