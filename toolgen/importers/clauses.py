@@ -6,7 +6,6 @@ either raises, and its owner keeps the schema as a file. Rules of the language a
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
@@ -18,7 +17,7 @@ from toolgen.shapes.design.annotations import is_annotated, without_limits
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.lexical import STRING_FORMATS
 
-from .clauses_layout import Group, Named, Part, Text, call, literal, pattern, star_star, string, values
+from .clauses_layout import Call, Named, Part, Text, Value, call, flat, literal, pattern
 from .clauses_limited import holds_limited, limited_clause, limited_type, python_value
 from .clauses_limits import (
     Classes,
@@ -58,7 +57,7 @@ class NamedType:
     """A `Type` that stands above the tools."""
 
     name: str
-    text: Group
+    text: Call
     claims: tuple[str, ...]
     """The classes that are generated for it."""
 
@@ -67,7 +66,7 @@ class NamedType:
 class WrittenClauses:
     """The words of arguments or of a result."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[Part | Named, ...]
     """What stands in `Args` or `Return`."""
     types: tuple[NamedType, ...]
     claims: tuple[str, ...]
@@ -107,7 +106,7 @@ def write_clauses(
     root = class_of(shape.root)
     writer = _Writer(shape, plan, names, losses)
     if root is None:
-        parts: tuple[Part, ...] = (Named("open", "True"),)
+        parts: tuple[Part | Named, ...] = (Named("open", literal(True)),)
     elif root in plan.order:
         parts = (names[root],)
     else:
@@ -149,7 +148,7 @@ class _Writer:
         members = self.members(name, written, without=self._plan.tags.get(name), as_written=kept)
         return NamedType(
             name=written,
-            text=call("Type", string(written), Text(text), *members),
+            text=call("Type", literal(written), Text(text), *members),
             claims=tuple(self.claims),
         )
 
@@ -160,20 +159,20 @@ class _Writer:
         *,
         without: str | None = None,
         as_written: Mapping[str, Node] | None = None,
-    ) -> tuple[Part, ...]:
+    ) -> tuple[Part | Named, ...]:
         """Return the attributes of a class, and whether it is open."""
         class_ = self._shape.classes[name]
         check_keys(class_)
         instead: Mapping[str, Node] = as_written if as_written is not None else {}
         required = class_.get("required", ())
         nodes: Node = {**class_["properties"], **instead}
-        parts: list[Part] = [
+        parts: list[Part | Named] = [
             self._attribute(key, node, place, key in required, key in instead)
             for key, node in nodes.items()
             if key != without
         ]
         if class_.get("additionalProperties") is True:
-            parts.append(Named("open", "True"))
+            parts.append(Named("open", literal(True)))
         self._size += len(parts)
         if self._size > _MOST_ATTRIBUTES:
             raise NotExpressibleError("it has too many attributes to read")
@@ -198,7 +197,7 @@ class _Writer:
         text = _sentence(described, node.get("title"), f"{naming.title(key)}.")
         return call(
             "Attribute",
-            string(key),
+            literal(key),
             type_,
             Text(text),
             *constraints,
@@ -210,19 +209,19 @@ class _Writer:
         default, examples = node.get("default", MISSING), node.get("examples")
         if default is not MISSING and not required:
             if self._holds(node, default):
-                yield Named("default", python_value(node, _integral(default, node)))
+                yield Named("default", literal(python_value(node, _integral(default, node))))
             else:
                 self._losses.append(f"default of {key!r} is left out: it would be no string in Python")
         if required:
-            yield Named("required", "True")
+            yield Named("required", literal(True))
         title = node.get("title", "")
         if node.get("description") and naming.words(title) not in ([], naming.words(key)):
             yield Named("title", Text(_encodable(title)))
         kept = [each for each in examples if self._holds(node, each)] if isinstance(examples, list) else ()
         if kept:
-            yield Named("examples", Group("(", (python_value(node, each) for each in kept), ")"))
+            yield Named("examples", literal(tuple(python_value(node, each) for each in kept)))
         if node.get("deprecated") is True:
-            yield Named("deprecated", "True")
+            yield Named("deprecated", literal(True))
 
     def _holds(self, node: Node, value: Any) -> bool:
         return holds_limited(node, value) and (not self._shape.formats_are_types or holds(node, value))
@@ -276,7 +275,7 @@ class _Writer:
             if format_ in TYPED_FORMATS:
                 return TYPED_FORMATS[format_], ()
             if format_ in STRING_FORMATS:
-                return "String", (Named("format", string(format_)),)
+                return "String", (Named("format", literal(format_)),)
         raise NotExpressibleError("a format is only a note in JSON Schema")
 
     def _union(self, node: Node, branches: list[Node], place: str) -> Part:
@@ -292,22 +291,17 @@ class _Writer:
         return call("Nullable", union) if is_nullable else union
 
     def _tagged(self, tag: str, branches: list[Node], place: str) -> Part:
-        plain: list[Part] = []
-        odd: dict[str, Part] = {}
+        written: list[Named] = []
         for branch in branches:
             name = class_of(branch) or ""
             value = self._tag_value(name, tag)
             inner = naming.class_name(place, value)
             self.claims.append(inner)
             if name in self._plan.tags:
-                written = self._type_name(name)
+                written.append(Named(value, self._type_name(name)))
             else:
-                written = call("Object", *self.members(name, inner, without=tag))
-            if value.isidentifier() and value.isascii() and not keyword.iskeyword(value) and not odd:
-                plain.append(Named(value, written))
-            else:
-                odd[value] = written
-        return call("OneOf", string(tag), *plain, *([star_star(odd)] if odd else ()))
+                written.append(Named(value, call("Object", *self.members(name, inner, without=tag))))
+        return call("OneOf", literal(tag), *written)
 
     def _tag_value(self, name: str, tag: str) -> str:
         """Return the one value that the tag has in a branch."""
@@ -325,7 +319,7 @@ class _Writer:
 
     def _type_name(self, name: str) -> Part:
         written = self._names[name]
-        return string(written) if self._plan.is_below(name, self._inside) else written
+        return literal(written) if self._plan.is_below(name, self._inside) else written
 
 
 def _nullable_type(node: Node) -> Part:
@@ -341,27 +335,31 @@ def _enum(members: list[str | int]) -> tuple[Part, tuple[Named, ...]]:
     if all(isinstance(member, str) for member in members):
         for member in members:
             _check_encodable(str(member))
-        return "String", (Named("enum", values(members)),)
+        return "String", (Named("enum", literal(tuple(members))),)
     if any(type(member) is not int for member in members):
         raise NotExpressibleError("an enumeration holds no strings and no whole numbers alone")
-    return "Int", (Named("enum", values(members)),)
+    return "Int", (Named("enum", literal(tuple(members))),)
 
 
 def _constraints(node: Node) -> tuple[Named, ...]:
     return tuple(
-        Named(word, pattern(_check_encodable(node[key])) if key == "pattern" else literal(node[key]))
+        Named(word, _pattern(node[key]) if key == "pattern" else literal(node[key]))
         for key, word in _CONSTRAINTS.items()
         if key in node
     )
+
+
+def _pattern(text: str) -> Value:
+    return Value(text, pattern(_check_encodable(text)))
 
 
 def _with(type_: Part, constraints: tuple[Named, ...]) -> Part:
     """Return a type that carries its own constraints."""
     if not constraints:
         return type_
-    if isinstance(type_, Group):
-        return Group(type_.opening, (*type_.parts, *constraints), type_.closing)
-    return call(str(type_), *constraints)
+    if isinstance(type_, Call):
+        return call(type_.clause, *type_.parts, *constraints)
+    return call(flat(type_), *constraints)
 
 
 def _integral(value: Any, node: Node) -> Any:

@@ -1,17 +1,23 @@
-"""Python text of a design: calls, strings and JSON values, each on one line; ruff breaks the lines.
+"""Expressions of a design: calls of clauses and values, each as text on one line; ruff breaks the lines.
 
 Ruff breaks no strings, so a long one is written in pieces here, which ruff joins where they fit.
 """
 
 from __future__ import annotations
 
+import datetime as dt
+import keyword
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
+from itertools import dropwhile
 from typing import Final, TypeAlias
 
-from toolgen.contract.json_value import Json
+from toolgen.shapes.values import decimal_text
 
+MODULES: Final = {"dt": "import datetime as dt", "decimal": "import decimal"}
+"""By the name that values use, the statement that imports it; in the order of a module."""
 _LONGEST_PIECE: Final = 72
 """Characters of a piece of a long string, with its quotes: a line of 100 holds it where attributes stand."""
 _ESCAPES: Final = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -29,8 +35,16 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class Value:
+    """A value, and the expression of Python that makes it."""
+
+    value: object
+    flat: str
+
+
+@dataclass(frozen=True, slots=True)
 class Named:
-    """A keyword argument."""
+    """A keyword argument; its name may be no identifier."""
 
     keyword: str
     value: Part
@@ -39,37 +53,54 @@ class Named:
     def flat(self) -> str:
         return f"{self.keyword}={flat(self.value)}"
 
+    @property
+    def is_plain(self) -> bool:
+        name = self.keyword
+        return name.isidentifier() and name.isascii() and not keyword.iskeyword(name)
 
-class Group:
-    """Parts between brackets: a call, a list, a tuple or a dict."""
 
-    __slots__ = ("closing", "flat", "opening", "parts")
+class Call:
+    """A clause with its arguments."""
 
-    def __init__(self, opening: str, parts: Iterable[Part], closing: str) -> None:
-        self.opening = opening
+    __slots__ = ("clause", "flat", "parts")
+
+    def __init__(self, clause: str, parts: Iterable[Part | Named]) -> None:
+        self.clause = clause
         self.parts = tuple(parts)
-        self.closing = closing
-        held = ", ".join(flat(part) for part in self.parts)
-        comma = "," if opening == "(" and len(self.parts) == 1 else ""
-        self.flat = f"{opening}{held}{comma}{closing}"
+        self.flat = f"{clause}({', '.join(_arguments(self.parts))})"
 
 
-Part: TypeAlias = "str | Text | Named | Group"
-"""A piece of an expression; a plain str is printed as it is."""
+Part: TypeAlias = "str | Text | Value | Call"
+"""A piece of an expression; a plain str is the name of a clause or of a type."""
 
 
-def flat(part: Part) -> str:
+def flat(part: Part | Named) -> str:
     """Return the part on one line."""
     return part if isinstance(part, str) else part.flat
 
 
-def call(word: str, *parts: Part) -> Group:
-    return Group(f"{word}(", parts, ")")
+def call(clause: str, *parts: Part | Named) -> Call:
+    return Call(clause, parts)
 
 
-def star_star(items: dict[str, Part]) -> Part:
-    """Return keyword arguments whose names are no identifiers."""
-    return Group("**{", (_item(key, value) for key, value in items.items()), "}")
+def parts_in(part: Part | Named) -> Iterator[Part]:
+    """Yield an expression and all that stands in it."""
+    waiting = [part]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Named):
+            part = part.value
+        yield part
+        waiting += part.parts if isinstance(part, Call) else ()
+
+
+def _arguments(parts: tuple[Part | Named, ...]) -> Iterator[str]:
+    """Yield arguments as text; from the first keyword that is no identifier, all stand in one dict."""
+    odd = list(dropwhile(lambda part: not isinstance(part, Named) or part.is_plain, parts))
+    yield from map(flat, parts[: len(parts) - len(odd)])
+    if odd:
+        held = (f"{string(part.keyword)}: {flat(part.value)}" for part in odd if isinstance(part, Named))
+        yield f"**{{{', '.join(held)}}}"
 
 
 def string(value: str) -> str:
@@ -89,29 +120,28 @@ def pattern(value: str) -> str:
     return string(value)
 
 
-def literal(value: Json) -> Part:
-    """Return a Python literal of a JSON value."""
+def literal(value: object) -> Value:
+    """Return the expression of a value that a design can hold: JSON, a date, a decimal, a tuple of them."""
+    return Value(value, _expression(value))
+
+
+def _expression(value: object) -> str:
     match value:
         case str():
             return string(value)
         case list():
-            return Group("[", (literal(item) for item in value), "]")
+            return f"[{', '.join(map(_expression, value))}]"
+        case tuple():
+            return f"({', '.join(map(_expression, value))}{',' if len(value) == 1 else ''})"
         case dict():
-            return Group("{", (_item(key, literal(held)) for key, held in value.items()), "}")
+            return f"{{{', '.join(f'{string(key)}: {_expression(held)}' for key, held in value.items())}}}"
+        case Decimal():
+            return f"decimal.Decimal({string(decimal_text(value))})"
+        case dt.datetime():
+            value = value.replace(tzinfo=dt.timezone(value.utcoffset() or dt.timedelta(0)))
+            return repr(value).replace("datetime.timezone.utc", "dt.UTC").replace("datetime.", "dt.")
         case _:
-            return repr(value)
-
-
-def values(items: Iterable[Json]) -> Part:
-    """Return a tuple of the values; unlike a list, it fits where a type checker expects a wider one."""
-    return Group("(", (literal(item) for item in items), ")")
-
-
-def _item(key: str, value: Part) -> Part:
-    lead = f"{string(key)}: "
-    if isinstance(value, Group):
-        return Group(lead + value.opening, value.parts, value.closing)
-    return lead + flat(value)
+            return repr(value).replace("datetime.", "dt.")
 
 
 def _pieces(value: str) -> list[str]:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import datetime as dt
-from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from toolgen.contract.json_value import Json
 from toolgen.shapes.constraints import LIMITS, given
 from toolgen.shapes.design.annotations import annotated_type, is_annotated
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import ScalarKind, ScalarType
-from toolgen.shapes.values import decimal_text
 
-from .clauses_layout import Named, Part, literal, string
+from .clauses_layout import Named, Part, literal
 from .clauses_limits import Node, NotExpressibleError, inner
 
-MODULES: Final = {"dt": "import datetime as dt", "decimal": "import decimal"}
-"""By the name that values use, the statement that imports it; in the order of a module."""
 _CLAUSES: Final[dict[ScalarKind, str]] = {
     "date": "Date",
     "datetime": "DateTime",
@@ -35,7 +30,7 @@ def limited_clause(node: Node) -> tuple[Part, tuple[Named, ...]]:
     type_ = annotated_type(node)
     if type_ is None:
         raise NotExpressibleError("limits of a text are not of its form")
-    limits = (Named(row.name, _expression(value)) for row, value in given(type_, LIMITS))
+    limits = (Named(row.name, literal(value)) for row, value in given(type_, LIMITS))
     return _CLAUSES[type_.kind], tuple(limits)
 
 
@@ -45,12 +40,10 @@ def limited_type(node: Node) -> ScalarType | None:
     return annotated_type(rest[0]) if len(rest) == 1 and is_annotated(rest[0]) else None
 
 
-def python_value(node: Node, value: Json) -> Part:
-    """Return a default or an example as an expression of the Python type of its node."""
+def python_value(node: Node, value: Json) -> object:
+    """Return a default or an example as a value of the Python type of its node."""
     type_ = limited_type(node)
-    if type_ is None or not isinstance(value, str):
-        return literal(value)
-    return _expression(Validator(type_, {}).parse(value))
+    return value if type_ is None or not isinstance(value, str) else Validator(type_, {}).parse(value)
 
 
 def holds_limited(node: Node, value: Json) -> bool:
@@ -65,14 +58,3 @@ def holds_limited(node: Node, value: Json) -> bool:
 
 def _has_limited(node: Node) -> bool:
     return is_annotated(node) or any(map(_has_limited, inner(node)))
-
-
-def _expression(value: Any) -> Part:
-    match value:
-        case Decimal():
-            return f"decimal.Decimal({string(decimal_text(value))})"
-        case dt.datetime():
-            value = value.replace(tzinfo=dt.timezone(value.utcoffset() or dt.timedelta(0)))
-            return repr(value).replace("datetime.timezone.utc", "dt.UTC").replace("datetime.", "dt.")
-        case _:
-            return repr(value).replace("datetime.", "dt.")

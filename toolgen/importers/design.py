@@ -7,10 +7,12 @@ would refuse are settled here, and reported as findings.
 from __future__ import annotations
 
 import builtins
+import datetime as dt
 import json
 import keyword
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import islice
 from typing import Any, Final, Literal
 
@@ -21,8 +23,7 @@ from toolgen.shapes import naming
 from toolgen.shapes.fields import Foreign
 
 from . import codes
-from .clauses_layout import Group, Named, Part, Text, call, flat, string
-from .clauses_limited import MODULES
+from .clauses_layout import MODULES, Call, Named, Part, Text, Value, call, flat, literal, parts_in
 from .clauses_limits import NotExpressibleError
 from .codes import finding_at
 from .design_names import CLAUSE_NAMES, Names, identifier
@@ -117,7 +118,7 @@ class _Module:
         is_telling = bool(title) and naming.words(title) != naming.words(name)
         return call(
             "Tool",
-            string(name),
+            literal(name),
             Text(description),
             *clauses,
             *_facts(tool, name),
@@ -145,7 +146,7 @@ class _Module:
         """Return `Args` or `Return` of a tool; None where it says what is said without it."""
         word = _CLAUSE_NAMES[side]
         if foreign is None:
-            return call(word, call("JSONSchema", "{}"))
+            return call(word, call("JSONSchema", literal({})))
         class_name = naming.class_name(name, _CLASSES[side])
         pointer = tool.arguments_pointer if side == "args" else tool.result_pointer
         try:
@@ -167,7 +168,7 @@ class _Module:
         except NotExpressibleError:
             path = f"{self._toolset}_schemas/{name}.{side}.json"
             self._schemas[path] = _json(tool.arguments if side == "args" else tool.result)
-            word = call("JSONSchema", string(path))
+            word = call("JSONSchema", literal(path))
         return word
 
     def _module(self, tools: list[Part]) -> str:
@@ -176,9 +177,9 @@ class _Module:
         variable = f"{toolset}_tools" if taken else toolset
         description = _text(self._source.description) or f"{naming.title(toolset)}."
         types = [type_.text for type_ in self._types.types]
-        group = call("Toolset", string(toolset), Text(description), *tools)
-        service = call("Service", string(self._service), Text(description), variable)
-        design = call("Design", string(toolset), Text(description), service)
+        group = call("Toolset", literal(toolset), Text(description), *tools)
+        service = call("Service", literal(self._service), Text(description), variable)
+        design = call("Design", literal(toolset), Text(description), service)
         used = sorted({word for part in (*types, group, design) for word in _clause_names_in(part)})
         modules = {name for part in (*types, group) for name in _modules_in(part)}
         imports = "\n".join(text for name, text in MODULES.items() if name in modules)
@@ -196,44 +197,32 @@ class _Module:
         self._findings.append(finding_at(code, pointer, message, hint=hint, tool=tool.name))
 
 
-def _facts(tool: ImportedTool, name: str) -> Iterator[Part]:
+def _facts(tool: ImportedTool, name: str) -> Iterator[Call]:
     """Yield the clauses about a tool's behaviour and its name in the source."""
     hints = dict(tool.annotations)
     if hints.get("read_only"):
         hints.pop("destructive", None)  # MCP: it means something only when the tool is not read-only
     if hints:
-        yield call("Annotations", *(Named(hint, repr(is_so)) for hint, is_so in hints.items()))
+        yield call("Annotations", *(Named(hint, literal(is_so)) for hint, is_so in hints.items()))
     if name != tool.name:
-        yield call("Meta", Named("name", string(_text(tool.name))))
+        yield call("Meta", Named("name", literal(_text(tool.name))))
 
 
 def _modules_in(part: Part) -> Iterable[str]:
     """Yield the modules that an expression needs for values of dates, durations and decimals."""
-    for text in _texts_in(part):
-        name = text.partition(".")[0]
-        if name in MODULES:
-            yield name
+    for inner in parts_in(part):
+        if isinstance(inner, Value):
+            held = inner.value if isinstance(inner.value, tuple) else (inner.value,)
+            yield from ("dt" for value in held if isinstance(value, dt.date | dt.timedelta))
+            yield from ("decimal" for value in held if isinstance(value, Decimal))
 
 
 def _clause_names_in(part: Part) -> Iterable[str]:
-    """Yield the words of the language in an expression."""
-    return (text for text in _texts_in(part) if text in CLAUSE_NAMES)
-
-
-def _texts_in(part: Part) -> Iterable[str]:
-    """Yield what is called in an expression, and what stands in it as it is."""
-    waiting: list[Part] = [part]
-    while waiting:
-        match waiting.pop():
-            case Group() as group:
-                waiting += group.parts
-                yield group.opening[:-1]
-            case Named(value=value):
-                waiting.append(value)
-            case str(text):
-                yield text
-            case _:
-                pass
+    """Yield the clauses in an expression."""
+    for inner in parts_in(part):
+        name = inner.clause if isinstance(inner, Call) else inner
+        if isinstance(name, str) and name in CLAUSE_NAMES:
+            yield name
 
 
 def _text(text: str) -> str:
