@@ -1,7 +1,8 @@
 """The normal form of a schema in the words of a design, where they say exactly the same.
 
 What a single attribute cannot say in words stands in it as a small `JSONSchema({…})`; what cannot stand so
-either raises, and its owner keeps the schema as a file. Rules of the language are in `words_limits`.
+either raises, and its owner keeps the schema as a file. The rules of
+a design are asked: `clauses_built`.
 """
 
 from __future__ import annotations
@@ -17,18 +18,11 @@ from toolgen.shapes.design.annotations import is_annotated, without_limits
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.lexical import STRING_FORMATS
 
+from .clauses_built import NotExpressibleError, check_type
 from .clauses_layout import Call, Named, Part, Text, Value, call, flat, literal, pattern
 from .clauses_limited import holds_limited, limited_clause, limited_type, python_value
-from .clauses_limits import (
-    Classes,
-    Node,
-    NotExpressibleError,
-    check_classes,
-    check_key,
-    check_keys,
-    check_range,
-)
-from .clauses_limits import target as class_of
+from .clauses_nodes import Classes, Node
+from .clauses_nodes import target as class_of
 from .clauses_schemas import as_written, compact, schema_clause
 from .clauses_types import TypePlan, type_plan
 from .clauses_values import TYPED_FORMATS, holds
@@ -37,6 +31,8 @@ _CONSTRAINTS: Final = {
     row.keyword: row.name for row in CONSTRAINTS if row in (*LIMITS, *FLAGS) or row.name == "pattern"
 }
 (_STEP,) = limits_of("number", "step")
+_DEEPEST: Final = 100
+"""Types that are written in each other, for the stack; a design has fewer."""
 _MOST_ATTRIBUTES: Final = 2000
 """In one place; branches that are written out in many places could be without end."""
 
@@ -79,14 +75,13 @@ def plan_types(shape: ClauseSource) -> TypePlan:
     """Return the types that the words of a shape need names for.
 
     Raises:
-        NotInWordsError: the words cannot say it, whatever the names.
+        NotExpressibleError: the words cannot say it, whatever the names.
     """
     root = class_of(shape.root)
     if root is None:
         if shape.root == {"type": "object", "additionalProperties": {}}:
             return TypePlan(order=(), tags={})
         raise NotExpressibleError("it is no object with properties")
-    check_classes(root, shape.classes)
     return type_plan(shape.root, shape.classes)
 
 
@@ -96,7 +91,7 @@ def write_clauses(
     """Return the words of a shape whose root becomes the class, and whose types have these names.
 
     Raises:
-        NotInWordsError: the words cannot say it.
+        NotExpressibleError: the words cannot say it.
     """
     losses: list[str] = []
     types = []
@@ -138,6 +133,7 @@ class _Writer:
         self._losses = losses
         self._inside = inside
         self._size = 0
+        self._level = 0
 
     def type_definition(self, name: str) -> NamedType:
         class_ = self._shape.classes[name]
@@ -162,7 +158,6 @@ class _Writer:
     ) -> tuple[Part | Named, ...]:
         """Return the attributes of a class, and whether it is open."""
         class_ = self._shape.classes[name]
-        check_keys(class_)
         instead: Mapping[str, Node] = as_written if as_written is not None else {}
         required = class_.get("required", ())
         nodes: Node = {**class_["properties"], **instead}
@@ -228,7 +223,15 @@ class _Writer:
 
     def _type(self, node: Node, place: str) -> tuple[Part, tuple[Named, ...]]:
         """Return the type of a node, and the constraints that it carries."""
-        check_range(node)
+        if self._level == _DEEPEST:
+            raise NotExpressibleError("types are nested too deep")
+        self._level += 1
+        try:
+            return self._clause(node, place)
+        finally:
+            self._level -= 1
+
+    def _clause(self, node: Node, place: str) -> tuple[Part, tuple[Named, ...]]:
         match node:
             case {"$ref": _}:
                 return self._reference(class_of(node) or "", place), ()
@@ -241,20 +244,20 @@ class _Writer:
             case {"type": "number"} if _STEP.keyword in node and not self._shape.formats_are_types:
                 raise NotExpressibleError("a step of numbers is exact in JSON Schema, and a float is not")
             case {"type": "integer" | "number" as kind}:
-                return "Int" if kind == "integer" else "Float", _constraints(node)
+                word = "Int" if kind == "integer" else "Float"
+                return word, _constraints(node, word)
             case {"type": "boolean"}:
                 return "Boolean", ()
             case {"type": "array", "items": dict(items)}:
-                return call("ArrayOf", self._whole(items, place)), _constraints(node)
+                type_ = call("ArrayOf", self._whole(items, place))
+                return type_, _constraints(node, call("ArrayOf", "Any"))
             case {"type": "object", "additionalProperties": dict(held)}:
                 keys = node.get("propertyNames", {"type": "string"})
                 if keys.get("type") != "string" or "format" in keys:
                     raise NotExpressibleError("the keys of a map are not plain strings")
-                check_range(keys)
-                return (
-                    call("MapOf", _with("String", _constraints(keys)), self._whole(held, place)),
-                    _constraints(node),
-                )
+                written = _with("String", _constraints(keys, "String"))
+                type_ = call("MapOf", written, self._whole(held, place))
+                return type_, _constraints(node, call("MapOf", "String", "Any"))
             case _ if as_written(node) == {}:
                 return "Any", ()
         raise NotExpressibleError(f"there is no clause for the type {node.get('type')!r}")
@@ -269,8 +272,8 @@ class _Writer:
             return limited_clause(node)
         format_ = node.get("format")
         if format_ is None:
-            return "String", _constraints(node)
-        constraints = _constraints(node)
+            return "String", _constraints(node, "String")
+        constraints = _constraints(node, "String")
         if self._shape.formats_are_types and not constraints:
             if format_ in TYPED_FORMATS:
                 return TYPED_FORMATS[format_], ()
@@ -286,7 +289,6 @@ class _Writer:
         tag = node.get("discriminator")
         if not isinstance(tag, str):
             raise NotExpressibleError("a union has no tag")
-        check_key(tag)
         union = self._tagged(tag, rest, place)
         return call("Nullable", union) if is_nullable else union
 
@@ -308,7 +310,6 @@ class _Writer:
         members = self._shape.classes[name]["properties"].get(tag, {}).get("enum", ())
         if len(members) != 1 or not isinstance(members[0], str):
             raise NotExpressibleError("a branch of a union has several tags")
-        check_key(members[0])
         return members[0]
 
     def _reference(self, name: str, place: str) -> Part:
@@ -341,12 +342,20 @@ def _enum(members: list[str | int]) -> tuple[Part, tuple[Named, ...]]:
     return "Int", (Named("enum", literal(tuple(members))),)
 
 
-def _constraints(node: Node) -> tuple[Named, ...]:
-    return tuple(
+def _constraints(node: Node, type_: Part) -> tuple[Named, ...]:
+    """Return the constraints of a node that becomes this type.
+
+    Raises:
+        NotExpressibleError: a design may not have them together.
+    """
+    found = tuple(
         Named(word, _pattern(node[key]) if key == "pattern" else literal(node[key]))
         for key, word in _CONSTRAINTS.items()
         if key in node
     )
+    if len(found) > 1:
+        check_type(_with(type_, found))
+    return found
 
 
 def _pattern(text: str) -> Value:

@@ -106,6 +106,8 @@ def _arguments(parts: tuple[Part | Named, ...]) -> Iterator[str]:
 def string(value: str) -> str:
     """Return a Python literal of the string: double quotes, unless single ones need no escapes."""
     quote = "'" if '"' in value and "'" not in value else '"'
+    if value.isprintable() and quote not in value and "\\" not in value:
+        return f"{quote}{value}{quote}"
     escaped = "".join(_escaped(char, quote) for char in value)
     return f"{quote}{escaped}{quote}"
 

@@ -10,8 +10,9 @@ from toolgen.shapes.design.annotations import annotated_type, is_annotated
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import ScalarKind, ScalarType
 
+from .clauses_built import NotExpressibleError
 from .clauses_layout import Named, Part, literal
-from .clauses_limits import Node, NotExpressibleError, inner
+from .clauses_nodes import Node, inner
 
 _CLAUSES: Final[dict[ScalarKind, str]] = {
     "date": "Date",

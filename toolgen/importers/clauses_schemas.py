@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from .clauses_built import NotExpressibleError
 from .clauses_layout import Part, call, literal
-from .clauses_limits import Node, NotExpressibleError
+from .clauses_nodes import Node
 
 _NOTES: Final = frozenset(["title", "description", "default", "examples", "deprecated"])
 """What an attribute says about itself, beside its type."""
@@ -17,7 +18,7 @@ def schema_clause(node: Node) -> Part:
     """Return the word for a node that stands as it is.
 
     Raises:
-        NotInWordsError: it holds objects or references, or is too long to read.
+        NotExpressibleError: it holds objects or references, or is too long to read.
     """
     schema = as_written(node)
     text = call("JSONSchema", literal(schema))

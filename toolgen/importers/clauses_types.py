@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .clauses_limits import Classes, Node, NotExpressibleError, targets
+from .clauses_built import NotExpressibleError
+from .clauses_nodes import Classes, Node, targets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +29,7 @@ def type_plan(root: Node, classes: Classes) -> TypePlan:
     A class that is a branch in one place and none in another is written out where it is a branch.
 
     Raises:
-        NotInWordsError: a class that leads back to itself is a branch in one place and none in another.
+        NotExpressibleError: a class that leads back to itself is a branch in one place and none in another.
     """
     uses: dict[str, list[str | None]] = {name: [] for name in classes}
     for node in (root, *_nodes(classes)):

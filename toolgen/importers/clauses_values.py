@@ -12,7 +12,7 @@ from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import ScalarType, StringType
 from toolgen.shapes.lexical import STRING_FORMATS
 
-from .clauses_limits import Node, inner
+from .clauses_nodes import Node, inner
 
 TYPED_FORMATS: Final = {
     "date-time": "DateTime",

@@ -23,8 +23,8 @@ from toolgen.shapes import naming
 from toolgen.shapes.fields import Foreign
 
 from . import codes
+from .clauses_built import NotExpressibleError, check_service, check_tool
 from .clauses_layout import MODULES, Call, Named, Part, Text, Value, call, flat, literal, parts_in
-from .clauses_limits import NotExpressibleError
 from .codes import finding_at
 from .design_names import CLAUSE_NAMES, Names, identifier
 from .design_objects import required_defaults, root_schema_clause, to_clauses, values_in
@@ -34,8 +34,6 @@ from .tool import ImportedTool, Source
 Side = Literal["args", "result"]
 
 _CLASSES: Final[dict[Side, str]] = {"args": "payload", "result": "result"}
-_TAKEN_SERVICES: Final = frozenset(["self", "types"])
-"""Names that the generated package has for something else."""
 _MOST_VALUES: Final = 5_000_000
 """JSON values in all schemas of a source; each operation of an API has a copy of the components it uses."""
 _CLAUSE_NAMES: Final[dict[Side, str]] = {"args": "Args", "result": "Return"}
@@ -64,7 +62,7 @@ class _Module:
     def __init__(self, source: Source, toolset: str, service: str) -> None:
         self._source = source
         self._toolset = toolset
-        self._service = f"{service}_service" if service in _TAKEN_SERVICES else service
+        self._service = _free_service(service)
         self._names = Names(toolset)
         self._types = TypeTable(self._names)
         self._findings: list[Finding] = []
@@ -151,14 +149,18 @@ class _Module:
         pointer = tool.arguments_pointer if side == "args" else tool.result_pointer
         try:
             written = to_clauses(foreign, class_name, self._types, formats_are_types=tool.formats_are_types)
+            clause = call(word, *written.parts)
+            types = [(type_.name, type_.text) for type_ in written.types]
+            check_tool(self._toolset, call("Tool", literal(name), Text("T."), clause), types)
         except NotExpressibleError:
             return call(word, self._schema(tool, foreign, name, side))
+        self._types.add(written)
         for loss in required_defaults(foreign.schema):
             hint = "what is always there needs no default"
             self._find(codes.LEFT_OUT, tool, pointer + loss.pointer, loss.message, hint)
         for message in written.lost_keywords:
             self._find(codes.LEFT_OUT, tool, pointer, message, "write it into the design, if it matters")
-        return call(word, *written.parts) if written.parts else None
+        return clause if written.parts else None
 
     def _schema(self, tool: ImportedTool, foreign: Foreign, name: str, side: Side) -> Part:
         """Return the word for a schema that stays as it is, in the module or in a file beside it."""
@@ -195,6 +197,15 @@ class _Module:
 
     def _find(self, code: Code, tool: ImportedTool, pointer: str, message: str, hint: str) -> None:
         self._findings.append(finding_at(code, pointer, message, hint=hint, tool=tool.name))
+
+
+def _free_service(name: str) -> str:
+    """Return the name of the service; another one where the generated package has it for something else."""
+    try:
+        check_service(call("Service", literal(name), Text("S.")))
+    except NotExpressibleError:
+        return f"{name}_service"
+    return name
 
 
 def _facts(tool: ImportedTool, name: str) -> Iterator[Call]:

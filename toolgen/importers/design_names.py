@@ -8,17 +8,12 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
+from toolgen import dsl
+from toolgen.dsl.evaluation.checks.names import surface
 from toolgen.shapes import naming
 
-CLAUSE_NAMES: Final = frozenset(
-    "Agent AgentToolset Annotations Any Args ArrayOf Artifact Attribute BindTo Bookkeeping Boolean "
-    "BoundedResult Bytes CallHint Completion Confirm Date DateTime Decimal Deprecated Design Duration Enum "
-    "Error Evaluation Example Export Float History Icon Inject Instructions Int JSONSchema LongRunning MapOf "
-    "Meta Method NativeTool Needs Nullable Object OneOf Payload Required Result ResultHint "
-    "ResultReminder Return RunPolicy Sequential Service String Tags Terminal Timeout Tool Toolset "
-    "Transfer Type Url Use Uuid build".split()
-)
-"""The names of `toolgen.dsl`, which a design module may import."""
+CLAUSE_NAMES: Final = frozenset(dsl.__all__)
+"""What a design module may import."""
 
 
 def identifier(name: str, otherwise: str) -> str:
@@ -43,12 +38,7 @@ class Names:
     def __init__(self, toolset: str) -> None:
         self._constants: set[str] = set()
         self._numbers: dict[str, int] = {}
-        self._classes = {
-            naming.class_name(toolset, "executor"),
-            naming.class_name("bound", toolset, "executor"),
-            "SPECS",
-            "ToolId",
-        }
+        self._classes = set(surface(toolset))
 
     def tool(self, name: str) -> str:
         """Take a name for a tool: this one, or with the first number behind it that makes it free."""
@@ -80,9 +70,4 @@ class Names:
 def is_type_name(name: str) -> bool:
     """Return whether a type of a design can have the name, and a module beside the words of the language."""
     is_plain = name.isascii() and name.isidentifier() and naming.class_name(name) == name
-    return (
-        is_plain
-        and name not in CLAUSE_NAMES
-        and not keyword.iskeyword(name)
-        and len(name) <= naming.LONGEST_NAME
-    )
+    return is_plain and name not in CLAUSE_NAMES and not keyword.iskeyword(name)

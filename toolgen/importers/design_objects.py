@@ -13,7 +13,8 @@ from toolgen.shapes.constraints import FLAGS
 from toolgen.shapes.fields import Foreign
 
 from .clauses import ClauseSource, WrittenClauses
-from .clauses_limits import Classes, Node, NotExpressibleError, target
+from .clauses_built import NotExpressibleError
+from .clauses_nodes import Classes, Node, target
 from .clauses_schemas import as_written, notes, schema_clause
 from .design_types import TypeTable
 
@@ -43,7 +44,7 @@ def to_clauses(
     """Return the clauses that say exactly what a foreign schema says.
 
     Raises:
-        NotInWordsError: the words do not say exactly what the schema says.
+        NotExpressibleError: the words do not say exactly what the schema says.
     """
     shape = ClauseSource(root=foreign.root, classes=foreign.classes, formats_are_types=formats_are_types)
     if not foreign.is_exact:
@@ -200,7 +201,7 @@ def root_schema_clause(foreign: Foreign) -> Any:
     """Return the word for a schema that is small and holds no objects, such as a result that is a string.
 
     Raises:
-        NotInWordsError: it is neither.
+        NotExpressibleError: it is neither.
     """
     if target(foreign.root) is not None:
         raise NotExpressibleError("it is an object")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .clauses import ClauseSource, NamedType, WrittenClauses, plan_types, write_clauses
-from .clauses_limits import NotExpressibleError
+from .clauses_built import NotExpressibleError
 from .design_names import Names, is_type_name
 
 
@@ -19,12 +19,12 @@ class TypeTable:
         return tuple(self._types.values())
 
     def write(self, shape: ClauseSource, class_name: str) -> WrittenClauses:
-        """Return the words of a shape; its types are added, or are those of another tool that are the same.
+        """Return the clauses of a shape; `add` keeps their types.
 
         A type is called what its schema calls it, or else what generated code would call it.
 
         Raises:
-            NotInWordsError: the words cannot say it, or its names cannot stand beside the others.
+            NotExpressibleError: the words cannot say it, or its names cannot stand beside the others.
         """
         planned = plan_types(shape)
         short = {name: name.removeprefix(class_name) for name in planned.order}
@@ -36,7 +36,6 @@ class TypeTable:
             written = write_clauses(shape, planned, class_name, names)
             clashing = self._clashing(written)
             if not clashing:
-                self._add(written)
                 return written
             longer = {
                 name: _qualified_name(name, class_name) if names[name] in clashing else names[name]
@@ -46,6 +45,14 @@ class TypeTable:
                 break
             names = longer
         raise NotExpressibleError("its classes have the names of others")
+
+    def add(self, written: WrittenClauses) -> None:
+        """Keep the types of what was written; those that another tool has too are there already."""
+        self._names.take(written.claims)
+        for type_ in written.types:
+            if not self._is_known(type_):
+                self._types[type_.name] = type_
+                self._names.take(type_.claims)
 
     def _clashing(self, written: WrittenClauses) -> set[str]:
         """Return the types whose names, or whose classes' names, are taken by something else."""
@@ -63,13 +70,6 @@ class TypeTable:
     def _is_known(self, type_: NamedType) -> bool:
         known = self._types.get(type_.name)
         return known is not None and known.text.flat == type_.text.flat
-
-    def _add(self, written: WrittenClauses) -> None:
-        self._names.take(written.claims)
-        for type_ in written.types:
-            if not self._is_known(type_):
-                self._types[type_.name] = type_
-                self._names.take(type_.claims)
 
 
 def _qualified_name(name: str, class_name: str) -> str:

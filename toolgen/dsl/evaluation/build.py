@@ -36,6 +36,7 @@ from .checks.names import (
     check_service,
     check_snake,
     described,
+    surface,
 )
 from .checks.versions import version_of
 from .clause_lookup import clauses_of_kind, single_clause
@@ -334,12 +335,7 @@ class _Builder:
 def _claim_surface(word: Toolset, names: Identifiers) -> None:
     """Take what every toolset's package has, whatever its tools are."""
     what = f"toolset {word.name!r}"
-    taken = {
-        naming.class_name(word.name, "executor"): f"the executor of {what}",
-        naming.class_name("bound", word.name, "executor"): f"the bound executor of {what}",
-        "SPECS": f"the list of the tools of {what}",
-        "ToolId": f"the type of the ids of {what}",
-    }
+    taken = surface(word.name)
     if clauses_of_kind(word.children, NativeTool):
         taken["NATIVE_TOOLS"] = f"the list of the native tools of {what}"
     for identifier, text in taken.items():

@@ -116,6 +116,17 @@ def described(report: Report, what: str, description: str, source: Source) -> st
     return text
 
 
+def surface(toolset: str) -> dict[str, str]:
+    """Return the identifiers of a toolset's package that are there whatever its tools are, and of what."""
+    what = f"toolset {toolset!r}"
+    return {
+        naming.class_name(toolset, "executor"): f"the executor of {what}",
+        naming.class_name("bound", toolset, "executor"): f"the bound executor of {what}",
+        "SPECS": f"the list of the tools of {what}",
+        "ToolId": f"the type of the ids of {what}",
+    }
+
+
 class Unique:
     """Names that may stand only once in one place."""
 
