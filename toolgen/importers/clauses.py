@@ -31,8 +31,6 @@ _CONSTRAINTS: Final = {
     row.keyword: row.name for row in CONSTRAINTS if row in (*LIMITS, *FLAGS) or row.name == "pattern"
 }
 (_STEP,) = limits_of("number", "step")
-_DEEPEST: Final = 100
-"""Types that are written in each other, for the stack; a design has fewer."""
 _MOST_ATTRIBUTES: Final = 2000
 """In one place; branches that are written out in many places could be without end."""
 
@@ -133,7 +131,6 @@ class _Writer:
         self._losses = losses
         self._inside = inside
         self._size = 0
-        self._level = 0
 
     def type_definition(self, name: str) -> NamedType:
         class_ = self._shape.classes[name]
@@ -223,15 +220,6 @@ class _Writer:
 
     def _type(self, node: Node, place: str) -> tuple[Part, tuple[Named, ...]]:
         """Return the type of a node, and the constraints that it carries."""
-        if self._level == _DEEPEST:
-            raise NotExpressibleError("types are nested too deep")
-        self._level += 1
-        try:
-            return self._clause(node, place)
-        finally:
-            self._level -= 1
-
-    def _clause(self, node: Node, place: str) -> tuple[Part, tuple[Named, ...]]:
         match node:
             case {"$ref": _}:
                 return self._reference(class_of(node) or "", place), ()

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from toolgen.contract.json_value import Json
+from toolgen.dsl.evaluation.types.spelling import SCALARS
 from toolgen.shapes.constraints import LIMITS, given
 from toolgen.shapes.design.annotations import annotated_type, is_annotated
 from toolgen.shapes.design.validator import Validator
-from toolgen.shapes.fields import ScalarKind, ScalarType
+from toolgen.shapes.fields import ScalarType
 
 from .clauses_built import NotExpressibleError
 from .clauses_layout import Named, Part, literal
 from .clauses_nodes import Node, inner
-
-_CLAUSES: Final[dict[ScalarKind, str]] = {
-    "date": "Date",
-    "datetime": "DateTime",
-    "duration": "Duration",
-    "decimal": "Decimal",
-}
 
 
 def limited_clause(node: Node) -> tuple[Part, tuple[Named, ...]]:
@@ -32,7 +24,7 @@ def limited_clause(node: Node) -> tuple[Part, tuple[Named, ...]]:
     if type_ is None:
         raise NotExpressibleError("limits of a text are not of its form")
     limits = (Named(row.name, literal(value)) for row, value in given(type_, LIMITS))
-    return _CLAUSES[type_.kind], tuple(limits)
+    return SCALARS[type_.kind], tuple(limits)
 
 
 def limited_type(node: Node) -> ScalarType | None:
