@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 
 from tests.cases.behaviour import design as behaviour
+from tests.golden import write
 from toolgen.agents import CallTools, PlannedCall, ScriptedPlanner
 from toolgen.catalog import format_schema
 from toolgen.codegen import generate
@@ -202,12 +203,30 @@ def test_the_next_format_is_refused_by_name() -> None:
     with pytest.raises(FormatError) as caught:
         Runtime().register(newer)
     message, hint = str(caught.value).split("\n")
-    assert message == (
-        "toolset 'assistant.devices' was generated in format 3, this runtime reads formats 1 to 2"
-    )
+    assert message == "'assistant.devices' was generated in format 3, this runtime reads formats 1 to 2"
     assert hint == (
         "  hint: run `pip install --upgrade toolgen`, "
         "or run `toolgen gen` with the toolgen that is installed here"
     )
     with pytest.raises(FormatError, match=r"format 0.*reads formats 1 to 2\n  hint: run `toolgen gen`"):
         Runtime().register(replace(newer, format=0))
+
+
+@pytest.mark.parametrize(
+    "module", ["assistant.toolsets.devices.specs", "assistant.agents.chat", "assistant.completions", "types"]
+)
+def test_the_next_format_is_refused_before_its_code_runs(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = generate(design("home"), module="design")
+    tree["__init__.py"] = tree["__init__.py"].replace(f"(__name__, {FORMAT})", f"(__name__, {FORMAT + 1})")
+    specs = "assistant/toolsets/devices/specs.py"
+    tree[specs] = tree[specs].replace("ToolSpec(id=", "ToolSpec(later_argument=1, id=")
+    assert "later_argument" in tree[specs]
+    write(tmp_path / "later_gen", tree)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(FormatError) as caught:
+        import_module(f"later_gen.{module}")
+    message = str(caught.value)
+    assert message.startswith("'later_gen' was generated in format 3, this runtime reads formats 1 to 2\n")
+    assert "pip install --upgrade toolgen" in message

@@ -127,7 +127,7 @@ class Agents:
             FormatError: it was generated in another format.
             RegistrationError: it does not fit, or another agent gave a toolset another executor.
         """
-        check_format(f"agent {registration.spec.id!r}", registration.format)
+        check_format(registration.spec.id, registration.format)
         self._host.refuse_second(registration.spec.id)
         new = self._registry.prepare_new(registration.toolsets, registration.spec.id)
         directory = self._registry.directory_with(new)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from toolgen.contract.names import FORMAT
 from toolgen.contract.policy import RunPolicy
 from toolgen.runtime.specs import ConfirmSpec
 from toolgen.runtime.toolsets.dynamic import DynamicToolset, StaticToolset
@@ -48,4 +49,5 @@ class AgentRegistration:
     """Those of the design; the executor of a toolset is the same for all agents of a runtime."""
     dynamic: Sequence[DynamicToolset] = ()
     """Toolsets of the host, resolved for each planning, after those of the design."""
-    format: int
+    format: int = FORMAT
+    """Of the generated code of format 1, which has it nowhere else; see `check_format`."""

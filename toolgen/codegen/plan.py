@@ -38,6 +38,7 @@ from .views.export import export_view
 from .views.package import (
     agent_package_view,
     package_view,
+    root_view,
     service_package_view,
     toolset_view,
     types_package_view,
@@ -70,7 +71,7 @@ def stub(design: Design, toolset: Toolset, package: str) -> str:
 
 def _files(design: Design, head: catalog.Head) -> Iterator[tuple[str, View | str]]:
     whole = _design_context(design, head)
-    yield "__init__.py", package_view(design.description)
+    yield "__init__.py", root_view(design.description)
     yield "py.typed", ""
     yield "types.py", shared_types_view(design, whole.shared)
     for service in design.services:

@@ -41,6 +41,7 @@ from .errors import (
     ToolValidationError,
     UnknownArtifactError,
     UnknownToolError,
+    check_format,
 )
 from .lazy import LazyModule, lazy_attribute
 from .native import NativeTool
@@ -168,6 +169,7 @@ __all__ = [
     "Values",
     "Verdict",
     "allow_tools",
+    "check_format",
     "filter_toolset",
     "given",
     "in_thread",

@@ -134,8 +134,11 @@ class MalformedResultError(RuntimeError):
     """An executor returned what its contract does not allow; the message says what and where."""
 
 
-def check_format(what: str, format: int) -> None:
-    """Refuse generated code of a format that this runtime does not read; `what` was generated.
+def check_format(name: str, format: int) -> None:
+    """Refuse the generated code of a name if this runtime does not read its format.
+
+    A generated tree calls it before its other modules are imported, because those of a later format may use
+    what this runtime lacks. So its parameters stay as they are.
 
     Raises:
         FormatError: it is newer than this runtime, or older than what it still reads.
@@ -146,6 +149,6 @@ def check_format(what: str, format: int) -> None:
     if format > FORMAT:
         hint = f"run `pip install --upgrade toolgen`, or {hint}"
     raise FormatError(
-        f"{what} was generated in format {format}, this runtime reads formats {OLDEST_FORMAT} to {FORMAT}",
+        f"{name!r} was generated in format {format}, this runtime reads formats {OLDEST_FORMAT} to {FORMAT}",
         hint=hint,
     )

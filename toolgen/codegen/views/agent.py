@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from toolgen.contract.names import FORMAT
 from toolgen.contract.policy import History, RunPolicy
 from toolgen.expr.tree import Agent, Toolset, UsedTool
 
@@ -38,7 +37,6 @@ class AgentView:
     register_docstring: str
     registrations: tuple[str, ...]
     """Expressions, one a toolset."""
-    format: int
     client_docstring: str
 
 
@@ -63,7 +61,6 @@ def agent_view(agent: Agent) -> AgentView:
         ),
         register_docstring=docstring(_register_text(bool(executed)), 4),
         registrations=registrations,
-        format=FORMAT,
         client_docstring=docstring(f"Return what starts and follows runs of {agent.id}.", 4),
     )
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.contract.names import FORMAT
 from toolgen.expr.tree import Binding, Tool, Toolset
 from toolgen.shapes.fields import may_be_none
 from toolgen.shapes.naming import class_name, method_name, module_name, snake
@@ -49,7 +48,6 @@ class ExecutorView:
     typing_imports: str
     toolset: str
     """As a literal."""
-    format: int
     more: str
     """The last keyword arguments of the registration, each after a comma: instructions and native tools."""
     tool_method: str
@@ -83,7 +81,6 @@ def executor_view(toolset: Toolset, scope: Scope) -> ExecutorView:
         imports=imports.text(),
         typing_imports=typing_imports.text(4),
         toolset=quote(full_name),
-        format=FORMAT,
         more=_more(toolset),
         tool_method=tool_method,
         abstract=abstract,

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.contract.names import FORMAT
 from toolgen.expr.tree import Export
 
 from .. import names
@@ -23,7 +22,6 @@ class ExportView:
     """As a literal."""
     route: str
     """Arguments of the `AgentRoute`."""
-    format: int
     more: str
     """The last keyword arguments of the registration, after a comma; "" without."""
 
@@ -38,7 +36,6 @@ def export_view(of: Export) -> ExportView:
         ),
         toolset=quote(full_name),
         route=", ".join(_route(of)),
-        format=FORMAT,
         more=said_of(toolset),
     )
 

@@ -1,4 +1,4 @@
-"""The `__init__.py` files: plain packages, and the public surfaces of all others."""
+"""The `__init__.py` files: the root, plain packages, and the public surfaces of all others."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from toolgen.contract.names import FORMAT
 from toolgen.expr.tree import Agent, Service, Toolset
 from toolgen.shapes.naming import class_name
 
@@ -20,6 +21,18 @@ from ..text import docstring, quote
 class PackageView:
     template: ClassVar[str] = "package.py.jinja"
     docstring: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RootView:
+    """The package of the whole tree: what is imported before every other module of it."""
+
+    template: ClassVar[str] = "root.py.jinja"
+    docstring: str
+    imports: str
+    check: str
+    """Name of the function that refuses a format that the runtime does not read."""
+    format: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +51,13 @@ class SurfaceView:
     """Name of each lazy name, with the module that has it, as literals; none where one module has all."""
     home: str = ""
     """Expression of the module that has the lazy name `name`."""
+
+
+def root_view(text: str) -> RootView:
+    """Return the root, which checks the format before a module uses what an older runtime lacks."""
+    imports = Imports()
+    check = imports.name(RUNTIME, "check_format")
+    return RootView(docstring=docstring(text), imports=imports.text(), check=check, format=FORMAT)
 
 
 def package_view(text: str) -> PackageView:

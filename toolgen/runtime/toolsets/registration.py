@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from toolgen.contract.names import CALL_META_NAMES
+from toolgen.contract.names import CALL_META_NAMES, FORMAT
 
 from ..call.hook_tools import HookTools
 from ..call.hooks import Hook, checked_hook
@@ -37,7 +37,8 @@ class ToolsetRegistration:
     executor: object
     """Has one method a tool; or is a `RawExecutor`, an async function or callable object; or is an
     `AgentRoute`."""
-    format: int
+    format: int = FORMAT
+    """Of the generated code of format 1, which has it nowhere else; see `check_format`."""
     title: str = ""
     """For people, where the author gave one."""
     instructions: str = ""
@@ -174,7 +175,7 @@ def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[Boun
     Raises:
         FormatError: the toolset was generated for another format.
     """
-    check_format(f"toolset {registration.name!r}", registration.format)
+    check_format(registration.name, registration.format)
     executor = registration.executor
     if isinstance(executor, type):
         problems.append(f"{executor.__name__} is a class; give an instance of it")

@@ -83,7 +83,6 @@ def register(
                 checks.registration(),
             ),
             dynamic=dynamic,
-            format=2,
         )
     )
 

@@ -59,7 +59,6 @@ def register(
                 documents_toolset.registration(documents),
             ),
             dynamic=dynamic,
-            format=2,
         )
     )
 

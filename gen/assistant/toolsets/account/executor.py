@@ -53,6 +53,4 @@ class BoundAccountExecutor(AccountExecutor):
 
 def registration(executor: AccountExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(
-        name="assistant.account", specs=specs.SPECS, executor=executor, format=2
-    )
+    return ToolsetRegistration(name="assistant.account", specs=specs.SPECS, executor=executor)

@@ -75,6 +75,4 @@ class BoundDevicesExecutor(DevicesExecutor):
 
 def registration(executor: DevicesExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(
-        name="assistant.devices", specs=specs.SPECS, executor=executor, format=2
-    )
+    return ToolsetRegistration(name="assistant.devices", specs=specs.SPECS, executor=executor)

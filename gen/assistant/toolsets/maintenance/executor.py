@@ -56,6 +56,4 @@ class MaintenanceExecutor(Protocol):
 
 def registration(executor: MaintenanceExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(
-        name="assistant.maintenance", specs=specs.SPECS, executor=executor, format=2
-    )
+    return ToolsetRegistration(name="assistant.maintenance", specs=specs.SPECS, executor=executor)

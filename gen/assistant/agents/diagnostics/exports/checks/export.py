@@ -19,5 +19,4 @@ def registration() -> ToolsetRegistration:
                 "assistant.checks.diagnose": "Find out what is wrong with the device {device_id}. The user says: {symptom}"
             },
         ),
-        format=2,
     )

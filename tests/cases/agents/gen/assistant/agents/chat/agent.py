@@ -92,7 +92,6 @@ def register(
                 notes_toolset.registration(notes),
             ),
             dynamic=dynamic,
-            format=2,
         )
     )
 

@@ -49,7 +49,6 @@ def register(
             planner=planner,
             toolsets=(devices_toolset.registration(devices),),
             dynamic=dynamic,
-            format=2,
         )
     )
 

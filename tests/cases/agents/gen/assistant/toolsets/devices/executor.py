@@ -52,7 +52,6 @@ def registration(executor: DevicesExecutor | RawExecutor) -> ToolsetRegistration
         name="assistant.devices",
         specs=specs.SPECS,
         executor=executor,
-        format=2,
         instructions="Look for a device before you change it.",
         native=specs.NATIVE_TOOLS,
     )

@@ -34,6 +34,4 @@ class NotesExecutor(Protocol):
 
 def registration(executor: NotesExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(
-        name="assistant.notes", specs=specs.SPECS, executor=executor, format=2
-    )
+    return ToolsetRegistration(name="assistant.notes", specs=specs.SPECS, executor=executor)

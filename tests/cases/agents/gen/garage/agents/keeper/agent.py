@@ -36,7 +36,6 @@ def register(
             spec=AGENT,
             planner=planner,
             dynamic=dynamic,
-            format=2,
         )
     )
 

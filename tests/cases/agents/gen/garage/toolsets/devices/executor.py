@@ -34,6 +34,4 @@ class DevicesExecutor(Protocol):
 
 def registration(executor: DevicesExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(
-        name="Garage.devices", specs=specs.SPECS, executor=executor, format=2
-    )
+    return ToolsetRegistration(name="Garage.devices", specs=specs.SPECS, executor=executor)

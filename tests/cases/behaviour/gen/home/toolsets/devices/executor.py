@@ -96,7 +96,6 @@ def registration(executor: DevicesExecutor | RawExecutor) -> ToolsetRegistration
         name="home.devices",
         specs=specs.SPECS,
         executor=executor,
-        format=2,
         instructions="Look for a device before you change it.\nAsk when several have that name.",
         native=specs.NATIVE_TOOLS,
     )

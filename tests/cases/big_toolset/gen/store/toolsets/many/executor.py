@@ -215,4 +215,4 @@ class BoundManyExecutor(ManyExecutor):
 
 def registration(executor: ManyExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(name="store.many", specs=specs.SPECS, executor=executor, format=2)
+    return ToolsetRegistration(name="store.many", specs=specs.SPECS, executor=executor)

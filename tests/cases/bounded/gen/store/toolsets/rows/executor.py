@@ -97,4 +97,4 @@ class BoundRowsExecutor(RowsExecutor):
 
 def registration(executor: RowsExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(name="store.rows", specs=specs.SPECS, executor=executor, format=2)
+    return ToolsetRegistration(name="store.rows", specs=specs.SPECS, executor=executor)

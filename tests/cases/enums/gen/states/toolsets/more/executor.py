@@ -32,4 +32,4 @@ class MoreExecutor(Protocol):
 
 def registration(executor: MoreExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(name="states.more", specs=specs.SPECS, executor=executor, format=2)
+    return ToolsetRegistration(name="states.more", specs=specs.SPECS, executor=executor)

@@ -54,4 +54,4 @@ class BoundStatesExecutor(StatesExecutor):
 
 def registration(executor: StatesExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(name="states.states", specs=specs.SPECS, executor=executor, format=2)
+    return ToolsetRegistration(name="states.states", specs=specs.SPECS, executor=executor)

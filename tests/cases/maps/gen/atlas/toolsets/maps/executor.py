@@ -35,5 +35,5 @@ class MapsExecutor(Protocol):
 def registration(executor: MapsExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
     return ToolsetRegistration(
-        name="atlas.maps", specs=specs.SPECS, executor=executor, format=2, title="Atlas of maps"
+        name="atlas.maps", specs=specs.SPECS, executor=executor, title="Atlas of maps"
     )

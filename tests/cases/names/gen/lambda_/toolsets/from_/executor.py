@@ -70,4 +70,4 @@ class FromExecutor(Protocol):
 
 def registration(executor: FromExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(name="lambda.from", specs=specs.SPECS, executor=executor, format=2)
+    return ToolsetRegistration(name="lambda.from", specs=specs.SPECS, executor=executor)

@@ -56,4 +56,4 @@ class BoundNotesExecutor(NotesExecutor):
 
 def registration(executor: NotesExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(name="notes.notes", specs=specs.SPECS, executor=executor, format=2)
+    return ToolsetRegistration(name="notes.notes", specs=specs.SPECS, executor=executor)

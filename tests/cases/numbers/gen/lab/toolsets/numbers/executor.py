@@ -72,4 +72,4 @@ class BoundNumbersExecutor(NumbersExecutor):
 
 def registration(executor: NumbersExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(name="lab.numbers", specs=specs.SPECS, executor=executor, format=2)
+    return ToolsetRegistration(name="lab.numbers", specs=specs.SPECS, executor=executor)

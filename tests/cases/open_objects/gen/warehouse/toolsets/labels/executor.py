@@ -74,6 +74,4 @@ class BoundLabelsExecutor(LabelsExecutor):
 
 def registration(executor: LabelsExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(
-        name="warehouse.labels", specs=specs.SPECS, executor=executor, format=2
-    )
+    return ToolsetRegistration(name="warehouse.labels", specs=specs.SPECS, executor=executor)

@@ -41,6 +41,4 @@ class DocumentsExecutor(Protocol):
 
 def registration(executor: DocumentsExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(
-        name="library.documents", specs=specs.SPECS, executor=executor, format=2
-    )
+    return ToolsetRegistration(name="library.documents", specs=specs.SPECS, executor=executor)

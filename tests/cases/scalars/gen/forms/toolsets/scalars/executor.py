@@ -48,4 +48,4 @@ class ScalarsExecutor(Protocol):
 
 def registration(executor: ScalarsExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(name="forms.scalars", specs=specs.SPECS, executor=executor, format=2)
+    return ToolsetRegistration(name="forms.scalars", specs=specs.SPECS, executor=executor)

@@ -58,7 +58,6 @@ def register(
                 shopping.registration(),
             ),
             dynamic=dynamic,
-            format=2,
         )
     )
 

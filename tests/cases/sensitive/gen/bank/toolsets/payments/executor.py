@@ -58,4 +58,4 @@ class PaymentsExecutor(Protocol):
 
 def registration(executor: PaymentsExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(name="bank.payments", specs=specs.SPECS, executor=executor, format=2)
+    return ToolsetRegistration(name="bank.payments", specs=specs.SPECS, executor=executor)

@@ -34,4 +34,4 @@ class ShapesExecutor(Protocol):
 
 def registration(executor: ShapesExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(name="art.shapes", specs=specs.SPECS, executor=executor, format=2)
+    return ToolsetRegistration(name="art.shapes", specs=specs.SPECS, executor=executor)

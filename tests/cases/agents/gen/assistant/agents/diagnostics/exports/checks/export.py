@@ -19,6 +19,5 @@ def registration() -> ToolsetRegistration:
                 "assistant.checks.check_device": "What is wrong with {device_id}? {{question}}: {question}"
             },
         ),
-        format=2,
         instructions="Give the device's id.",
     )

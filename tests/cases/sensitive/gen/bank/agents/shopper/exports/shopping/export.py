@@ -11,5 +11,5 @@ from . import specs
 def registration() -> ToolsetRegistration:
     """Return the toolset as a runtime registers it: a call becomes a run of bank.shopper."""
     return ToolsetRegistration(
-        name="bank.shopping", specs=specs.SPECS, executor=AgentRoute(agent="bank.shopper"), format=2
+        name="bank.shopping", specs=specs.SPECS, executor=AgentRoute(agent="bank.shopper")
     )
