@@ -138,7 +138,7 @@ def test_a_function_has_the_spec_of_a_tool() -> None:
     assert spec.description == "Search the notes.\n\nNewest first."
     assert spec.payload.schema == {
         "type": "object",
-        "title": "SearchPayload",
+        "title": "Search",
         "properties": {
             "query": {"type": "string", "title": "Query", "description": "What to look for."},
             "limit": {
@@ -155,7 +155,7 @@ def test_a_function_has_the_spec_of_a_tool() -> None:
     assert spec.result.schema == {
         "type": "array",
         "items": {"type": "string"},
-        "title": "SearchResult",
+        "title": "Search result",
         "description": "The titles.",
     }
 
@@ -181,7 +181,7 @@ def test_a_function_of_generated_types_has_their_schema_and_their_issues() -> No
     tool = func_tool(take)
     schema = tool.spec.payload.schema["$defs"]["ListDevicesPayload"]
     assert schema.pop("description") == "Arguments of list_devices."
-    assert schema == devices.LIST_DEVICES.payload.schema
+    assert {**schema, "title": "List devices"} == devices.LIST_DEVICES.payload.schema
     document = '{"status": "broken", "limit": 1000, "page": 2}'
     with pytest.raises(ToolValidationError) as caught:
         devices.LIST_DEVICES.payload.decode(document)

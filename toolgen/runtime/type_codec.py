@@ -19,6 +19,7 @@ from pydantic_core import core_schema as cs
 from toolgen.contract.json_value import Json
 from toolgen.shapes.foreign.issues import AMBIGUOUS
 from toolgen.shapes.issues import Findings
+from toolgen.shapes.naming import type_title
 from toolgen.shapes.python.annotations import readable
 from toolgen.shapes.python.issues import TypeReader
 from toolgen.shapes.python.schema import type_schema_of
@@ -36,15 +37,25 @@ class TypeCodec(Codec[T]):
 
     __slots__ = ("_check", "_own", "_types")
 
-    def __init__(self, type_: Any, name: str, *, is_result: bool = False, description: str = "") -> None:
+    def __init__(
+        self, type_: Any, name: str, *, is_result: bool = False, title: str = "", description: str = ""
+    ) -> None:
         """Make the codec of a type, which is called `name` where it has no title of its own.
+
+        `title` is what people read in its place; without, the title of the type, or the words of its name.
 
         Raises:
             ValueError: no JSON Schema describes the type, or no JSON holds its values; the message says why.
         """
         core = _core(type_)
         schema = type_schema_of(core, "serialization" if is_result else "validation")
-        name = str(schema.setdefault("title", _title(schema) or name))
+        found = str(schema.get("title") or _title(schema))
+        is_name = found in (
+            "",
+            getattr(type_, "__name__", ""),
+        )  # which pydantic gives a class without a title
+        name = found or name
+        schema["title"] = title or (type_title(name) if is_name else found)
         if description:
             schema.setdefault("description", description)
         text = json.dumps(_titled(schema), ensure_ascii=False, separators=(",", ":"))

@@ -170,7 +170,7 @@ class ObjectType:
     description: str
     fields: tuple[Field, ...]
     title: str = ""
-    """For people; "" where only its class has a name, as the payload of a tool."""
+    """For people; "" where it is made of the name of the class, as for the result of a tool."""
     inline: bool = False
     """Written without a name of its own; its JSON Schema stands where it is used."""
     open: bool = False

@@ -19,6 +19,7 @@ from toolgen.contract.presentation import Deprecation, Icon
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, class_name, field_name
+from toolgen.shapes.naming import title as title_of
 from toolgen.shapes.python.annotations import readable
 from toolgen.shapes.python.functions import Function, Parameter, read_function
 
@@ -101,7 +102,7 @@ def func_tool(
     context = SyncToolContext if takes_sync_context(function) else ToolContext
     read = read_function(function, (ToolContext, SyncToolContext))
     problems = [*_problems(function, own, read, context)]
-    payload = _codec(own, read.parameters, problems)
+    payload = _codec(own, facts.get("title") or title_of(own), read.parameters, problems)
     result = _result(own, read, problems)
     if problems or payload is None or result is None:
         lines = "".join(f"\n  {problem}" for problem in problems)
@@ -158,7 +159,7 @@ def _problems(
         yield "its result has no annotation; write -> str, or -> None where there is none"
 
 
-def _codec(name: str, parameters: tuple[Parameter, ...], problems: list[str]) -> _Payload | None:
+def _codec(name: str, title: str, parameters: tuple[Parameter, ...], problems: list[str]) -> _Payload | None:
     """Return the codec of the arguments; None, and why, when a type has no JSON Schema."""
     attributes: dict[str, str] = {}
     fields: dict[str, Any] = {}
@@ -169,9 +170,9 @@ def _codec(name: str, parameters: tuple[Parameter, ...], problems: list[str]) ->
         attributes[parameter.name] = attribute
         fields[attribute] = _field(parameter, attribute)
     try:
-        title = class_name(name, "payload")
-        model = create_model(title, __base__=FunctionPayload, __module__=__name__, **fields)
-        return _Payload(codec=TypeCodec(model, title), attributes=attributes)
+        type_name = class_name(name, "payload")
+        model = create_model(type_name, __base__=FunctionPayload, __module__=__name__, **fields)
+        return _Payload(codec=TypeCodec(model, type_name, title=title), attributes=attributes)
     except Exception as error:  # a type of the author's may raise anything when pydantic asks it
         known = len(problems)
         for parameter in parameters:

@@ -4,7 +4,7 @@ No `$schema`: the default Ajv of form libraries refuses the keyword. A closed ob
 its codec refuses unknown keys; an open one says nothing of them. Named types and union branches stand in
 `$defs`, inline objects in place. A union says `type` beside `oneOf`, and the tag of a branch has its only
 value as `default` too: form libraries and clients ask for both, and neither changes what is accepted. The
-titles of nested objects are for people who fill in forms: those of their types, branches and attributes.
+titles of objects are for people who fill in forms: those of the tool, of types, branches and attributes.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from ..fields import (
 )
 from ..foreign.schema import embedded, format_pointers
 from ..lexical import BYTES, DECIMAL, DURATION, STRING_FORMATS
+from ..naming import type_title
 from ..values import plain
 
 Schema = dict[str, Json]
@@ -99,7 +100,7 @@ class _Writer:
         return {**schema, "$defs": dict(self._defs)} if self._defs else schema
 
     def _object(self, object_: ObjectType, tag: str | None = None) -> Schema:
-        title = object_.name if self._has_class_titles else object_.title or object_.name
+        title = object_.name if self._has_class_titles else object_.title or type_title(object_.name)
         schema: Schema = {"type": "object", "title": title}
         if object_.description:
             schema["description"] = object_.description

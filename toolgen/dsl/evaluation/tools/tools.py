@@ -103,7 +103,7 @@ class Tools:
         tool = CheckedTool(
             id=f"{around.service}.{around.toolset}.{word.name}",
             name=word.name,
-            title=word.title or naming.title(word.name),
+            title=payload.title,
             description=described(report, what, word.description, word.source),
             payload=payload,
             result=result,
@@ -143,6 +143,7 @@ class Tools:
         payload = ObjectType(
             name=class_name,
             description=arguments.description,
+            title=word.title or naming.title(word.name),
             fields=injection.remaining,
             open=arguments.open,
             foreign=arguments.foreign,
