@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 from pydantic_ai.exceptions import ModelAPIError, UserError
@@ -14,7 +15,7 @@ from pydantic_ai.models.function import AgentInfo, DeltaThinkingPart, DeltaToolC
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RequestUsage
 
-from tests.adapters.plan_inputs import FOUND, Reports, answer, called, given
+from tests.adapters.plan_inputs import FOUND, TOOLS, Reports, answer, called, given
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.adapters.llm.failures import ProviderError
 from toolgen.agents import (
@@ -26,7 +27,7 @@ from toolgen.agents import (
 )
 from toolgen.agents.planner.planner import Summarizer
 from toolgen.contract.errors import ToolgenError
-from toolgen.runtime import ArtifactRef
+from toolgen.runtime import ArtifactRef, Deprecation
 
 SCHEMA = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
 
@@ -46,6 +47,16 @@ async def test_a_test_model_by_name_gives_a_typed_result() -> None:
     result = await LLMPlanner("test").plan_start(given(tools=(), result_schema=SCHEMA))
     assert isinstance(result, FinalResult)
     assert result.result == {"count": 0}
+
+
+async def test_a_model_reads_that_a_tool_is_deprecated() -> None:
+    def speak(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        return ModelResponse(parts=[TextPart(info.function_tools[0].description or "")])
+
+    old = replace(TOOLS[0], deprecated=Deprecation(reason="Old.", replacement=TOOLS[1].id))
+    plan = await LLMPlanner(FunctionModel(speak)).plan_start(given(tools=(old, TOOLS[1])))
+    assert isinstance(plan, FinalResponse)
+    assert plan.text == f"{old.description} Deprecated: use {TOOLS[1].name}."
 
 
 async def test_a_model_reads_bounds_of_dates_in_the_description_alone() -> None:

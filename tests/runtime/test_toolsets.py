@@ -13,6 +13,7 @@ from gen.assistant.toolsets import devices
 from toolgen.runtime import (
     BoundTool,
     CallMeta,
+    Deprecation,
     LongRunningSpec,
     ReadonlyContext,
     RegistrationError,
@@ -286,6 +287,17 @@ async def test_the_model_is_told_not_to_call_again_what_still_works() -> None:
         "the result comes by itself.",
     ]
     assert [tool["description"] for tool in snapshot.declarations()] == ["Delete a file.", "Pack a file."]
+
+
+async def test_a_model_reads_that_a_tool_is_deprecated() -> None:
+    gone = Deprecation(reason="It is slow", replacement="host.tools.greet")
+    runtime = Runtime()
+    runtime.add_toolset(function_toolset("host.files", [func_tool(delete, deprecated=gone)]))
+    (alone,) = (await runtime.snapshot()).declarations()
+    assert alone["description"] == "Delete a file. Deprecated: It is slow."  # nothing is there to use instead
+    runtime.add_toolset(prefixed(function_toolset("host.tools", [greet]), "my_"))
+    told = (await runtime.snapshot()).declarations()
+    assert told[0]["description"] == "Delete a file. Deprecated: use my_greet."
 
 
 async def test_native_tools_are_there_as_data() -> None:

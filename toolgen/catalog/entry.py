@@ -178,7 +178,7 @@ def tool_entry(of: ToolRecord, format: CatalogFormat = CATALOG_FORMAT) -> dict[s
         {
             **_head(of.id, of.name, of.toolset),
             "title": of.title,
-            "description": of.description,
+            "description": _description(of),
             "icons": [_icon(icon) for icon in of.icons],
             "deprecated": _deprecated(of.deprecated),
             "tags": list(of.tags),
@@ -291,6 +291,12 @@ def _icon(of: Icon) -> Json:
     """Return an icon with the names that MCP gives its facts."""
     facts: dict[str, Json] = {"mimeType": of.mime_type, "sizes": list(of.sizes), "theme": of.theme}
     return {"src": of.src, **{key: value for key, value in facts.items() if value}}
+
+
+def _description(of: ToolRecord) -> str:
+    """Return the description for a model, which is given it as it stands; ids are what a catalogue has."""
+    told = of.deprecated
+    return of.description if told is None else told.added_to(of.description, told.replacement)
 
 
 def _deprecated(of: Deprecation | None) -> Json:

@@ -15,6 +15,14 @@ class Deprecation:
     replacement: str = ""
     """Id of the tool to use instead; "" for none."""
 
+    def added_to(self, description: str, replacement: str) -> str:
+        """Return a description that ends with one sentence on this, for who chooses among tools.
+
+        `replacement` is what he calls the tool to use instead; "" for none, where the reason is told.
+        """
+        told = f"Deprecated: use {replacement}" if replacement else f"Deprecated: {self.reason}"
+        return " ".join(_sentence(text) for text in (description.rstrip(), told) if text)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Icon:
@@ -28,3 +36,7 @@ class Icon:
     """Each `any`, or width and height in pixels: `48x48`."""
     theme: IconTheme | None = None
     """The background that it is made for; None for any."""
+
+
+def _sentence(text: str) -> str:
+    return text if text[-1:] in (".", "!", "?", "…") else f"{text}."

@@ -68,6 +68,7 @@ from .runtime import Runtime
 from .specs import ArtifactSpec, BoundedSpec, ConfirmSpec, ErrorSpec, LongRunningSpec, ToolSpec
 from .sync_context import SyncToolContext
 from .threads import in_thread
+from .toolsets.descriptions import model_description
 from .toolsets.dynamic import DynamicToolset, OnError, ReadonlyContext, SnapshotError, StaticToolset
 from .toolsets.registration import BoundTool, RawExecutor, ToolsetRegistration
 from .toolsets.snapshot import Snapshot
@@ -174,6 +175,7 @@ __all__ = [
     "given",
     "in_thread",
     "lazy_attribute",
+    "model_description",
     "prefixed",
     "present_fields",
     "printable",

@@ -15,6 +15,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from toolgen.agents import PlanInput
 from toolgen.contract.json_value import Json
+from toolgen.runtime.toolsets.descriptions import model_description
 from toolgen.shapes.constraints import CONSTRAINTS
 
 from .native_tools import natives
@@ -66,7 +67,10 @@ def request_options(given: PlanInput, instructions: str, model: Model) -> Reques
     tools = (
         []
         if given.closing
-        else [_tool_definition(spec.name, spec.description, spec.payload.schema) for spec in given.tools]
+        else [
+            _tool_definition(spec.name, model_description(spec, given.tools), spec.payload.schema)
+            for spec in given.tools
+        ]
     )
     taken = {spec.name for spec in given.tools}
     transfers: dict[str, str] = {}

@@ -128,8 +128,19 @@ def _tool(toolset: Toolset, tool: Tool, scope: Scope, typing_imports: Imports) -
         name=method_name(tool.name),
         payload=f"types.{tool.payload.name}",
         returns=returns,
-        docstring=docstring(with_errors(tool.description or f"Run {tool.name}.", tool), 8),
+        docstring=docstring(with_errors(_description(toolset, tool), tool), 8),
     )
+
+
+def _description(toolset: Toolset, tool: Tool) -> str:
+    """Return what a docstring says of a tool; a replacement in the same toolset is named as a method."""
+    text = tool.description or f"Run {tool.name}."
+    if tool.deprecated is None:
+        return text
+    own, replacement = f"{names.qualified(toolset)}.", tool.deprecated.replacement
+    if replacement.startswith(own):
+        replacement = method_name(replacement.removeprefix(own))
+    return f"{text}\n\n{tool.deprecated.added_to('', replacement)}"
 
 
 def _bound_tool(tool: Tool, binding: Binding, view: ToolView) -> BoundToolView:

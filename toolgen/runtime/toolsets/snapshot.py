@@ -12,6 +12,7 @@ from ..calls import NO_META, CallMeta, ToolCall
 from ..native import NativeTool
 from ..results import ToolResult
 from ..specs import ToolSpec
+from .descriptions import model_description
 from .directory import Directory
 from .dynamic import SnapshotError, ToolList
 
@@ -62,7 +63,11 @@ class Snapshot:
     def declarations(self) -> list[dict[str, Json]]:
         """Return the tools as a model is told of them: name, description, JSON Schema of the arguments."""
         return [
-            {"name": spec.name, "description": spec.description, "parameters": spec.payload.schema}
+            {
+                "name": spec.name,
+                "description": model_description(spec, self.specs),
+                "parameters": spec.payload.schema,
+            }
             for spec in self.specs
         ]
 

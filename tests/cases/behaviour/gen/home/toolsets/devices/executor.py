@@ -80,7 +80,10 @@ class DevicesExecutor(Protocol):
     async def measure_now(
         self, payload: types.MeasureNowPayload, ctx: ToolContext
     ) -> ToolReturn[types.MeasureNowResult]:
-        """Measure at once."""
+        """Measure at once.
+
+        Deprecated: use measure.
+        """
 
     @tool_method
     @abstractmethod
