@@ -19,6 +19,7 @@ from toolgen.shapes.design.model import (
 )
 from toolgen.shapes.foreign.model import Foreign, SchemaModel
 from toolgen.shapes.issues import FieldIssue
+from toolgen.shapes.python.sensitive import Sensitive
 
 from .call.bridge import CallEndedError
 from .call.hooks import Abort, Answer, Continue, Deny, Hook, Verdict
@@ -139,6 +140,7 @@ __all__ = [
     "SchemaCodec",
     "SchemaModel",
     "SeenBounds",
+    "Sensitive",
     "Snapshot",
     "SnapshotError",
     "StaticToolset",

@@ -17,10 +17,11 @@ A call never raises the last five: they become its result.
 
 from __future__ import annotations
 
+from pydantic import BaseModel
+
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import FORMAT, OLDEST_FORMAT
 from toolgen.shapes.design.model import NotInjectedError as NotInjectedError
-from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.issues import FieldIssue
 
 from .retry_hints import RetryHint
@@ -89,7 +90,7 @@ class DeclaredError(ToolError):
         message: str,
         *,
         code: str,
-        details: ToolModel | None = None,
+        details: BaseModel | None = None,
         details_json: bytes = b"",
         cause: ToolError | None = None,
         retry_hint: RetryHint | None = None,

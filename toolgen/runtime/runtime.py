@@ -26,7 +26,7 @@ from .call.registered_tool import Interceptor, RegisteredTool
 from .call.services import RuntimeServices, call_reporter_for
 from .call.trace import Trace
 from .calls import NO_META, CallMeta, ToolCall
-from .errors import UnknownToolError
+from .errors import DeclaredError, UnknownToolError
 from .extension import Extension, ExtensionPoint, ExtensionServices
 from .resolution import Resolution, ResolveError
 from .results import Suspended, ToolResult
@@ -231,7 +231,7 @@ class Runtime:
     async def deliver(
         self,
         token: str,
-        answer: Json,
+        answer: Json | DeclaredError,
         *,
         session_id: str | None = None,
         by: str = "",
@@ -245,7 +245,8 @@ class Runtime:
 
         Args:
             token: Of what waits.
-            answer: As its `answer_schema` says.
+            answer: As its `answer_schema` says. Of pending work that failed, `{"error": "why"}` or the
+                `DeclaredError` that an executor would raise; its cause and its retry hint are not kept.
             session_id: Whose answer it is; without one it is not compared.
             by: Who answers, for the log and the rule of `WaitOptions`.
             wait_s: Seconds to wait for the result; None for as long as it takes.

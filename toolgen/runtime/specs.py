@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, overload
 
+from pydantic import BaseModel
+
 from toolgen.catalog.entry import (
     ArtifactRecord,
     BoundedRecord,
@@ -35,7 +37,7 @@ from .results import Artifact, RetryHint, ToolResult
 P = TypeVar("P", bound=ToolModel)
 R = TypeVar("R")
 D = TypeVar("D", bound=ToolModel)
-E = TypeVar("E", bound=ToolModel | None)
+E = TypeVar("E", bound=BaseModel | None)
 
 
 @dataclass(frozen=True, slots=True)

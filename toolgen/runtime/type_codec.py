@@ -23,6 +23,7 @@ from toolgen.shapes.naming import type_title
 from toolgen.shapes.python.annotations import readable
 from toolgen.shapes.python.issues import TypeReader
 from toolgen.shapes.python.schema import type_schema_of
+from toolgen.shapes.python.sensitive import sensitive_places_of, without_marks
 from toolgen.shapes.python.validator import CONFIG, Exactness
 from toolgen.shapes.union_guard import AmbiguousError, discriminate_unions, within_budget
 
@@ -58,8 +59,9 @@ class TypeCodec(Codec[T]):
         schema["title"] = title or (type_title(name) if is_name else found)
         if description:
             schema.setdefault("description", description)
+        places, schema = sensitive_places_of(schema), without_marks(schema)
         text = json.dumps(_titled(schema), ensure_ascii=False, separators=(",", ":"))
-        super().__init__(None, "", name, {name: text})
+        super().__init__(None, "", name, {name: text}, sensitive=places)
         exactness = Exactness(has_labels=True)
         labelled = exactness.of(core)
         told_apart = discriminate_unions(labelled)
@@ -87,6 +89,8 @@ class TypeCodec(Codec[T]):
         try:
             return self._dump(self._check(value), by_alias=True, warnings="error")
         except (ValidationError, PydanticSerializationError) as error:
+            if self.sensitive:  # the error quotes values
+                raise MalformedResultError(f"{self.name} does not encode") from None
             raise MalformedResultError(f"{self.name} does not encode: {error}") from error
         except AmbiguousError as error:
             raise MalformedResultError(f"{self.name} does not encode: it {AMBIGUOUS.message}") from error

@@ -16,7 +16,8 @@ from .fields import ArrayType, DataType, MapType, NullableType, Objects, ObjectT
 
 MARKER: Final[Mapping[str, Json]] = {"sensitive": True}
 """What stands in JSON in the place of a sensitive value."""
-_EVERY: Final = "*"
+EVERY: Final = "*"
+"""The step of a place to every item or key."""
 _Path: TypeAlias = tuple[str, ...]
 
 
@@ -42,7 +43,7 @@ def _of_type(type_: DataType, objects: Objects, outer: tuple[str, ...]) -> Itera
     match type_:
         case ArrayType(items=inner) | MapType(values=inner):
             for path in _of_type(inner, objects, outer):
-                yield (_EVERY, *path)
+                yield (EVERY, *path)
         case NullableType():
             yield from _of_type(type_.inner, objects, outer)
         case UnionType():
@@ -103,7 +104,7 @@ def _redacted(value: Any, paths: Sequence[_Path], instead: Json) -> Any:
         case dict():
             return {key: _redacted(inner, _below(paths, key), instead) for key, inner in value.items()}
         case list():
-            return [_redacted(inner, _below(paths, _EVERY), instead) for inner in value]
+            return [_redacted(inner, _below(paths, EVERY), instead) for inner in value]
         case _:
             return value
 
@@ -125,10 +126,10 @@ def _values(value: Any, paths: Sequence[_Path]) -> Iterator[Any]:
                 yield from _values(inner, _below(paths, str(key)))
         case list() | tuple():
             for inner in value:
-                yield from _values(inner, _below(paths, _EVERY))
+                yield from _values(inner, _below(paths, EVERY))
         case _:
             return
 
 
 def _below(paths: Sequence[_Path], key: str) -> list[_Path]:
-    return [path[1:] for path in paths if path[0] in (key, _EVERY)]
+    return [path[1:] for path in paths if path[0] in (key, EVERY)]

@@ -7,14 +7,14 @@ import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, TypedDict, Union, Unpack, get_args, get_origin
+from typing import Annotated, Any, Final, TypedDict, TypeVar, Union, Unpack, get_args, get_origin, overload
 
-from pydantic import Field, GetCoreSchemaHandler, create_model
+from pydantic import BaseModel, Field, GetCoreSchemaHandler, create_model
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.names import Hint
+from toolgen.contract.names import RESERVED_CODES, Hint
 from toolgen.contract.presentation import Deprecation, Icon
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.fields import MISSING
@@ -22,16 +22,19 @@ from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, class_name, field_nam
 from toolgen.shapes.naming import title as title_of
 from toolgen.shapes.python.annotations import readable
 from toolgen.shapes.python.functions import Function, Parameter, read_function
+from toolgen.shapes.python.sensitive import is_marked
 
 from ..call.methods import is_async, takes_sync_context
 from ..context import ToolContext
 from ..errors import RegistrationError
 from ..results import Delegated, Pending, ToolOutcome, Unfinished
-from ..specs import ConfirmSpec, LongRunningSpec, ToolSpec
+from ..specs import ConfirmSpec, ErrorSpec, LongRunningSpec, ToolSpec
 from ..sync_context import SyncToolContext
 from ..type_codec import TypeCodec
 from .dynamic import StaticToolset
 from .registration import BoundTool
+
+D = TypeVar("D", bound=BaseModel)
 
 LOCAL: Final = "local.functions"
 """The toolset of functions that are given none: its part of their ids."""
@@ -79,6 +82,7 @@ def func_tool(
     name: str | None = None,
     description: str | None = None,
     toolset: str = LOCAL,
+    errors: Sequence[ErrorSpec[Any]] = (),
     **facts: Unpack[ToolFacts],
 ) -> BoundTool:
     """Return the tool of a typed function, asynchronous or not; one that is not runs in a thread.
@@ -92,6 +96,7 @@ def func_tool(
         name: The function's own unless it is given.
         description: Of the tool; that of the docstring unless it is given.
         toolset: `service.toolset`, the start of the tool's id.
+        errors: Those that the function raises, made by `func_error`.
         facts: What else a `ToolSpec` says.
 
     Raises:
@@ -101,7 +106,7 @@ def func_tool(
     own = name or str(getattr(function, "__name__", ""))
     context = SyncToolContext if takes_sync_context(function) else ToolContext
     read = read_function(function, (ToolContext, SyncToolContext))
-    problems = [*_problems(function, own, read, context)]
+    problems = [*_problems(function, own, read, context), *_error_problems(errors)]
     payload = _codec(own, facts.get("title") or title_of(own), read.parameters, problems)
     result = _result(own, read, problems)
     if problems or payload is None or result is None:
@@ -112,9 +117,46 @@ def func_tool(
         description=description or read.docstring.description or f"{own.replace('_', ' ').capitalize()}.",
         payload=payload.codec,
         result=result,
+        errors={error.name: error for error in errors},
         **facts,
     )
     return BoundTool(spec=spec, execute=_executor(function, read, payload.attributes))
+
+
+@overload
+def func_error(name: str, description: str, *, is_retryable: bool = False) -> ErrorSpec[None]: ...
+@overload
+def func_error(
+    name: str, description: str, details: type[D], *, is_retryable: bool = False
+) -> ErrorSpec[D]: ...
+def func_error(
+    name: str, description: str, details: type[BaseModel] | None = None, *, is_retryable: bool = False
+) -> ErrorSpec[Any]:
+    """Return a declared error of functions, whose `of` makes what they raise: for `func_tool(…, errors=…)`.
+
+    `details` is the class of what the model reads beside the message.
+
+    Raises:
+        RegistrationError: the class has no JSON Schema.
+    """
+    try:
+        codec: TypeCodec[Any] | None = None
+        if details is not None:
+            codec = TypeCodec(details, class_name(name), is_result=True)
+    except Exception as problem:  # a type of the author's may raise anything when pydantic asks it
+        raise RegistrationError(f"the details of {name} have no exact JSON form: {problem}") from None
+    return ErrorSpec(name=name, codec=codec, description=description, is_retryable=is_retryable)
+
+
+def _error_problems(errors: Sequence[ErrorSpec[Any]]) -> Iterator[str]:
+    names = [error.name for error in errors]
+    for name in dict.fromkeys(names):
+        if not TOOL_NAME.fullmatch(name):
+            yield f"{name!r} is no name of an error: a-z, 0-9 and _"
+        if name in RESERVED_CODES:
+            yield f"the error {name!r} has a name that the runtime itself uses; call it otherwise"
+        if names.count(name) > 1:
+            yield f"it has two errors {name!r}"
 
 
 def function_toolset(
@@ -192,6 +234,8 @@ def _field(parameter: Parameter, attribute: str) -> tuple[Any, Any]:
     facts: dict[str, Any] = {}
     if parameter.description and not any(one.description for one in given):
         facts["description"] = parameter.description
+    if is_marked(annotation):
+        facts["repr"] = False
     if attribute != parameter.name and not any(one.alias for one in given):
         facts["alias"] = parameter.name
     if facts:

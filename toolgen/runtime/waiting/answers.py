@@ -7,15 +7,16 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from pydantic_core import to_json
+from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import Limits, exceeded_limit
+from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.issues import FieldIssue, short
 
 from ..call.bounds import bounds_of
 from ..codec import Codec
-from ..errors import MalformedResultError, ToolValidationError
+from ..errors import DeclaredError, MalformedResultError, ToolError, ToolValidationError
 from ..specs import ToolSpec
 from .answer_schema import answer_issues, value_issues
 from .errors import BadAnswerError
@@ -25,6 +26,50 @@ _LONGEST: Final = 200
 """Characters of names that nobody asked for."""
 CANCELED: Final = "toolgen.canceled"
 """The one key of the answer that takes a question back."""
+
+
+FAILED: Final = "toolgen.failed"
+"""The one key of the answer that says in which declared error pending work ended."""
+
+
+def failure_answer(error: DeclaredError) -> Json:
+    """Return the answer that delivers a declared error: its code, its message and its details.
+
+    Raises:
+        BadAnswerError: the details have no JSON form.
+    """
+    told: dict[str, Json] = {"code": error.code, "message": str(error.message)}
+    if error.details is not None:
+        has_absent = isinstance(error.details, ToolModel)  # None is an absent field there, as in its codec
+        try:
+            document = to_json(error.details, by_alias=True, exclude_none=has_absent)
+        except PydanticSerializationError as problem:
+            raise BadAnswerError(f"the details of {error.code} have no JSON form: {problem}") from None
+        told["details"] = from_json(document)
+    return {FAILED: told}
+
+
+def failure_of(spec: ToolSpec[Any, Any], answer: Json, limits: Limits) -> ToolError | None:
+    """Return the failure that pending work ended in; None where the answer is a result.
+
+    Raises:
+        BadAnswerError: the tool declares no such error, or the details do not fit.
+    """
+    if not _is_failure(answer):
+        return None
+    assert isinstance(answer, dict), "only such an answer is a failure"
+    told = answer.get(FAILED)
+    if not isinstance(told, dict):
+        return ToolError(str(answer["error"]))
+    code, details = str(told["code"]), told.get("details")
+    known = spec.errors.get(code)
+    if known is None:
+        raise BadAnswerError(f"{spec.id} declares no error {short(code, _LONGEST)!r}")
+    if (known.codec is None) != ("details" not in told):
+        fault = "has no details" if known.codec is None else "has details, which are missing"
+        raise BadAnswerError(f"the answer does not fit: the error {code} {fault}")
+    value = None if known.codec is None else _decoded(known.codec, details, limits)
+    return DeclaredError(str(told["message"]), code=code, details=value)
 
 
 def cancel_answer(reason: str) -> Json:
@@ -100,7 +145,7 @@ def validate_answer(
             _decision(answer, "available", ["message"])
             return answer
         case "pending":
-            if spec is not None and not _is_failure(answer):
+            if spec is not None and failure_of(spec, answer, limits) is None:
                 _check_bounds(spec, _decoded(spec.result, answer, limits))
             elif spec is None and not _is_failure(answer):
                 _refuse(value_issues(frozen.answer_schema, answer, limits.issues, frozen.answer_schema))
@@ -128,7 +173,13 @@ def _refuse(issues: tuple[FieldIssue, ...]) -> None:
 
 
 def _is_failure(answer: Json) -> bool:
-    return isinstance(answer, dict) and set(answer) == {"error"} and isinstance(answer["error"], str)
+    if not isinstance(answer, dict) or len(answer) != 1:
+        return False
+    told = answer.get(FAILED)
+    if isinstance(told, dict):
+        texts = (told.get("code"), told.get("message"))
+        return all(isinstance(text, str) for text in texts) and not set(told) - {"code", "message", "details"}
+    return isinstance(answer.get("error"), str)
 
 
 def _decision(answer: Json, key: str, optional: Collection[str]) -> dict[str, Json]:

@@ -28,7 +28,7 @@ from ..calls import CallMeta
 from ..errors import ToolError
 from ..results import ToolResult
 from ..specs import ToolSpec
-from .answers import cancel_reason, validate_answer
+from .answers import cancel_reason, failure_of, validate_answer
 from .errors import BadAnswerError
 from .frozen import FrozenCall
 from .options import refusal
@@ -108,6 +108,8 @@ async def _resume(
     frame.context.report = host.reports.progress_callback(spec, frozen.meta)
     if result is None:
         return await dispatch(frame)
+    if isinstance(result, ToolError):
+        result = frame.error_result(result)
     if host.policy is not None:
         remember(result, frame.context.values)
     return await end_without_executor(frame, result)
@@ -168,8 +170,8 @@ async def _canceled_result(
 
 def _result_of_answer(
     host: RuntimeServices, spec: ToolSpec[Any, Any], frozen: FrozenCall, answer: Any, person: str
-) -> ToolResult | None:
-    """Return the result that the answer itself gives; None where the executor runs again."""
+) -> ToolResult | ToolError | None:
+    """Return the result or the failure that the answer itself gives; None where the executor runs again."""
     meta, limit = frozen.meta, host.limit_of(spec)
     match frozen.kind:
         case "confirmation":
@@ -179,9 +181,7 @@ def _result_of_answer(
             return None if answer["approved"] else denied_result(spec, reason, meta, limit)
         case "credential":
             if not answer["available"]:
-                return error_result(
-                    spec.id, ToolError(_denial_reason(answer, "the credential is missing")), meta, limit
-                )
+                return ToolError(_denial_reason(answer, "the credential is missing"))
             return None
         case "pending":
             return _result_of_pending(host, spec, answer, meta)
@@ -191,15 +191,14 @@ def _result_of_answer(
 
 def _result_of_pending(
     host: RuntimeServices, spec: ToolSpec[Any, Any], answer: Any, meta: CallMeta
-) -> ToolResult:
-    """Return the result of work that was pending."""
-    limit = host.limit_of(spec)
+) -> ToolResult | ToolError:
+    """Return the result of work that was pending, or why it failed."""
     try:
-        if isinstance(answer, dict) and set(answer) == {"error"} and isinstance(answer["error"], str):
-            return error_result(spec.id, ToolError(answer["error"]), meta, limit)
+        if (failure := failure_of(spec, answer, host.limits)) is not None:
+            return failure
         return encode_result(spec, spec.result.decode(to_json(answer), host.limits), meta)
     except Exception as error:
-        return error_result(spec.id, tool_error_of(spec, error), meta, limit)
+        return tool_error_of(spec, error)
 
 
 def _denial_reason(answer: dict[str, Any], otherwise: str) -> str:

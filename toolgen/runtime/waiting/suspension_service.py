@@ -19,7 +19,7 @@ from ..errors import DeclaredError, ToolError
 from ..events.progress import check_progress, progress_json
 from ..results import Suspended, ToolResult
 from ..toolsets.snapshot import Snapshot
-from .answers import answer_key, cancel_reason, validate_answer, without_nulls
+from .answers import answer_key, cancel_reason, failure_answer, validate_answer, without_nulls
 from .errors import (
     ConflictingAnswerError,
     ForeignAnswerError,
@@ -47,7 +47,7 @@ class SuspensionService:
     async def deliver(
         self,
         token: str,
-        answer: Json,
+        answer: Json | DeclaredError,
         *,
         session_id: str | None,
         by: str,
@@ -58,6 +58,7 @@ class SuspensionService:
 
         Where this process has no tools at all, what needs the tool is found out where the call is executed.
         """
+        answer = failure_answer(answer) if isinstance(answer, DeclaredError) else answer
         waits = self._waits()
         await waits.start(waits.sealer.open(token).run_id)
         ticket, status, frozen = await self._open_token(token, session_id)

@@ -1,0 +1,150 @@
+"""What functions as tools declare: errors, and values that nobody who looks on may see."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel
+
+from tests.runtime.tools import META
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import (
+    ErrorSpec,
+    LongRunningSpec,
+    Pending,
+    RegistrationError,
+    Runtime,
+    Sensitive,
+    ToolOutcome,
+)
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.events.records import ToolEnd, ToolStart
+from toolgen.runtime.toolsets.catalog import catalog_entry
+from toolgen.runtime.toolsets.functions import func_error, func_tool, function_toolset
+
+
+class Card(BaseModel):
+    number: Annotated[str, Sensitive()]
+    spare: list[Card] = []
+
+
+class Receipt(BaseModel):
+    id: str
+    key: Annotated[str, Sensitive()] | None = None
+
+
+class TooLittle(BaseModel):
+    missing: int
+    account: Annotated[str, Sensitive()]
+
+
+TOO_LITTLE = func_error("too_little", "There is not enough money.", TooLittle)
+CLOSED = func_error("closed", "The bank is closed.", is_retryable=True)
+
+
+def pay(pin: Annotated[str, Sensitive()], cards: list[Card], amount: int, by: dict[str, Card]) -> Receipt:
+    """Pay by card."""
+    if amount > 100:
+        raise TOO_LITTLE.of(f"{pin} lacks money", TooLittle(missing=amount - 100, account="account-77"))
+    if amount == 0:
+        raise CLOSED.of("come back tomorrow")
+    return Receipt(id="r1", key=f"key-of-{amount}")
+
+
+PAY = func_tool(pay, toolset="bank.cards", errors=[TOO_LITTLE, CLOSED])
+ARGUMENTS = {"pin": "pin-4711", "cards": [{"number": "card-0815"}], "amount": 5, "by": {}}
+
+
+def test_places_are_those_of_the_marks() -> None:
+    assert PAY.spec.payload.sensitive == (
+        *("/pin", "/cards/*/number", "/cards/*/spare/*"),
+        *("/by/*/number", "/by/*/spare/*"),
+    )
+    assert PAY.spec.result.sensitive == ("/key",)
+    entry: Any = catalog_entry(PAY.spec)
+    assert entry["result"]["sensitive"] == ["/key"]
+    assert "x-toolgen" not in json.dumps(entry)
+    assert "pin-4711" not in repr(PAY.spec.payload.decode(ARGUMENTS))
+
+
+async def call(amount: int) -> tuple[Any, str]:
+    """Return the result of a call, and all that was told of it."""
+    events = Events()
+    runtime = Runtime(events=events)
+    runtime.register(function_toolset("bank.cards", [PAY]))
+    async with events.subscribe() as told:
+        result = await runtime.call("pay", {**ARGUMENTS, "amount": amount}, META)
+    seen = [event async for event in told]
+    assert {ToolStart, ToolEnd} <= {type(event) for event in seen}
+    return result, "".join(map(repr, seen))
+
+
+async def test_nobody_who_looks_on_sees_sensitive_values_of_a_function() -> None:
+    result, told = await call(5)
+    assert json.loads(result.json) == {"id": "r1", "key": "key-of-5"}
+    for value in ("pin-4711", "card-0815", "key-of-5"):
+        assert value not in told
+
+
+async def test_a_function_raises_declared_errors() -> None:
+    result, told = await call(150)
+    assert json.loads(result.json)["code"] == "too_little"
+    assert json.loads(result.json)["details"] == {"missing": 50, "account": "account-77"}
+    assert TOO_LITTLE.get(result) == TooLittle(missing=50, account="account-77")
+    assert "account-77" not in told
+    assert "pin-4711" not in told
+    closed, _ = await call(0)
+    assert json.loads(closed.json) == {"error": "come back tomorrow", "code": "closed", "retryable": True}
+    entry: Any = catalog_entry(PAY.spec)
+    assert [(one["name"], one.get("sensitive")) for one in entry["errors"]] == [
+        ("too_little", ["/account"]),
+        ("closed", None),
+    ]
+
+
+async def work() -> str | Pending[None]:
+    """Work for long."""
+    return ToolOutcome.pending("job-1")
+
+
+async def test_a_delivered_error_hides_what_its_details_have() -> None:
+    later = func_tool(work, toolset="bank.work", errors=[TOO_LITTLE], long_running=LongRunningSpec())
+    events = Events()
+    runtime = Runtime(engine=InProcessEngine(), events=events)
+    runtime.register(function_toolset("bank.work", [later]))
+    waiting = await runtime.call("work", {}, META)
+    assert waiting.suspension is not None
+    failure = TOO_LITTLE.of("account-77 is empty", TooLittle(missing=1, account="account-77"))
+    async with events.subscribe() as told:
+        result = await runtime.deliver(waiting.suspension.token, failure)
+    assert TOO_LITTLE.get(result) == TooLittle(missing=1, account="account-77")
+    (end,) = [event async for event in told if isinstance(event, ToolEnd)]
+    assert end.code == "too_little"
+    assert "account-77 is" not in repr(end)
+    assert '{"account": "account-77"' not in json.dumps(end.result)
+
+
+@pytest.mark.parametrize(
+    ("errors", "why"),
+    [
+        ([CLOSED, CLOSED], "it has two errors 'closed'"),
+        ([func_error("denied", "Denied.")], "'denied' has a name that the runtime itself uses"),
+        ([func_error("Too late", "Late.")], "'Too late' is no name of an error"),
+    ],
+)
+def test_errors_have_names_of_their_own(errors: list[ErrorSpec[Any]], why: str) -> None:
+    with pytest.raises(RegistrationError, match=why):
+        func_tool(pay, errors=errors)
+
+
+class Odd(BaseModel):
+    model_config = {"arbitrary_types_allowed": True}
+    value: object = None
+    other: type = int
+
+
+def test_details_have_a_schema() -> None:
+    with pytest.raises(RegistrationError, match="the details of odd have no exact JSON form"):
+        func_error("odd", "Odd.", Odd)
