@@ -11,29 +11,27 @@ from pydantic_core import from_json, to_json
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
-from toolgen.contract.limits import LONGEST_CHARACTER
 from toolgen.contract.secrets import Secrets, hiding, scrubbed
 from toolgen.contract.tasks import start_task
 from toolgen.runtime.call.abandoning import run_or_abandon
 from toolgen.runtime.call.boundary import Contained, name_of
 from toolgen.runtime.call.bounds import bounds_of
 from toolgen.runtime.call.failures import log
-from toolgen.runtime.call.hint_templates import render_template
 from toolgen.runtime.call.hooks import Stop
 from toolgen.runtime.call.registered_tool import RegisteredTool
 from toolgen.runtime.call.secrets import secrets_of
-from toolgen.runtime.call.truncation import truncate_document, truncate_text
+from toolgen.runtime.call.truncation import truncate_text
 from toolgen.runtime.engine import ActivityInfo, NonRetryableError
 from toolgen.runtime.errors import MalformedResultError, ToolValidationError
 from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.hidden import fits, without_secrets
 from toolgen.runtime.events.records import ToolStart
+from toolgen.runtime.events.tool_start import tool_start
 from toolgen.runtime.native import NativeTool
 from toolgen.runtime.results import RetryHint
 from toolgen.runtime.specs import ToolSpec
 from toolgen.runtime.toolsets.snapshot import Snapshot
 from toolgen.runtime.waiting.answer_schema import checked_schema
-from toolgen.shapes.sensitive import for_people, redacted
 
 from ..host import AgentHost
 from ..loop.admission import is_allowed
@@ -310,28 +308,20 @@ def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit
 
 def _start(name: str, arguments: str, entry: RegisteredTool | None, parent_id: str, limit: int) -> ToolStart:
     """Return the event that a tool is called, without its sensitive arguments."""
-    places = entry.spec.payload.sensitive if entry else ()
-    is_shown = entry is None or fits(arguments.encode(errors="replace"), entry.spec.payload)
-    given = _event_arguments(arguments) if is_shown else None
-    text = ""
-    if entry and isinstance(given, dict):
-        text = render_template(entry.spec.call_hint, for_people(given, places))
-    shown, document = given, arguments.encode(errors="replace")
-    if places:
-        shown = redacted(given, places)
-        document = to_json(shown)
-    if shown is not None and len(document) > limit // LONGEST_CHARACTER:
-        shown = from_json(truncate_document(document, limit))
-    start = ToolStart(
-        tool=entry.spec.id if entry else truncate_text(name, limit),
-        name=truncate_text(name, limit),
-        arguments=shown,
-        text=truncate_text(text, limit),
+    document = arguments.encode(errors="replace")
+    spec = entry.spec if entry else None
+    is_shown = spec is None or fits(document, spec.payload)
+    start = tool_start(
+        spec,
+        name,
+        _event_arguments(arguments) if is_shown else None,
+        document,
         parent_tool_call_id=parent_id,
+        limit=limit,
     )
-    if not entry or not places:
+    if spec is None or not spec.payload.sensitive:
         return start
-    with hiding(secrets_of(arguments.encode(errors="replace"), entry.spec.payload)):
+    with hiding(secrets_of(document, spec.payload)):
         return without_secrets(start)
 
 

@@ -14,9 +14,8 @@ from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import current
-from toolgen.shapes.sensitive import for_people, redacted
+from toolgen.shapes.sensitive import redacted
 
-from ..call.hint_templates import render_template
 from ..call.truncation import truncate_document, truncate_text
 from ..calls import NO_META, CallMeta
 from ..errors import DeclaredError, causes_of
@@ -37,9 +36,9 @@ from .records import (
     ToolEnd,
     ToolOutputDelta,
     ToolsetDropped,
-    ToolStart,
     ToolUpdate,
 )
+from .tool_start import tool_start
 
 if TYPE_CHECKING:
     from ..capabilities import ArtifactInfo
@@ -100,19 +99,13 @@ class EventReporter(CallReporter):
         if self._events.is_idle:
             return
         document = spec.payload.encode(payload)
-        arguments: dict[str, Json] = json.loads(document)
-        text = render_template(spec.call_hint, for_people(arguments, spec.payload.sensitive))
-        if spec.payload.sensitive:
-            arguments = redacted(arguments, spec.payload.sensitive)
-            document = to_json(arguments)
-        if len(document) > self._limit:
-            arguments = json.loads(truncate_document(document, self._limit))
-        event = ToolStart(
-            tool=spec.id,
-            name=spec.name,
-            arguments=arguments,
-            text=self._truncate_text(text),
+        event = tool_start(
+            spec,
+            spec.name,
+            json.loads(document),
+            document,
             parent_tool_call_id=meta.parent_tool_call_id,
+            limit=self._limit,
         )
         self._emit(event, meta)
 
