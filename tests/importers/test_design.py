@@ -17,6 +17,7 @@ from tests import golden
 from tests.checked import bound
 from toolgen.codegen import generate
 from toolgen.codegen.write.staging import stage
+from toolgen.contract.presentation import Icon
 from toolgen.dsl import (
     Args,
     ArrayOf,
@@ -390,6 +391,13 @@ def test_a_union_that_toolgen_wrote_is_read_back(tmp_path: Path) -> None:
     unions = ("main", "second", "third", "frame")  # `only` has one branch, and is read as its object
     before = exported["payload"]["schema"]["properties"]
     assert {name: again[name] for name in unions} == {name: before[name] for name in unions}
+
+
+def test_icons_stand_in_the_design(tmp_path: Path) -> None:
+    icon = Icon(src="https://e.org/a.svg", mime_type="image/svg+xml", sizes=("any", "48x48"), theme="dark")
+    evaluation = built(imported(tool(icons=(icon,))), tmp_path)
+    assert evaluation.design is not None
+    assert evaluation.design.services[0].toolsets[0].tools[0].icons == (icon,)
 
 
 def schemas(evaluation: Evaluation) -> dict[str, Any]:

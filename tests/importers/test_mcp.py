@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.presentation import Icon
 from toolgen.importers.mcp import read_mcp
 from toolgen.importers.text import Document
 from toolgen.importers.tool import Source
@@ -42,6 +43,27 @@ def test_every_wrapping_of_a_list_is_read(document: object, pointer: str) -> Non
     assert (tool.arguments, tool.arguments_pointer) == (OBJECT, f"{pointer}/inputSchema")
     assert (tool.result, tool.result_pointer) == ({"type": "object"}, f"{pointer}/outputSchema")
     assert tool.annotations == {"read_only": True, "open_world": False}
+
+
+def test_icons_are_read_and_what_no_design_takes_is_left_out() -> None:
+    icons = [
+        {"src": "https://e.org/a.svg", "mimeType": "image/svg+xml", "sizes": ["any"], "theme": "dark"},
+        {"src": "https://e.org/b.png", "mimeType": "text/html", "sizes": "48x48", "theme": "blue"},
+        {"src": "javascript:alert(1)"},
+        "https://e.org/c.png",
+    ]
+    source = read([{**TOOL, "icons": icons}])
+    assert source.tools[0].icons == (
+        Icon(src="https://e.org/a.svg", mime_type="image/svg+xml", sizes=("any",), theme="dark"),
+        Icon(src="https://e.org/b.png"),
+    )
+    assert [finding.place.pointer for finding in source.findings] == [
+        *(f"/0/icons/1/{key}" for key in ("mimeType", "sizes", "theme")),
+        "/0/icons/2",
+        "/0/icons/3",
+    ]
+    assert all(finding.is_warning for finding in source.findings)
+    assert [one.place.pointer for one in read([{**TOOL, "icons": "no"}]).findings] == ["/0/icons"]
 
 
 def test_the_title_may_stand_in_the_annotations() -> None:

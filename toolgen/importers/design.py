@@ -16,6 +16,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any, Final, Literal
 
+from toolgen.contract.presentation import Icon
 from toolgen.findings import Code, Finding
 from toolgen.schema_reader import read
 from toolgen.schema_reader.document import MOST_VALUES
@@ -215,8 +216,16 @@ def _facts(tool: ImportedTool, name: str) -> Iterator[Call]:
         hints.pop("destructive", None)  # MCP: it means something only when the tool is not read-only
     if hints:
         yield call("Annotations", *(Named(hint, literal(is_so)) for hint, is_so in hints.items()))
+    yield from map(_icon, tool.icons)
     if name != tool.name:
         yield call("Meta", Named("name", literal(_text(tool.name))))
+
+
+def _icon(of: Icon) -> Part:
+    texts = {"mime_type": of.mime_type, "theme": of.theme}
+    named = [Named(name, literal(text)) for name, text in texts.items() if text]
+    sizes = [Named("sizes", literal(list(of.sizes)))] if of.sizes else []
+    return call("Icon", literal(of.src), *named, *sizes)
 
 
 def _modules_in(part: Part) -> Iterable[str]:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.presentation import Icon
 from toolgen.findings import Finding
 
 from . import codes
 from .codes import finding_at
+from .icons import read_icons
 from .pointers import joined
 from .tool import ImportedTool, Source
 
@@ -76,6 +78,8 @@ def read_record(record: object, pointer: str, keys: Keys) -> Iterator[ImportedTo
         yield finding_at(codes.NO_SCHEMA, pointer, message, hint=hint, tool=name)
         return
     yield from _ignored_keys(record, name, pointer)
+    icons = list(read_icons(record, name, pointer))
+    yield from (one for one in icons if isinstance(one, Finding))
     yield ImportedTool(
         name=name,
         description=_text(record.get("description")),
@@ -83,6 +87,7 @@ def read_record(record: object, pointer: str, keys: Keys) -> Iterator[ImportedTo
         arguments=record[arguments] if arguments else {"type": "object", "properties": {}},
         result=record[result] if result else None,
         annotations=dict(_annotations(record)),
+        icons=tuple(one for one in icons if isinstance(one, Icon)),
         pointer=pointer,
         arguments_pointer=joined(pointer, arguments) if arguments else pointer,
         result_pointer=joined(pointer, result) if result else "",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.presentation import Icon
 from toolgen.findings import Finding
 
 Kind: TypeAlias = Literal["jsonschema", "openapi", "mcp", "python"]
@@ -27,6 +28,7 @@ class ImportedTool:
     title: str = ""
     annotations: Mapping[str, bool] = field(default_factory=dict[str, bool])
     """MCP's hints by the words of a design: read_only, destructive, idempotent, open_world."""
+    icons: tuple[Icon, ...] = ()
     pointer: str = ""
     """JSON Pointer (RFC 6901) of the tool in its source."""
     arguments_pointer: str = ""
