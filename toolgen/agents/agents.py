@@ -1,4 +1,4 @@
-"""The agents that stand on a runtime."""
+"""The agents of a runtime: registration, clients, sessions and runs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def agents_of(runtime: Runtime) -> Agents:
 
 
 class Agents:
-    """What a runtime does with agents. One for a runtime."""
+    """Registers agents with a runtime and makes clients of them; one for each runtime."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Agents:
         keep_sessions: int | None = None,
         keep_sessions_s: float | None = None,
     ) -> None:
-        """Put agents on a runtime.
+        """Attach agents to a runtime.
 
         Args:
             runtime: Its engine executes the runs; where it has none, one in memory does.
@@ -113,7 +113,7 @@ class Agents:
 
     @property
     def sessions(self) -> Sessions:
-        """The conversations."""
+        """The sessions of the agents."""
         return self._sessions
 
     @property
@@ -121,7 +121,7 @@ class Agents:
         return self._runs
 
     def register(self, registration: AgentRegistration) -> None:
-        """Take up an agent, and those of its toolsets that are not there; all of it or nothing.
+        """Register an agent and those of its toolsets that are not registered; all of it or nothing.
 
         Raises:
             FormatError: it was generated in another format.
@@ -139,7 +139,7 @@ class Agents:
         self._host.agents[agent.spec.id] = agent
 
     def client(self, agent: str | AgentSpec) -> AgentClient:
-        """Return what starts runs of an agent, by the id of one that is registered or by its constant.
+        """Return the client that starts runs of an agent, by the id of a registered one or by its constant.
 
         By its constant, such as `AGENT`, an agent need not be registered here: the process that executes the
         runs of the engine has its planner and its executors.
@@ -167,7 +167,7 @@ class Agents:
         return self._host.agents[agent].specs
 
     def override_policy(self, agent: str, policy: RunPolicy | None) -> None:
-        """Give the runs that an agent starts from now on other limits; None for those of its design.
+        """Set the limits of runs that an agent starts from now on; None restores those of its design.
 
         Raises:
             RegistrationError: it is not registered.
@@ -177,7 +177,7 @@ class Agents:
         found.policy = policy or found.spec.policy
 
     async def events(self, run_id: str, *, after: int = 0) -> tuple[Event, ...]:
-        """Return the events of a run that are there now, those after this `seq`.
+        """Return the events of a run that are logged now, those after this `seq`.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -185,7 +185,7 @@ class Agents:
         return tuple([event async for event in self._runs.events(run_id, after=after, follow=False)])
 
     async def list_runs(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunOutput, ...]:
-        """Return runs, the newest first, without the tokens of what they wait for."""
+        """Return runs, the newest first, without the tokens of suspended calls."""
         return await self._runs.list(state=state, limit=limit)
 
     async def forget(self, before: float) -> int:
@@ -203,7 +203,7 @@ class Agents:
         return await sessions.forget(before)
 
     async def snapshot(self, run_id: str) -> RunOutput:
-        """Return where a run stands; without tokens, which only the handle of its client gives out.
+        """Return the output of a run without tokens, which only the handle of its client returns.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -227,23 +227,23 @@ class Agents:
             return failed_call_result(entry.spec, error, meta, host)
 
     async def find_tool(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
-        """Return the tool of a call that waits in a run of an agent, as the agent has it now."""
+        """Return the tool of a suspended call of an agent's run, as the agent has it now."""
         status = await self._host.engine.status(run_id)
         return await self._host.entry_now(frozen, status) if is_of_agent(status) else None
 
     async def cancel_run(self, run_id: str, reason: str) -> None:
-        """Cancel a run; of an agent's the conversation hears of the calls that waited in it."""
+        """Cancel a run; the conversation of an agent's run records that its waiting calls were canceled."""
         if is_of_agent(await self._host.engine.status(run_id)):
             await self._runs.cancel(run_id, reason)
         else:
             await self._host.engine.cancel(run_id, reason=reason)
 
     async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
-        """Return what became of a call whose outcome was unknown, once its conversation has it."""
+        """Return the outcome that a person found out of a call, after its conversation has stored it."""
         return await resolve(self._host, run_id, tool_call_id, resolution, by)
 
     def status_of(self, status: RunStatus) -> RunStatus:
-        """Return a status of the engine as clients of the run see it; as `Runtime.status_of`."""
+        """Return the status of a run for its clients; as `Runtime.status_of`."""
         return status_of(status) if is_of_agent(status) else status
 
     async def open(self) -> None:
@@ -266,7 +266,7 @@ class Agents:
         await self._runtime.deliver(token, answer, session_id=session_id, by=by)
 
     async def _open_turn(self, info: ActivityInfo, argument: Any) -> str:
-        """Start the turn that gets the result of pending work; return `busy` while another one goes on."""
+        """Start the turn that receives the result of pending work; return `busy` while another turn runs."""
         frozen = FrozenCall.from_json(argument["frozen"])
         outcome = argument["outcome"]
         return await self._runs.open_turn(argument["facts"], frozen, outcome["status"], outcome["json"])

@@ -1,4 +1,4 @@
-"""How programs start runs, watch them, answer them and end them."""
+"""Clients of runs: how programs start, watch, answer and cancel them."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ class RunHandle:
         self.run_id = run_id
 
     async def output(self) -> RunOutput:
-        """Return where the run stands now."""
+        """Return the current output of the run."""
         await self._own()
         return await self._runs.output(self.run_id)
 
     async def settled(self) -> RunOutput:
-        """Return where the run stands when it is over, or waits for somebody."""
+        """Return the output of the run when it is over, or waits for an answer."""
         await self._own()
         return await self._runs.settled(self.run_id)
 
     async def result(self) -> RunOutput:
-        """Return how the run ended, when it is over."""
+        """Return the output of the run when it is over."""
         await self._own()
         return await self._runs.result(self.run_id)
 
     async def events(self, *, after: int = 0) -> AsyncIterator[Event]:
-        """Yield the events of the run after this `seq`, to its `run_stream_end`; as often as wanted.
+        """Yield the events of the run after this `seq`, to its `run_stream_end`; may be called repeatedly.
 
         Also of pending work that went on after a run of a conversation: `Awaiting.run_id`.
         """
@@ -54,7 +54,7 @@ class RunHandle:
                 yield event
 
     async def answer(self, awaiting: Awaiting, answer: Json, *, by: str = "") -> None:
-        """Answer what the run, or a child of it, waits for; `by` says who answers, for the log.
+        """Answer a wait of the run or of a child of it; `by` names the person, for the log.
 
         Raises:
             SuspensionError: the answer is not taken; the class says why.
@@ -64,7 +64,7 @@ class RunHandle:
         await self._runs.answer(self.run_id, awaiting, answer, self._owner.session_id, by)
 
     async def cancel(self, reason: str = "") -> None:
-        """Cancel the run and its children; one that is over is left alone."""
+        """Cancel the run and its children; without effect on a run that is over."""
         await self._own()
         await self._runs.cancel(self.run_id, reason)
 
@@ -89,7 +89,7 @@ class RunHandle:
         await self._runs.interrupt(self.run_id, kind, text)
 
     async def _own(self) -> None:
-        """Raise where the run is not the owner's; an id alone opens nothing."""
+        """Raise where the run belongs to another agent or session; its id alone gives no access."""
         await self._runs.require(self.run_id, self._owner)
 
 
@@ -165,7 +165,7 @@ class AgentClient:
         denied_tags: Sequence[str] = (),
         restrict_to_tool: str = "",
     ) -> RunOutput:
-        """Return where a turn stands when it is over or waits for somebody; as `start` otherwise."""
+        """Start a turn and return its output when it is over or waits for an answer; as `start` otherwise."""
         handle = await self.start(
             message,
             session_id=session_id,
@@ -182,7 +182,7 @@ class AgentClient:
     async def stream(
         self, message: str, *, session_id: str, labels: Mapping[str, str] | None = None
     ) -> AsyncIterator[Event]:
-        """Yield the events of a turn as they come, to its `run_stream_end`; as `start` otherwise."""
+        """Start a turn and yield its events, to its `run_stream_end`; as `start` otherwise."""
         handle = await self.start(message, session_id=session_id, labels=labels)
         async for event in handle.events():
             yield event
@@ -196,7 +196,7 @@ class AgentClient:
         allowed_tags: Sequence[str] = (),
         denied_tags: Sequence[str] = (),
     ) -> RunOutput:
-        """Return where a run stands that belongs to no conversation, when it is over or waits."""
+        """Start a run without a conversation and return its output when it is over or waits."""
         started = await self._runs.start(
             self.agent,
             message,

@@ -64,7 +64,7 @@ class Sessions:
         return await self._store.turns(session_id)
 
     async def run_messages(self, run_id: str) -> tuple[Message, ...]:
-        """Return what was said in a run; empty for one that nobody wrote of."""
+        """Return the messages of a run; empty for a run without messages."""
         return await self._store.run_messages(run_id)
 
     async def summary(self, session_id: str) -> Summary | None:

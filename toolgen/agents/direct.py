@@ -1,4 +1,4 @@
-"""Calls of agents' tools that no loop made, as by `Runtime.call`: each is a run that its caller waits for."""
+"""Calls of agents' tools outside of loops, as by `Runtime.call`: each is a run that its caller waits for."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class DirectCalls:
-    """Makes the runs of such calls, for the agents of one runtime."""
+    """Makes the runs of calls outside of loops, for the agents of one runtime."""
 
     def __init__(self, host: AgentHost, cancel: Callable[[str, str], Awaitable[None]]) -> None:
         self._host = host
@@ -95,7 +95,7 @@ class DirectCalls:
         return {"facts": facts, "message": delegated.message, "source": "agent"}
 
     async def _depth(self, run_id: str) -> int:
-        """Return how many agents stand above one that is called here, in a tool of a run or nowhere."""
+        """Return how many agents are above an agent called here, within a tool of a run or outside."""
         try:
             above: Any = (await self._host.engine.status(run_id)).input
         except UnknownRunError:
@@ -105,7 +105,7 @@ class DirectCalls:
 
 
 def ended_document(status: RunStatus) -> RunDocument:
-    """Return how a run ended, where it was canceled too."""
+    """Return the document with the end of a run, also of a canceled one."""
     if status.state == "completed":
         return status.output  # type: ignore[return-value]  # as the loop returns it
     given: Any = status.input

@@ -1,4 +1,4 @@
-"""The agents of one runtime and what their runs need: tools, sessions, an engine."""
+"""The agents of one runtime, and the services that their runs need: tools, sessions, an engine."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ MOST_DEPTH: Final = 8
 
 
 class AgentHost:
-    """What the activities of runs work with. One for a runtime."""
+    """The services that the activities of runs use; one for each runtime."""
 
     most_depth = MOST_DEPTH
 
@@ -114,7 +114,7 @@ class AgentHost:
 
     @property
     def sealer(self) -> Sealer:
-        """What seals answers to the questions of planners; as `Waits.sealer`."""
+        """The sealer of answers to the questions of planners; as `WaitRegistry.sealer`."""
         waits = self.tools.waits
         return sealer_of(self.engine) if waits is None else waits.sealer
 
@@ -125,7 +125,7 @@ class AgentHost:
     def build_agent(
         self, registration: AgentRegistration, directory: Directory, managers: ResourceStack
     ) -> RegisteredAgent:
-        """Return the agent that is to be registered, whose tools the directory has.
+        """Return the agent to be registered; the directory has its tools.
 
         Raises:
             RegistrationError: it does not fit.
@@ -133,7 +133,7 @@ class AgentHost:
         return register_agent(registration, directory, self._around, self.caller, managers)
 
     def refuse_second(self, agent: str) -> None:
-        """Raise where the agent is registered.
+        """Raise where an agent of this id is registered.
 
         Raises:
             RegistrationError: as said.
@@ -169,13 +169,13 @@ class AgentHost:
     # Tools.
 
     async def snapshot(self, agent: RegisteredAgent, meta: CallMeta) -> Snapshot:
-        """Return the tools of one planning; calls until the next one are dispatched against them."""
+        """Return the snapshot of one planning; calls until the next planning are dispatched against it."""
         found = await agent.snapshot(self.caller, meta, self._snapshots.get(meta.run_id))
         self._snapshots[meta.run_id] = found
         return found
 
     async def advertised(self, run_id: str, facts: RunFacts) -> Snapshot:
-        """Return the tools of the newest planning of a run; of now, where another process planned."""
+        """Return the newest snapshot of a run; the current tools where another process planned."""
         found = self._snapshots.get(run_id)
         if found is None:
             found = await self.snapshot(self.agent(facts["agent"]), self.meta(run_id, facts))
@@ -188,7 +188,7 @@ class AgentHost:
         return changed(entry, replace(entry.spec, timeout=timeout), self._around)
 
     def values_of(self, run_id: str) -> Values:
-        """Return what the hooks and tools of a run share."""
+        """Return the values that the hooks and tools of a run share."""
         return self._values.setdefault(run_id, Values())
 
     def seen_entry(self, tool: str, run_id: str) -> RegisteredTool | None:
@@ -212,7 +212,7 @@ class AgentHost:
         return self.seen_entry(tool, run_id) or self._directory.by_id(tool)
 
     def returned_by(self, facts: RunFacts) -> ToolSpec[Any, Any] | None:
-        """Return the tool whose result the run has to give; None where it ends with text."""
+        """Return the tool whose result the run must give; None where the run ends with text."""
         parent = facts["parent"]
         if parent is None or not parent["tool"]:
             return None
@@ -297,7 +297,7 @@ class AgentHost:
     def policy_of(
         self, agent: str, policy: RunPolicy | None = None, *, timeout: float | None = None
     ) -> dict[str, Json]:
-        """Return the limits of a run of the agent: those given, else the runtime's, else the design's.
+        """Return the limits of a run of the agent: the given ones, else the runtime's, else the design's.
 
         `timeout` are the seconds that the design gives to the tool that the run answers.
         """
@@ -326,7 +326,7 @@ class AgentHost:
         await (self.engine.start() if waits is None else waits.start(run_id))
 
     def _on_event(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
-        """Tell the runtime's subscribers of an agent's run, and forget it when it is over."""
+        """Forward an event of a run to the runtime's subscribers; drop the run's data at its end."""
         if self._spans is not None:
             self._spans.on_event(run_id, event)
         if self._hub is not None and event.get("type") == "run_started":
@@ -360,7 +360,7 @@ def new_facts(
     restrict_to_tool: str = "",
     parent: Parent | None = None,
 ) -> RunFacts:
-    """Return the facts of a run that nobody else's run started."""
+    """Return the facts of a run that no other run starts."""
     facts: RunFacts = {
         "version": LOOP_VERSION,
         "agent": agent,

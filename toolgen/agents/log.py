@@ -1,4 +1,4 @@
-"""The log of a run, read: its documents as the events that they are."""
+"""Reads the log of a run: its JSON documents as typed events."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .loop.documents import RunFacts
 
 
 def event_of(run_id: str, offset: int, document: Mapping[str, Json], facts: RunFacts | None) -> Event:
-    """Return an event of a run; what an engine tells itself gets the ids of the run.
+    """Return a logged document as an event; an event of the engine itself gets the ids of the run.
 
     Raises:
         ValueError: it is of another format.

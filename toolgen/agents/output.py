@@ -1,4 +1,4 @@
-"""What a client gets of a run."""
+"""The output of a run for its clients."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class RunArtifact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOutput:
-    """Where a run stands, and how it ended."""
+    """The state of a run, and its result when it is over."""
 
     run_id: str
     agent: str
@@ -115,7 +115,7 @@ def output_of(
     pending: Iterable[Awaiting] = (),
     artifacts: Iterable[RunArtifact] = (),
 ) -> RunOutput:
-    """Return what a client gets of a status; the artifacts are those of a run that returned none."""
+    """Return the output of a run by its status; `artifacts` count where the run returned none."""
     given: Any = status.input
     facts = given["facts"]
     document: Any = status.output if status.state == "completed" else None
@@ -151,7 +151,7 @@ def output_of(
 
 
 def without_tokens(output: RunOutput) -> RunOutput:
-    """Return the output without tokens and ids that answer something, for readers with the run id only."""
+    """Return the output without tokens and answerable ids, for readers who know only the run id."""
     return replace(
         output,
         awaiting=tuple(replace(one, token="") for one in output.awaiting),
@@ -160,20 +160,20 @@ def without_tokens(output: RunOutput) -> RunOutput:
 
 
 def awaiting_of(run_id: str, about: Json) -> Awaiting:
-    """Return what a run waits for, of what its status says."""
+    """Return what a run waits for, by its status."""
     facts: Any = about
     known = {one.name: facts[one.name] for one in fields(Awaiting) if one.name in facts}
     return Awaiting(**{**known, "run_id": run_id})
 
 
 def awaiting_call(suspended: Suspended) -> Awaiting:
-    """Return a call that a run waits for, as its client holds it."""
+    """Return a suspended call of a run, with the token for its client."""
     known = {one.name: getattr(suspended, one.name) for one in fields(Awaiting)}
     return Awaiting(**known)
 
 
 def telemetry_of(usage: Iterable[Mapping[str, Any]]) -> Telemetry:
-    """Return the sum; the model is the last one's."""
+    """Return the sum of the usages of models; the model is that of the last one."""
     spent = list(usage)
     return Telemetry(
         model=spent[-1]["model"] if spent else "",

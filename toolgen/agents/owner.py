@@ -1,4 +1,4 @@
-"""Whose a run is: who holds its id alone reads nothing of it, and ends nothing."""
+"""The owner of a run: the id of a run alone allows neither to read nor to cancel it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Owner:
     """"" for runs without one."""
 
     def require(self, status: RunStatus) -> None:
-        """Raise where a run is another agent's or session's.
+        """Raise where a run belongs to another agent or session.
 
         It is that of the agent that answers, and of the one whose client started it.
 
@@ -29,7 +29,7 @@ class Owner:
         self.require_log(status)
 
     def require_log(self, status: RunStatus) -> None:
-        """Raise where a run is not one whose events are the owner's; those of pending work of its runs are.
+        """Raise where a log is neither of a run of the owner nor of pending work of such a run.
 
         Raises:
             UnknownRunError: as said.
@@ -44,13 +44,13 @@ class Owner:
 
 
 def is_of_agent(status: RunStatus) -> bool:
-    """Return whether it is a run of an agent, and not one of a call that waits by itself."""
+    """Return whether a run is one of an agent, and not one of a suspended call alone."""
     given: Any = status.input
     return isinstance(given, dict) and "facts" in given and "frozen" not in given
 
 
 def has_facts(status: RunStatus) -> bool:
-    """Return whether it is a run of an agent, or of pending work that went on after one of a conversation."""
+    """Return whether a run is one of an agent, or of pending work that outlived a conversation's run."""
     given: Any = status.input
     return isinstance(given, dict) and "facts" in given
 

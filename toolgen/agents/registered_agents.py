@@ -1,4 +1,4 @@
-"""The agents of a runtime: what each may call, as it calls it."""
+"""The registered agents of a runtime, and the tools that each of them may call."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class RegisteredAgent:
 
     @property
     def specs(self) -> tuple[ToolSpec[Any, Any], ...]:
-        """The tools of its design, by its own wire names."""
+        """The specs of the agent's tools, by their wire names."""
         return self.static.specs
 
     async def snapshot(self, caller: CallService, meta: CallMeta, previous: Snapshot | None) -> Snapshot:
-        """Return the tools of one planning.
+        """Return the snapshot of one planning.
 
         Raises:
             SnapshotError: a toolset of the host cannot list its tools.

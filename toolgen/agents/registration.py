@@ -16,7 +16,7 @@ from .planner.planner import Planner
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTool:
-    """A tool as one agent calls it, where that is not as its spec says."""
+    """The names and confirmation that one agent gives a tool, where they differ from its spec."""
 
     id: str
     name: str

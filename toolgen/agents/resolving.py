@@ -1,4 +1,4 @@
-"""Calls whose outcome was unknown get the one that a person has found out."""
+"""Resolves calls of unknown outcome by what a person found out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .unknown_calls import is_unknown
 async def resolve(
     host: AgentHost, run_id: str, tool_call_id: str, resolution: Resolution, by: str
 ) -> ToolResult:
-    """Keep the outcome of a call, and return it as planners see it; as `Runtime.resolve`."""
+    """Store the outcome of a call, and return it as planners see it; as `Runtime.resolve`."""
     status = await host.engine.status(run_id)
     if not is_of_agent(status):
         raise unknown_run(run_id)
@@ -56,7 +56,7 @@ async def resolve(
 async def _unknown_call(
     host: AgentHost, status: RunStatus, tool_call_id: str, facts: RunFacts
 ) -> PlannedCall:
-    """Return a call of a run if its outcome is unknown.
+    """Return a call of a run that is in its conversation, if its outcome is unknown.
 
     Raises:
         ResolveError: it is known, may still come, or the run made no such call.
@@ -85,7 +85,7 @@ async def _unknown_call(
 
 
 async def _told_call(host: AgentHost, status: RunStatus, tool_call_id: str) -> PlannedCall:
-    """Return a call of a run of no conversation, by its log, if its outcome is unknown.
+    """Return a call of a run without a conversation, by its log, if its outcome is unknown.
 
     Raises:
         ResolveError: it is known, or the run made no such call.
@@ -107,7 +107,7 @@ async def _told_call(host: AgentHost, status: RunStatus, tool_call_id: str) -> P
 async def _spec(
     host: AgentHost, run_id: str, call: PlannedCall, facts: RunFacts
 ) -> ToolSpec[Any, Any] | None:
-    """Return what a call calls, as its agent has it now; None where nothing has the name."""
+    """Return the spec that a call names, as its agent has it now; None where nothing has the name."""
     try:
         entry = (await host.advertised(run_id, facts)).directory.find(call.name)
     except NonRetryableError:  # the agent is not here

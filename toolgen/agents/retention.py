@@ -1,4 +1,4 @@
-"""Retention of sessions: those that are not to be kept are dropped, with what their runs and tools left."""
+"""Retention of sessions: drops those beyond the limits, with the artifacts of their runs and tools."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ PERIOD_S: Final = 60.0
 
 
 class Retention:
-    """Drops sessions that are not to be kept, while the runtime is open."""
+    """Drops sessions beyond the limits while the runtime is open."""
 
     def __init__(self, host: AgentHost, keep: int | None, keep_s: float | None) -> None:
-        """Keep sessions; without limits, all of them.
+        """Construct the retention of a session store; without limits it drops nothing.
 
         Args:
             host: Has the sessions and the runs.
@@ -32,12 +32,12 @@ class Retention:
         self._task: asyncio.Task[None] | None = None
 
     def open(self) -> None:
-        """Begin to look."""
+        """Start to look for sessions beyond the limits."""
         if (self._keep, self._keep_s) != (None, None) and self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._work(), name="prune sessions")
 
     async def close(self) -> None:
-        """Look no more."""
+        """Stop looking for sessions."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -54,7 +54,7 @@ class Retention:
             await asyncio.sleep(PERIOD_S)
 
     async def _drop(self, session: UnusedSession) -> None:
-        """Drop a session, unless a run of it goes on or waits.
+        """Drop a session, unless one of its runs is not over.
 
         It is ended first, so that nothing begins in it, and what it left is dropped before it: a process that
         is killed in between leaves a session that is found again.

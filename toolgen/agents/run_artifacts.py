@@ -1,4 +1,4 @@
-"""The artifacts of a run and its children: as far as a run has come, and passed to who called it."""
+"""The artifacts of a run and its children: read from the log, and passed to the caller."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .output import RunArtifact
 
 
 async def artifacts_so_far(engine: Engine, status: RunStatus) -> list[RunArtifact]:
-    """Return the artifacts of the calls that have ended, as the log of the run tells of them.
+    """Return the artifacts of the calls that have ended, by the log of the run.
 
     Those of the run come first, in the order in which its calls ended, then those of each child.
     """
@@ -35,7 +35,7 @@ async def artifacts_so_far(engine: Engine, status: RunStatus) -> list[RunArtifac
 
 
 async def documents_so_far(engine: Engine, status: RunStatus) -> list[Json]:
-    """Return the same as a run returns it."""
+    """Return the artifacts of the calls that have ended, as the JSON of a run's result."""
     return [asdict(one) for one in await artifacts_so_far(engine, status)]
 
 
@@ -64,7 +64,7 @@ async def child_artifacts(
 
 
 async def _data(document: Any, host: RuntimeServices) -> bytes | None:
-    """Return the data of an artifact; None where it is nowhere any more."""
+    """Return the data of an artifact; None where it is no longer stored."""
     if document["json"]:
         return bytes(document["json"], "utf-8")
     keeper = keeper_of(host)
@@ -77,5 +77,5 @@ async def _data(document: Any, host: RuntimeServices) -> bytes | None:
 
 
 def _fields(document: Any) -> dict[str, Any]:
-    """Return what a document says of a reference; other versions may say more, or less."""
+    """Return the known fields of a stored reference; other versions may write more or fewer."""
     return {one.name: document[one.name] for one in fields(ArtifactRef) if one.name in document}

@@ -1,4 +1,4 @@
-"""The runs of one runtime, from outside: started, watched, answered, ended."""
+"""The runs of one runtime for its clients: started, watched, answered, canceled."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _BECAME: Final = {"ok": "is done", "error": "has failed", "unknown": "has an unk
 
 
 class InterruptsNotAllowedError(ToolgenError):
-    """The policy of the run's agent lets nobody speak into it."""
+    """The policy of the run's agent allows no interrupts."""
 
 
 class Runs:
@@ -117,7 +117,7 @@ class Runs:
         return run_id
 
     async def _is_started(self, run_id: str, owner: Owner) -> bool:
-        """Return whether the run was started before.
+        """Return whether the run was started before, by this process or another.
 
         Raises:
             UnknownRunError: it was, by another agent or in another session.
@@ -130,7 +130,7 @@ class Runs:
         return True
 
     async def require(self, run_id: str, owner: Owner) -> None:
-        """Raise where a run is not the owner's.
+        """Raise where a run belongs to another owner.
 
         Raises:
             UnknownRunError: as said, or no run has the id.
@@ -138,7 +138,7 @@ class Runs:
         owner.require(await self._engine.status(run_id))
 
     async def require_log(self, run_id: str, owner: Owner) -> None:
-        """Raise where the events of a run are not the owner's.
+        """Raise where the events of a run belong to another owner.
 
         Raises:
             UnknownRunError: as said, or no run has the id.
@@ -158,7 +158,7 @@ class Runs:
             )
 
     def _check(self, agent: str) -> None:
-        """Raise when the agent, or one whose tools it calls, is not registered where its run is executed.
+        """Raise when the agent, or one whose tools it calls, is not registered where the run is executed.
 
         A client only knows that somebody named the agent by its constant.
 
@@ -190,7 +190,7 @@ class Runs:
         labels: Mapping[str, str] | None,
         message: UserMessage,
     ) -> str:
-        """Begin a turn with what a person says, and return the agent that has the conversation.
+        """Begin a turn with a person's message, and return the agent that has the conversation.
 
         Raises:
             SessionError: the session is over, or another run of it is not.
@@ -212,7 +212,7 @@ class Runs:
     # Watching.
 
     async def output(self, run_id: str) -> RunOutput:
-        """Return where a run stands.
+        """Return the output of a run.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -226,14 +226,14 @@ class Runs:
         return await self._ended(await self._engine.result(run_id))
 
     async def _ended(self, status: RunStatus) -> RunOutput:
-        """Return where a run stands, when the next turn of its session may begin in every process."""
+        """Return the output of a run when every process may begin the next turn of its session."""
         if status.is_over:
             given: Any = status.input
             await self._host.turns.settled(given["facts"]["session_id"])
         return await self._with_artifacts(status)
 
     async def _with_artifacts(self, status: RunStatus) -> RunOutput:
-        """Return the output with the artifacts, which only the log has of a run that returned none."""
+        """Return the output with artifacts from the log, for a run that returned none."""
         if not is_of_agent(status):
             raise unknown_run(status.run_id)
         has_none = status.state != "completed"
@@ -248,7 +248,7 @@ class Runs:
         return output_of(status, pending=pending, artifacts=artifacts)
 
     def _awaiting_of(self, run_id: str, op: str, about: Json) -> Awaiting:
-        """Return what a run waits for, with the token of a call."""
+        """Return what a run waits for, with the tokens of calls."""
         frozen, waits = frozen_call_of(run_id, about), self._host.tools.waits
         if frozen is None or waits is None:
             return awaiting_of(run_id, about)
@@ -349,14 +349,14 @@ class Runs:
                 await self._host.conversations.answer(call.run_id, self._canceled(call, reason))
 
     def _canceled(self, call: Awaiting, reason: str) -> ToolAnswer:
-        """Return what the conversation has of a call that was canceled while it waited."""
+        """Return the answer that the conversation keeps of a call that was canceled while it waited."""
         entry = self._host.find_tool(call.tool, call.run_id)
         name = call.tool.rpartition(".")[2] if entry is None else entry.spec.name
         text = to_json({"error": reason or f"{name} was canceled", "code": "canceled"}).decode()
         return ToolAnswer(id=call.tool_call_id, name=name, status="denied", text=text)
 
     async def interrupt(self, run_id: str, kind: str, text: str) -> None:
-        """Pause a run, let it go on, or speak into it; after a hand-over it is the run that took over.
+        """Pause or resume a run, or add a message to it; after a hand-over, the run that took over.
 
         Raises:
             InterruptsNotAllowedError: the policy of its agent says so, or the run is over.

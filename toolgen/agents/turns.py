@@ -79,7 +79,7 @@ class Turns:
         task.add_done_callback(lambda _: self._drop(session_id, task))
 
     async def settled(self, session_id: str) -> None:
-        """Wait until the store has what was released of a session."""
+        """Wait until the store has the released turns of a session."""
         if (task := self._releases.get(session_id)) is not None:
             await asyncio.wait([task])
 
@@ -110,7 +110,7 @@ class Turns:
                 )
 
     async def is_over(self, held: TurnHolder) -> bool:
-        """Return whether a run is over, or will never go on: that of an engine that is gone with its runs."""
+        """Return whether a run is over, or lost with an engine that is gone and keeps no runs."""
         if held.engine_id != self._engine.id:
             return not held.is_durable and not held.is_alive
         try:

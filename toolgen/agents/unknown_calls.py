@@ -1,4 +1,4 @@
-"""Calls whose end nobody knows: what a conversation has in the place of their results."""
+"""Calls of unknown outcome: what a conversation has in the place of their results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def unknown_outcome_answer(call: PlannedCall) -> ToolAnswer:
 
 
 def is_unknown(answer: ToolAnswer) -> bool:
-    """Return whether an answer says that the end of its call is not known."""
+    """Return whether an answer says that the outcome of its call is unknown."""
     if answer.status != _STATUS_BEFORE:
         return answer.status == _STATUS
     document = json.loads(answer.text)

@@ -1,4 +1,4 @@
-"""The entry of a tool in a catalogue: what is said of it, and how it is written.
+"""The entry of a tool in a catalogue: its facts, and their JSON.
 
 The generator fills the records from a design, the runtime from the specs of registered tools. What is
 written is of a format, `format-2.schema.json` beside this file unless somebody wants an older one.
@@ -86,7 +86,7 @@ class ErrorRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundedRecord:
-    """The result is a window on more data; cursors are JSON keys."""
+    """The result shows part of more data; cursors are JSON keys."""
 
     cursor: str | None = None
     next_cursor: str | None = None
@@ -111,7 +111,7 @@ class LongRunningRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolsetRecord:
-    """What is said of a toolset with each of its tools."""
+    """The facts of a toolset that are written with each of its tools."""
 
     title: str = ""
     instructions: str = ""
@@ -226,7 +226,7 @@ def sha256(text: str) -> str:
 
 
 def tool_digest(entry: Mapping[str, Json]) -> str:
-    """Return the digest of a tool: it changes with every word of its entry that the tool's runtime knows.
+    """Return the digest of a tool, which changes with each part of its entry that its runtime knows.
 
     What says something of the toolset, and what only a design knows, is not in it.
     """
@@ -234,7 +234,7 @@ def tool_digest(entry: Mapping[str, Json]) -> str:
 
 
 def without(entry: Mapping[str, Json], paths: Iterable[tuple[str, ...]]) -> dict[str, Json]:
-    """Return the entry without what stands at these paths."""
+    """Return the entry without the values at these paths."""
     left = dict(entry)
     for first, *rest in paths:
         inner = left.get(first)
@@ -249,13 +249,13 @@ def without(entry: Mapping[str, Json], paths: Iterable[tuple[str, ...]]) -> dict
 
 
 def type_entry(of: TypeRecord, format: CatalogFormat = CATALOG_FORMAT) -> dict[str, Json]:
-    """Return what is said of a type that is not of a tool, such as the result of a completion."""
+    """Return the entry of a type that belongs to no tool, such as the result of a completion."""
     entry = _type(of)
     return without(entry, [("noted_formats",), ("sensitive",)]) if format == 1 else entry
 
 
 def behaviour_hints(given: Mapping[Hint, bool]) -> dict[Hint, bool]:
-    """Return all behaviour hints: where the author said nothing, MCP's careful default."""
+    """Return all behaviour hints; MCP's defaults where the author set none."""
     hints: dict[Hint, bool] = {"edit": False}
     hints.update((hint, default) for hint, (_, default) in MCP_HINTS.items())
     if given.get("read_only"):
@@ -282,13 +282,13 @@ def _head(id_: str, name: str, toolset: ToolsetRecord) -> dict[str, Json]:
 
 
 def _complete(facts: dict[str, Json], format: CatalogFormat) -> dict[str, Json]:
-    """Return the facts that say something, as a format has them."""
+    """Return the facts that are not empty, with the keys of a format."""
     said = {key: value for key, value in facts.items() if value is not None and value != []}
     return without(said, SINCE_2) if format == 1 else {**said, "digest": tool_digest(said)}
 
 
 def _icon(of: Icon) -> Json:
-    """Return an icon with the names that MCP gives its facts."""
+    """Return an icon with MCP's names for its facts."""
     facts: dict[str, Json] = {"mimeType": of.mime_type, "sizes": list(of.sizes), "theme": of.theme}
     return {"src": of.src, **{key: value for key, value in facts.items() if value}}
 
@@ -320,7 +320,7 @@ def _bounded(of: BoundedRecord | None) -> Json:
 
 
 def _output(of: ToolRecord) -> Json:
-    """Return the schema of what the model gets at once, where this is not always the result."""
+    """Return the schema of what the model gets at once, where it differs from that of the result."""
     ack = of.long_running.ack if of.long_running else None
     return None if ack is None else output_schema(of.result, ack)
 

@@ -1,4 +1,4 @@
-"""The commands and their options; what each does stands in a module of its own."""
+"""The commands and their options; each command has a module of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`toolgen approve`: answer a call that waits, through the runtime that the project configures."""
+"""`toolgen approve`: answers a suspended call, through the runtime that the project configures."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_SEARCHED: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerOptions:
-    """What the options say."""
+    """The options of the command that give an answer."""
 
     value: Json
     is_whole: bool = False
@@ -47,7 +47,7 @@ class AnswerOptions:
 
 
 async def answer_call(project: Project, name: str, answer: AnswerOptions, session: str | None) -> int:
-    """Show what waits, take the answer, print the JSON that the model gets; return the exit code.
+    """Show a suspended call, read the answer, print the model's JSON; return the exit code.
 
     It is 1 when the call failed or nobody knows whether it has run, and 3 when the answer was taken and the
     call waits or goes on elsewhere.
@@ -88,7 +88,7 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
 
 
 def _exit_code(result: ToolResult) -> int:
-    """Return what a script has to know of a call that was answered."""
+    """Return the exit code for the result of an answered call."""
     if result.status == "suspended" or (result.status == "pending" and not result.json):
         return NOT_OVER
     return 0 if result.status in ("ok", "denied", "pending") else 1
@@ -97,14 +97,14 @@ def _exit_code(result: ToolResult) -> int:
 async def _deliver(
     runtime: Runtime, suspended: Suspended, answer: AnswerOptions, session: str | None, *, is_here: bool
 ) -> ToolResult:
-    """Return the result of the call; a call that is executed in this process may take its time."""
+    """Deliver the answer and return the result of the call, which may be executed in this process."""
     value = answer.value if answer.taken_back is None else cancel_answer(answer.taken_back)
     wait_s = None if is_here else ELSEWHERE_S
     return await runtime.deliver(suspended.token, value, session_id=session, by=answer.by, wait_s=wait_s)
 
 
 def _show(result: ToolResult, shown: bytes, unimplemented: Sequence[str], run_id: str) -> None:
-    """Print what is shown of the model's JSON to stdout, and what else there is to know to stderr."""
+    """Print the redacted JSON of the model to stdout, and further information to stderr."""
     for line in unimplemented:
         print(line, file=sys.stderr)
     if result.suspension is not None:
@@ -150,7 +150,7 @@ async def _find_suspended(runtime: Runtime, name: str, session: str | None) -> S
 
 
 async def _run_of(engine: Engine, id_: str, session: str | None) -> str | None:
-    """Return the run in which a call waited, one of the newest; None where none did."""
+    """Return the newest run in which a call waited; None where there is none."""
     for status in await engine.list_runs(session=session, limit=_MOST_SEARCHED):
         given: Any = status.input
         if isinstance(given, dict) and (given.get("frozen") or {}).get("id") == id_:
@@ -182,7 +182,7 @@ def _confirm() -> bool:
 
 
 async def show_waiting(project: Project, session: str | None) -> int:
-    """Print what waits for an answer, oldest first, each with its id."""
+    """Print the suspended calls and questions, oldest first, each with its id."""
     runtime = await load_runtime(project)
     engine = durable_engine(runtime)
     runtime.be_client()
@@ -208,7 +208,7 @@ def answer_of(
     is_sure: bool = False,
     by: str = "",
 ) -> AnswerOptions:
-    """Return the answer that the options spell; who answers is by default the user of the machine.
+    """Return the answer that the options give; the person is by default the user of the machine.
 
     Raises:
         ToolgenError: a text is not JSON, or the options contradict one another.

@@ -1,4 +1,4 @@
-"""Files that become the author's: all of them come to their places, or none does."""
+"""Writes new files of the author: all of them appear, or none does."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def waiting_text(suspended: Suspended) -> str:
 
 
 def _waiting_text_of(runtime: Runtime, suspended: Suspended) -> str:
-    """Return what a call waits for, and how it is answered, if it can be once this process has ended."""
+    """Return what a call waits for, and how to answer it where that works after this process ended."""
     if runtime.engine is not None and runtime.engine.caps.is_durable:
         return waiting_text(suspended)
     gone = "it cannot be answered: the runs of the configured runtime end with its process"
@@ -75,14 +75,14 @@ def _waiting_text_of(runtime: Runtime, suspended: Suspended) -> str:
 
 
 def _build_codecs(runtime: Runtime, tool: str) -> None:
-    """Build what the first call of a process builds, so that the times are those of a running server."""
+    """Build the codecs of the first call of a process, so that times are those of a running server."""
     for spec in runtime.list_tools():
         if tool in (spec.id, spec.name):
             _ = spec.payload.type, spec.result.type
 
 
 def _steps(trace: Trace, result: ToolResult) -> list[str]:
-    """Return one line a step, and their sum."""
+    """Return one line for each step with its time, and their sum."""
     lines = [_line(step.name, step.duration_s, _shown(step, result)) for step in trace.steps]
     return [*lines, _line("total", sum(step.duration_s for step in trace.steps), result.status)]
 

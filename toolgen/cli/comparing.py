@@ -1,4 +1,4 @@
-"""What `toolgen gen --check` finds in the output."""
+"""`toolgen gen --check`: the differences between the output and the design."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GENERATE: Final = "run: toolgen gen"
 
 
 def differences(out: Path, comparison: Comparison) -> list[Finding]:
-    """Return the generated files that are not as the design wants them."""
+    """Return a finding for each generated file that differs from the design."""
     groups: tuple[tuple[Code, str, tuple[str, ...]], ...] = (
         (OUTPUT_MISSING, "the file is missing", comparison.missing),
         (OUTPUT_CHANGED, "the file is not what the design says now", comparison.changed),

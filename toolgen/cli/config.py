@@ -50,7 +50,7 @@ class Project:
         return self.file.parent
 
     def display_path(self, folder: str | PurePosixPath) -> Path:
-        """Return a folder as seen from the working directory, which is how people read paths."""
+        """Return a folder relative to the working directory, for messages."""
         return Path(os.path.relpath(self.directory / folder))
 
 

@@ -1,4 +1,4 @@
-"""What a process reads of a project, and whether a change touches it."""
+"""The files of a project that a process reads, and whether a change concerns them."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def _cases(project: Project, design: Design, only: str) -> Iterator[_Case]:
 
 
 def _not_run(toolset: Toolset, tool: Tool) -> str:
-    """Return why a tool may not be executed on live data; "" if it may: it reads, and that is all."""
+    """Return why a tool may not be executed on live data; "" where it may: it only reads."""
     if toolset.exporter:
         return f"it starts a run of {toolset.exporter}"
     if not (tool.annotations or {}).get("read_only"):
@@ -168,7 +168,7 @@ def _spec(project: Project, toolset: Toolset, tool: Tool) -> ToolSpec[Any, Any]:
 
 
 def _check(case: _Case) -> None:
-    """Hold an example that is not run to the generated code."""
+    """Validate an example that is not run against the generated code."""
     _decoded(case, case.spec.payload, case.example.args)
     if case.example.result is not None:
         _decoded(case, case.spec.result, case.example.result)
@@ -217,7 +217,7 @@ async def _problem(runtime: Runtime, case: _Case, meta: CallMeta, *, is_live: bo
 
 
 def _shown(result: ToolResult, case: _Case) -> bytes:
-    """Return what is printed of a result: no sensitive value of it or of the example's arguments."""
+    """Return the printed form of a result, without sensitive values of it or of the example's arguments."""
     return shown_document(result, case.spec, secrets_of(json.dumps(case.example.args).encode(), case.spec))
 
 

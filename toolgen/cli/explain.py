@@ -35,7 +35,7 @@ _INTRODUCTIONS: Final = {
 
 
 def explain(code: str | None) -> str:
-    """Return what there is to know about a code; without one, all codes.
+    """Return the explanation of a code; without a code, the list of all.
 
     Raises:
         ToolgenError: there is no such code.

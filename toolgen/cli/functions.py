@@ -40,7 +40,7 @@ def find_functions(source: str) -> tuple[ModuleType, list[Callable[..., object]]
 
 
 def _parts(source: str) -> tuple[str, str]:
-    """Return the place and the function; a colon may also follow the letter of a drive."""
+    """Return the path and the function of a source; a colon after the letter of a drive is no separator."""
     place, colon, name = source.rpartition(":")
     is_function = bool(colon) and all(part.isidentifier() for part in name.split("."))
     return (place, name) if is_function else (source, "")

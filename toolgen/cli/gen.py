@@ -1,4 +1,4 @@
-"""`toolgen gen`: load, build, generate, write; or say what that would change."""
+"""`toolgen gen`: loads, builds, generates and writes; or shows what that would change."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_NAMES: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OutputPlan:
-    """What a design stands for on disk; paths as seen from the working directory."""
+    """The files of a design; paths are relative to the working directory."""
 
     out: Path
     texts: dict[str, str]
@@ -38,7 +38,7 @@ class _OutputPlan:
 
 
 def generate_output(project: Project, format: Format = "text") -> Outcome:
-    """Bring the generated code and missing stubs to disk."""
+    """Write the generated code and missing stubs to disk."""
     with write_lock(project):
         plan = _plan(project, format)
         if isinstance(plan, Outcome):
@@ -61,7 +61,7 @@ def generate_output(project: Project, format: Format = "text") -> Outcome:
 
 
 def check_output(project: Project, format: Format = "text") -> Outcome:
-    """Say which files are not as the design wants them; the code is 1 if there are any."""
+    """Report which files differ from the design; the exit code is 1 if there are any."""
     with read_lock(project):
         plan = _plan(project, format)
         if isinstance(plan, Outcome):
@@ -75,7 +75,7 @@ def check_output(project: Project, format: Format = "text") -> Outcome:
 
 
 def diff_output(project: Project, format: Format = "text") -> Outcome:
-    """Show what `generate_output` would change, line by line; the code is 1 if that is anything."""
+    """Show what `generate_output` would change, as a diff; the exit code is 1 if there is a change."""
     with read_lock(project):
         plan = _plan(project, format)
         if isinstance(plan, Outcome):
@@ -95,7 +95,7 @@ def _current(plan: _OutputPlan) -> Outcome:
 
 
 def _plan(project: Project, format: Format) -> _OutputPlan | Outcome:
-    """Return the plan, or what is wrong with the design."""
+    """Return the plan, or the findings of the design."""
     evaluation = build(load_design(project))
     if evaluation.design is None:
         return _design_outcome(evaluation.diagnostics, format)
@@ -116,7 +116,7 @@ def _design_outcome(diagnostics: tuple[Finding, ...], format: Format) -> Outcome
 
 
 def _summary(plan: _OutputPlan, report: Report) -> list[str]:
-    """Return what a run did, in a few words each."""
+    """Return a short summary of what a run did."""
     done = [f"{len(report.written)} written"] if report.written else []
     done += [f"{len(report.deleted)} deleted"] if report.deleted else []
     new = [str(file) for file in plan.stubs.new if file.name != "__init__.py"]

@@ -1,4 +1,4 @@
-"""`toolgen import`: a design module of tools that somebody else described."""
+"""`toolgen import`: writes a design module of tools that somebody else described."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .outcome import Outcome, reported
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRequest:
-    """What the command line asks for; an empty name is made from the source's own."""
+    """The options of the command; an empty name is derived from that of the source."""
 
     kind: Kind
     source: str
@@ -41,7 +41,7 @@ class ImportRequest:
 
 
 def import_tools(request: ImportRequest) -> Outcome:
-    """Write the design module and the schemas beside it, or say why not.
+    """Write the design module and the schemas beside it, or report why not.
 
     The code is 1 when no tool could be imported, or not all of them and `is_strict` is set.
 
@@ -102,7 +102,7 @@ def _is_name(text: str) -> bool:
 
 
 def _name(text: str) -> str:
-    """Return the name of a toolset made of any text."""
+    """Return the name of a toolset derived from any text."""
     name = snake(text)[:LONGEST_NAME].strip("_")
     if _is_name(name):
         return name
@@ -123,7 +123,7 @@ def _next_steps(out: Path, module: str, schemas: list[str]) -> tuple[str, ...]:
 
 
 def _shown(path: Path) -> str:
-    """Return the path as seen from the working directory, where it stands below it."""
+    """Return the path relative to the working directory, where it is below it."""
     shown = os.path.relpath(path)
     return str(path) if shown.startswith(os.pardir) else shown
 

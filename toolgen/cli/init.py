@@ -33,7 +33,7 @@ _FILES: Final = (
 
 
 def start_project(name: str) -> int:
-    """Write the project into a new or empty folder of its name, generate its code, and say what is what.
+    """Write the project into a new or empty folder of its name, generate its code, and list its files.
 
     Return the exit code.
 

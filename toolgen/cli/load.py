@@ -1,4 +1,4 @@
-"""Imports what an author wrote: the design, or the function that makes the runtime."""
+"""Imports the author's modules: the design, or the function that makes the runtime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run at a time: the project's folder is locked while a run reads the design and writes."""
+"""Locks the project's folder while a command reads the design and writes, so that commands take turns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def write_lock(project: Project) -> Iterator[None]:
 
 @contextmanager
 def _locked(directory: Path, *, shared: bool) -> Iterator[bool]:
-    """Yield whether the folder is locked; some network file systems cannot. The kernel ends it with us."""
+    """Yield whether the folder is locked; some network file systems cannot lock. It ends with the process."""
     if sys.platform == "win32":
         yield False
         return

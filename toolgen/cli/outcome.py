@@ -1,4 +1,4 @@
-"""What a run has to say, and to which stream."""
+"""The outcome of a command: its texts, and the stream of each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .terminal import has_colours
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a run found or did, its exit code with it."""
+    """The findings, notes and exit code of a command."""
 
     code: int
     output: str = ""
@@ -42,7 +42,7 @@ def print_outcome(outcome: Outcome) -> int:
 def reported(
     findings: Iterable[Finding], format: Format, *, code: int, notes: Iterable[str] = (), summary: str
 ) -> Outcome:
-    """Return the outcome of a run; its findings go to people or to programs, as the format says."""
+    """Return the outcome of a command, with findings as text or as records, as the format says."""
     text = render_diagnostics(findings, format)
     if format == "text":
         return Outcome(code=code, notes=(*([text] if text else []), *notes), summary=summary)
@@ -50,7 +50,7 @@ def reported(
 
 
 def render_diagnostics(findings: Iterable[Finding], format: Format) -> str:
-    """Return the findings as seen from the working directory; text has the colours of stderr."""
+    """Return the findings with paths relative to the working directory; text has the colours of stderr."""
     return render(findings, format, os.getcwd(), has_colours(sys.stderr))
 
 

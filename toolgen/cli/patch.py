@@ -1,4 +1,4 @@
-"""What a run would change, as the unified diff that `unified_diff` and reviewers read."""
+"""The changes of a run as a unified diff."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def unified_diff(changes: Iterable[Change], *, colour: bool = False) -> str:
 
 
 def _lines(change: Change) -> Iterator[tuple[str, str]]:
-    """Yield each line after its style."""
+    """Yield each line with the colours of its kind."""
     old, new = ("/dev/null" if data is None else str(change.file) for data in (change.old, change.new))
     lines = difflib.unified_diff(_split(change.old), _split(change.new), lineterm="")
     hunks = list(lines)[2:]  # without the names, which an empty file that comes or goes has too

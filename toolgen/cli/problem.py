@@ -9,7 +9,7 @@ from .problem_codes import ENVIRONMENT
 
 
 class FoundError(ToolgenError):
-    """An error of which programs get a finding of its own; its text is for people."""
+    """An error of the environment with a finding of its own for programs; its text is for people."""
 
     def __init__(self, message: str, *, finding: Finding) -> None:
         super().__init__(message, hint=finding.hint)

@@ -1,4 +1,4 @@
-"""The codes of findings that neither a design nor an import has, each with what it means and what to do.
+"""The codes of findings of the environment: each with its meaning and its remedy.
 
 `explain` prints them. Those of designs have their table in `expr/codes.py`, those of imports in
 `importers/codes.py`.

@@ -1,4 +1,4 @@
-"""What an author's code raises: the author's part of the traceback for people, one record for programs."""
+"""Exceptions of an author's code: the author's part of the traceback for people, a record for programs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _INSTALLED: Final = tuple(
 
 @contextmanager
 def user_code_errors(problem: str) -> Iterator[None]:
-    """Turn what the author's code raises into an error with the author's part of the traceback.
+    """Raise exceptions of the author's code as an error with the author's part of the traceback.
 
     What it prints goes to stderr: stdout is for what programs read.
 
@@ -52,7 +52,7 @@ def user_code_errors(problem: str) -> Iterator[None]:
 
 
 def cause_of(error: BaseException) -> str:
-    """Return what Python says, after the last place in the author's files if it went through one."""
+    """Return Python's message, after the last place in the author's files if there is one."""
     finding = _finding(error)
     place = finding.place
     before = f"{shown(place.file, os.getcwd())}:{place.line}: " if place.file else ""
@@ -60,7 +60,7 @@ def cause_of(error: BaseException) -> str:
 
 
 def _finding(error: BaseException) -> Finding:
-    """Return what Python says, at the last place in the author's files, and what to do."""
+    """Return the finding of an exception: message, last place in the author's files, and hint."""
     message = _message(error)
     if isinstance(error, SyntaxError) and error.filename and error.lineno and _is_user_file(error.filename):
         return _of_syntax(error, error.filename, error.lineno, message)
@@ -94,12 +94,12 @@ def _last_user_frame(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _is_user_file(file: str) -> bool:
-    """Return whether it is a file of the author's: neither toolgen's nor installed nor made up."""
+    """Return whether a file is the author's: not toolgen's, not installed, and a real file."""
     return not file.startswith((*_NOT_THE_AUTHORS, *_INSTALLED, "<"))
 
 
 def _message(error: BaseException) -> str:
-    """Return what Python says in its last line, without the notes that were added."""
+    """Return the last line of Python's message, without added notes."""
     text = str(error.msg) if isinstance(error, SyntaxError) else _text(error)
     kind = type(error).__qualname__
     if type(error).__module__ not in ("builtins", "__main__"):
@@ -115,12 +115,12 @@ def _text(error: BaseException) -> str:
 
 
 def _last_line(error: BaseException) -> str:
-    """Return the line that ends a traceback, without what Python suggests."""
+    """Return the last line of a traceback, without the suggestion that Python adds."""
     return f"{type(error).__name__}: {_text(error)}"
 
 
 def _suggestion(error: BaseException) -> str:
-    """Return the "Did you mean" that Python adds to what it prints of an error."""
+    """Return the "Did you mean" suggestion that Python adds to an error."""
     if sys.version_info >= (3, 12):
         printed = "".join(traceback.TracebackException.from_exception(error).format_exception_only())
     else:  # the module `traceback` does not know it yet, the interpreter does

@@ -1,4 +1,4 @@
-"""What to do about a mistake in a design that Python finds before toolgen can: a name, a call, an import."""
+"""Hints for mistakes in a design that Python finds before toolgen can: a name, a call, an import."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SCHEMA_KEYWORDS: Final = {naming.snake(row.keyword): row.name for row in CONSTR
 
 
 def hint_for(error: BaseException, frame: FrameType | None, source: Source | None) -> str:
-    """Return what to do; empty where nothing is known that Python does not say itself.
+    """Return the hint for an exception; empty where Python's own message is all that is known.
 
     `frame` and `source` are the last place in the author's files that the error went through.
     """
@@ -70,7 +70,7 @@ def _of_name(name: str, frame: FrameType | None) -> str:
 
 
 def _is_set_in(frame: FrameType, name: str) -> bool:
-    """Return whether the module gives the name a value, which is further down than where it is used."""
+    """Return whether the module assigns the name, after the line that uses it."""
     code = frame.f_code
     return code.co_name == "<module>" and any(
         step.opname == "STORE_NAME" and step.argval == name for step in dis.get_instructions(code)
@@ -78,7 +78,7 @@ def _is_set_in(frame: FrameType, name: str) -> bool:
 
 
 def _of_syntax(error: SyntaxError) -> str:
-    """Return where a comma is missing; Python only says where the first of the two values begins."""
+    """Return the place of a missing comma; Python only names where the first of the two values begins."""
     if "forgot a comma" not in error.msg or not (error.filename and error.lineno and error.end_lineno):
         return ""
     start = (error.lineno, max(error.offset or 1, 1))
@@ -126,7 +126,7 @@ def _of_keyword(keyword: str, name: str, value: object) -> str:
 
 
 def _clause(class_name: str) -> tuple[str, object] | None:
-    """Return a name of the design language by the name that Python gives to its class."""
+    """Return the name of a clause by the name that Python gives to its class."""
     for name in dsl.__all__:
         value = getattr(dsl, name)
         kind = value if isinstance(value, type) else type(value)
@@ -165,7 +165,7 @@ def _usage(name: str, value: object) -> str:
 
 
 def _adjacent_texts(source: Source) -> Iterator[tuple[str, str]]:
-    """Yield texts that stand side by side in the call itself, which Python makes one of."""
+    """Yield string literals side by side in the call itself, which Python joins into one."""
     _, line, column = source.place
     depth, before = 0, None
     for token in _tokens(source.file, (line, column), source.end):
@@ -200,7 +200,7 @@ def _tokens(file: str, start: tuple[int, int], end: tuple[int, int]) -> Iterator
 
 
 def _nesting(token: tokenize.TokenInfo) -> int:
-    """Return how much deeper it is behind a token."""
+    """Return by how much a token changes the depth of brackets."""
     return (token.string in "([{") - (token.string in ")]}") if token.type == tokenize.OP else 0
 
 

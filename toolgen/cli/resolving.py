@@ -1,4 +1,4 @@
-"""The options of `toolgen runs resolve`: one of them says what became of the call."""
+"""The options of `toolgen runs resolve`: one of them gives the outcome of the call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toolgen.runtime.resolution import Resolution
 
 
 def resolution_of(*, result: str, failed: str, not_run: bool) -> Resolution:
-    """Return what the options say.
+    """Return the resolution that the options give.
 
     Raises:
         ToolgenError: not just one of them is given, or the result is not JSON.

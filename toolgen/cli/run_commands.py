@@ -44,7 +44,7 @@ def list_(
 
 @runs_app.command()
 def show(run: RunId, config: Config = None) -> None:
-    """Print where a run stands, with its events, as JSON."""
+    """Print the state of a run and its events, as JSON."""
     from .runs import show_run
 
     raise typer.Exit(asyncio.run(show_run(find_project(config), run)))

@@ -1,4 +1,4 @@
-"""`toolgen runs`: what an operator sees and does of runs, by the engine of the configured runtime."""
+"""`toolgen runs`: lists, shows, resumes, cancels and resolves runs of the configured runtime."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .terminal import show_document
 async def list_runs(
     project: Project, *, state: RunState | Literal["unknown"] | None, session: str | None, limit: int
 ) -> int:
-    """Print one line a run, the newest first, and below it what it waits for, and what nobody knows of it.
+    """Print one line for each run, the newest first, then its waits and its calls of unknown outcome.
 
     The state `unknown` is that of runs with a call whose outcome nobody knows.
     """
@@ -55,7 +55,7 @@ async def list_runs(
 
 
 async def show_run(project: Project, run_id: str) -> int:
-    """Print where a run stands and its events, as one JSON document.
+    """Print the state of a run and its events, as one JSON document.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -123,7 +123,7 @@ async def cancel_run(project: Project, run_id: str, reason: str) -> int:
 
 
 async def resolve_call(project: Project, run_id: str, call: str, resolution: Resolution, by: str) -> int:
-    """Keep what became of a call, and print the JSON that the model gets.
+    """Store the outcome of a call, and print the JSON that the model gets.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -153,7 +153,7 @@ async def _wait_for_status(
 
 @asynccontextmanager
 async def _open_engine(project: Project) -> AsyncIterator[tuple[Runtime, Engine]]:
-    """Open the runtime as a client, and give it with its engine.
+    """Open the runtime as a client, and yield it with its engine.
 
     Raises:
         ToolgenError: its runs end with its process, so another process never sees any.
@@ -166,7 +166,7 @@ async def _open_engine(project: Project) -> AsyncIterator[tuple[Runtime, Engine]
 
 
 async def _show_line(engine: Engine, status: RunStatus) -> None:
-    """Print where a run stands, and on lines of their own what it waits for."""
+    """Print the state of a run, and each of its waits on a line of its own."""
     given: Any = status.input
     match given:
         case {"frozen": {"tool": str(what)}} | {"facts": {"agent": str(what)}}:
@@ -187,7 +187,7 @@ async def _show_line(engine: Engine, status: RunStatus) -> None:
 
 
 async def _show_unknown(engine: Engine, run_id: str) -> bool:
-    """Print each call of a run whose outcome nobody knows, a line each; return whether there is one."""
+    """Print each call of a run whose outcome is unknown; return whether there is one."""
     ends = await unknown_ends(engine, run_id)
     for end in ends:
         command = f"toolgen runs resolve {run_id} {end['tool_call_id']}".rstrip()

@@ -33,7 +33,7 @@ ELSEWHERE_S: Final = 30.0
 
 
 async def load_runtime(project: Project) -> Runtime:
-    """Return what the function that `runtime` of the settings names gives.
+    """Return the runtime of the function that `runtime` of the settings names.
 
     Raises:
         ToolgenError: the settings name none, or it cannot be imported, fails, or gives something else.
@@ -51,7 +51,7 @@ async def load_runtime(project: Project) -> Runtime:
 
 
 def durable_engine(runtime: Runtime) -> Engine:
-    """Return the engine of a runtime, whose runs another process sees too.
+    """Return the engine of a runtime; its runs are visible to other processes.
 
     Raises:
         ToolgenError: its runs end with its process.
@@ -118,7 +118,7 @@ def _require_runtime(reference: str, made: object) -> Runtime:
 
 
 def specs_of(runtime: Runtime, tool: str) -> tuple[ToolSpec[Any, Any], ...]:
-    """Return the spec of a tool; none if it is not registered, which the call itself says."""
+    """Return the spec of a tool; none where it is not registered, which the call itself reports."""
     try:
         return (runtime.tool_spec(tool),)
     except UnknownToolError:
@@ -144,7 +144,7 @@ def require_meta(specs: Iterable[ToolSpec[Any, Any]], meta: CallMeta) -> None:
 
 @contextmanager
 def _log_filter(keep: Callable[[logging.LogRecord], bool]) -> Iterator[None]:
-    """Pass the records of the runtime's log through a filter, which returns whether one is kept."""
+    """Pass the records of the runtime's log through a filter, which returns whether to keep each."""
     logger = logging.getLogger("toolgen.runtime")
     logger.addFilter(keep)
     try:
@@ -155,7 +155,7 @@ def _log_filter(keep: Callable[[logging.LogRecord], bool]) -> Iterator[None]:
 
 @contextmanager
 def collect_logged_causes() -> Iterator[list[str]]:
-    """Collect what was raised in calls, which their results do not tell; the log has it all the same."""
+    """Collect the exceptions of calls from the log, which still has them; results do not contain them."""
     causes: list[str] = []
 
     def collect(record: logging.LogRecord) -> bool:
@@ -170,7 +170,7 @@ def collect_logged_causes() -> Iterator[list[str]]:
 
 @contextmanager
 def collect_unimplemented() -> Iterator[list[str]]:
-    """Collect a line for each method that is called and not implemented, instead of its record in the log."""
+    """Collect a line for each unimplemented method that is called, instead of its log record."""
     lines: list[str] = []
 
     def collect(record: logging.LogRecord) -> bool:

@@ -31,7 +31,7 @@ async def waiting_secrets(runtime: Runtime, engine: Engine, id_: str) -> Secrets
 
 
 def shown_document(result: ToolResult, spec: ToolSpec[Any, Any] | None, secrets: Secrets | None) -> bytes:
-    """Return what the model sees of a result, without the sensitive values of the tool and of its call."""
+    """Return the model's JSON of a result, without the sensitive values of the tool and of its call."""
     if secrets is None and (spec is None or not of_calls.has_sensitive(spec)):
         return result.json
     with hiding(secrets):
@@ -39,7 +39,7 @@ def shown_document(result: ToolResult, spec: ToolSpec[Any, Any] | None, secrets:
 
 
 def shown_run(runtime: Runtime, run: dict[str, Any]) -> dict[str, Any]:
-    """Return what is printed of a run, without the sensitive values of its calls."""
+    """Return the printed form of a run, without the sensitive values of its calls."""
     secrets = Secrets()
     tool = _tool_of(run["input"])
     shown = {key: _shown(runtime, value, tool, secrets) for key, value in run.items()}
@@ -51,7 +51,7 @@ def shown_run(runtime: Runtime, run: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shown(runtime: Runtime, value: Any, tool: str, secrets: Secrets) -> Any:
-    """Return a part of a run, marked where it is sensitive by its place; `secrets` knows the values then."""
+    """Return a part of a run with its sensitive places redacted; `secrets` then has their values."""
     match value:
         case {"payload_json": str(text), "tool": str(own)}:
             codec = spec.payload if (spec := _spec(runtime, own)) else None
@@ -88,7 +88,7 @@ def _shown_answer(answer: Any, codec: Codec[Any] | None, secrets: Secrets) -> An
 
 
 def _marked(text: str, places: tuple[str, ...], codec: Codec[Any] | None, secrets: Secrets) -> str:
-    """Return a JSON document with marks at the places; `secrets` knows what stood there then."""
+    """Return a JSON document with its sensitive places redacted; `secrets` then has their values."""
     if not places:
         return text
     value = json.loads(text)
@@ -97,7 +97,7 @@ def _marked(text: str, places: tuple[str, ...], codec: Codec[Any] | None, secret
 
 
 def _hide_conversation(run: dict[str, Any], spec: ToolSpec[Any, Any]) -> None:
-    """Hide what the agent of a tool with sensitive values was told, and what it said."""
+    """Redact the messages of the agent that answers a tool with sensitive values."""
     run["input"] = {**run["input"], "message": HIDDEN}
     if isinstance(run["output"], dict):
         result = redacted(run["output"].get("result"), spec.result.sensitive)
@@ -105,7 +105,7 @@ def _hide_conversation(run: dict[str, Any], spec: ToolSpec[Any, Any]) -> None:
 
 
 def _tool_of(given: Any) -> str:
-    """Return the id of the tool whose call a run is; "" for the run of an agent."""
+    """Return the id of the tool of a suspended call's run; "" for the run of an agent."""
     match given:
         case {"frozen": {"tool": str(tool)}}:
             return tool

@@ -1,4 +1,4 @@
-"""The author's stubs: which are new, what they gain, and `toolgen stubs`, which shows how they stand."""
+"""The author's stubs: new files, added methods, and `toolgen stubs`, which shows their state."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ABSENT: Final = Status(line=1, state="missing", text="is not there; run: toolge
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StubPlan:
-    """What a run does to the stubs, and what it then has to say of them."""
+    """The changes of a run to the stubs, and its notes about them."""
 
     new: Mapping[Path, str]
     """Texts of the stubs and of their packages' `__init__.py` that are missing."""
@@ -47,7 +47,7 @@ class StubPlan:
 
 
 def plan_stubs(project: Project, design: Design, folder: Path) -> StubPlan:
-    """Return the plan; `folder` is that of the stubs as people see it.
+    """Return the plan; `folder` is the path of the stubs in messages.
 
     Raises:
         ToolgenError: a stub cannot be read.
@@ -70,7 +70,7 @@ def plan_stubs(project: Project, design: Design, folder: Path) -> StubPlan:
 
 
 def show_stubs(project: Project, *, check: bool, format: Format = "text") -> Outcome:
-    """Show how the methods of all tools stand; with `check` only what is open, and code 1 if anything is.
+    """Show the state of the methods of all tools; `check` shows only problems, with code 1 if there are any.
 
     For programs there is a finding of each that is not as the design has it, or only of what is open.
     """
@@ -103,7 +103,7 @@ def show_stubs(project: Project, *, check: bool, format: Format = "text") -> Out
 
 
 def _findings(statuses: Iterable[tuple[Path, Status]]) -> Iterator[Finding]:
-    """Yield the findings of what is not as the design has it."""
+    """Yield a finding for each difference between stubs and design."""
     for file, status in statuses:
         if code := _CODES.get(status.state):
             place = Place(file=str(file), line=status.line, column=1, end_line=status.line, end_column=1)
@@ -126,7 +126,7 @@ def _counts(counts: Counter[str]) -> str:
 
 
 def toolsets(design: Design) -> Iterator[Toolset]:
-    """Yield the toolsets that somebody executes here: not of native tools alone, not served by an agent."""
+    """Yield the toolsets with an executor here: neither native tools alone, nor implemented by an agent."""
     for service in design.services:
         yield from (toolset for toolset in service.toolsets if toolset.tools and not toolset.exporter)
 
@@ -152,7 +152,7 @@ def _data(file: Path) -> bytes:
 
 
 def _notes(file: Path, before: Stub, toolset: Toolset, project: Project) -> Iterator[str]:
-    """Yield what was added, what could not be, and what the author may want to change."""
+    """Yield notes about methods that were added, could not be added, or may need a change."""
     added = before.added_lines
     after = read_stub(before.updated, toolset, project.package) if added else before
     for status in after.statuses:

@@ -1,4 +1,4 @@
-"""Who is at the terminal."""
+"""The name of the user at the terminal."""
 
 from __future__ import annotations
 

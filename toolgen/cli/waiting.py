@@ -1,4 +1,4 @@
-"""A call that waits, as a person at a terminal sees it before an answer: all that will run, nothing cut."""
+"""Texts that show a suspended call to a person before an answer: all that will run, nothing truncated."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def summarize_suspended(suspended: Suspended) -> str:
 
 
 def _shown(suspended: Suspended) -> dict[str, Any]:
-    """Return the arguments, a text in the place of each that is sensitive."""
+    """Return the arguments, with a placeholder for each sensitive value."""
     shown: dict[str, Any] = for_people(dict(suspended.arguments), suspended.sensitive)
     return shown
 
@@ -55,7 +55,7 @@ def _until(suspended: Suspended) -> str:
 
 
 def _expected(schema: Mapping[str, Any]) -> str:
-    """Return what a JSON Schema asks for, in short."""
+    """Return a short text of the answers that a JSON Schema accepts."""
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
         values = schema.get("enum")
@@ -73,7 +73,7 @@ def _noted(notes: Sequence[str]) -> str:
 
 
 def _limits(schema: Mapping[str, Any]) -> list[str]:
-    """Return the limits and the default of a value, in the words of JSON Schema."""
+    """Return the limits and the default of a value, by the keywords of JSON Schema."""
     return [f"{word} {_json(schema[word])}" for word in _LIMITS if word in schema]
 
 

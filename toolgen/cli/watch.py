@@ -1,4 +1,4 @@
-"""`toolgen gen --watch`: a round whenever something that the design was read from changes.
+"""`toolgen gen --watch`: generates again whenever a file that the design depends on changes.
 
 Each round is a process of its own: it imports everything anew, and a design that dies or hangs takes
 nothing with it.
@@ -40,7 +40,7 @@ _GRACE_S: Final = 3.0
 
 
 def watch_project(file: Path, format: Format) -> int:
-    """Generate the project of a pyproject.toml until Ctrl-C, which is success.
+    """Generate the project of a pyproject.toml after each change, until Ctrl-C, which is success.
 
     A round that Ctrl-C meets ends what it does; a second Ctrl-C ends it at once.
     """
@@ -63,7 +63,7 @@ def watch_project(file: Path, format: Format) -> int:
 
 
 def _new_output(outcome: Outcome, last: Outcome | None) -> Outcome | None:
-    """Return the outcome without what the round before printed already."""
+    """Return the outcome without the lines that the previous round printed."""
     if last is None:
         return outcome
     if outcome == last and (outcome.code or outcome.is_current):
@@ -75,7 +75,7 @@ def _new_output(outcome: Outcome, last: Outcome | None) -> Outcome | None:
 
 
 def _round(file: Path, format: Format, changes: _Changes) -> tuple[Outcome, set[str]]:
-    """Return what a fresh process says, and what it read; a change ends one that takes too long."""
+    """Return the outcome of a fresh process and the files that it read; a change ends a slow round."""
     reads = {str(file)}
     patience_ends = time.monotonic() + _PATIENCE_S
     with _process(file, format) as messages:
@@ -94,7 +94,7 @@ def _round(file: Path, format: Format, changes: _Changes) -> tuple[Outcome, set[
 
 @contextmanager
 def _process(file: Path, format: Format) -> Iterator[Connection]:
-    """Yield what a new round says; it ends with the block. Ctrl-C does not reach it."""
+    """Yield the messages of a new round's process, which ends with the block and ignores Ctrl-C."""
     context = get_context("spawn")
     messages, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_run_round, args=(file, format, theirs), daemon=True)

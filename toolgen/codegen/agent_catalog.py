@@ -105,5 +105,5 @@ def _policy(policy: RunPolicy) -> dict[str, Json]:
 
 
 def _without_empty(facts: dict[str, Json]) -> dict[str, Json]:
-    """Return the facts that say something."""
+    """Return the facts that are not empty."""
     return {key: value for key, value in facts.items() if value not in (None, [], {})}

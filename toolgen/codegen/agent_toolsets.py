@@ -1,4 +1,4 @@
-"""What an agent takes of its toolsets."""
+"""The toolsets of an agent, and its own confirmations."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ def toolsets_of(agent: Agent) -> list[Toolset]:
 
 
 def own_confirmation(used: UsedTool) -> Confirmation | None:
-    """Return what a person is asked before an agent's call, where it is not what the tool says."""
+    """Return the confirmation of an agent's calls, where it differs from the tool's own."""
     return used.confirmation if used.confirmation != used.tool.behaviour.confirmation else None

@@ -42,7 +42,7 @@ class Head:
     format: CatalogFormat = CATALOG_FORMAT
 
     def type(self, of: ObjectType, objects: Objects, examples: tuple[Json, ...] = ()) -> TypeRecord:
-        """Return what is said of an object that crosses the JSON boundary."""
+        """Return the entry of an object that crosses the JSON boundary."""
         schema = self.schema(of, objects)
         noted = noted_formats(of, schema, objects)
         places = sensitive_places(of, objects)
@@ -167,7 +167,7 @@ def document(
 
 
 def _catalog(head: Head, tools: list[CatalogEntry], facts: Mapping[str, Json]) -> dict[str, Json]:
-    """Return what a catalogue says of itself; its digest counts the tools, since format 2 all."""
+    """Return the head of a catalogue; its digest covers the tools, since format 2 all entries."""
     canonical_tools = f"[{','.join(one.canonical for one in tools)}]"
     found: dict[str, Json] = {"format": head.format, "design": head.design}
     if head.format == 1:
@@ -199,7 +199,7 @@ def _bounded(of: Bounded) -> BoundedRecord:
 
 
 def _with_behaviour(record: ToolRecord, of: Behaviour, types: Mapping[str, TypeRecord]) -> ToolRecord:
-    """Return the record with what the tool asks of those who run it."""
+    """Return the record with the behaviour of the tool."""
     late = of.long_running
     return replace(
         record,

@@ -1,4 +1,4 @@
-"""Import lines as data: collected from what a module prints, sorted as isort sorts them."""
+"""Import lines as data: collected from the names that a module prints, sorted as isort sorts them."""
 
 from __future__ import annotations
 

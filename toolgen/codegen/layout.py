@@ -1,4 +1,4 @@
-"""Where everything stands in the generated tree, as module paths from its root."""
+"""The layout of the generated tree, as module paths from its root."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`.toolgen.json`: what toolgen wrote, so that it knows later what is its own and what was edited."""
+"""`.toolgen.json`: the digests of what toolgen wrote, by which it later finds edited files."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def distinct(toolsets: Sequence[Toolset], taken: Collection[str]) -> list[str]:
 
 
 def free(name: str, taken: Collection[str]) -> str:
-    """Return the name of a toolset that nothing else has."""
+    """Return the name of a toolset that no other one has."""
     while name in taken:
         name += "_toolset"
     return name
@@ -110,7 +110,7 @@ def completion(completion: Completion) -> str:
 
 
 def offered(of: Completion) -> tuple[str, str, str]:
-    """Return the names of a completion: its constant and its functions."""
+    """Return the exported names of a completion: its constant and its functions."""
     return completion(of), completing(of), streaming(of)
 
 

@@ -88,7 +88,7 @@ def _files(design: Design, head: catalog.Head) -> Iterator[tuple[str, View | str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _DesignContext:
-    """What the files of one place need of the others."""
+    """The shared names and modules for the files of one place."""
 
     head: catalog.Head
     shared: Scope

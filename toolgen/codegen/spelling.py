@@ -65,7 +65,7 @@ class Spelled:
 
 
 class Speller:
-    """Spells for one module.
+    """Writes types and values for one module, and collects its imports.
 
     `reference` returns the expression by which that module names a class, a named enum or a named union;
     `objects` is the table of the classes.
@@ -151,7 +151,7 @@ class Speller:
         return f"{self._imports.name(RUNTIME, 'Injected')}[{quote(type_) if is_later else type_}]()"
 
     def _default(self, field: Field) -> str:
-        """Return what an absent field gives, as it follows the annotation; nothing for a required one."""
+        """Return the default as it follows the annotation; nothing for a required field."""
         if field.required:
             return ""
         if isinstance(field.default, Missing):
@@ -170,7 +170,7 @@ class Speller:
         return f" = {self._imports.name('pydantic', 'Field')}(default_factory={factory})"
 
     def _mutable(self, type_: DataType, default: list[Json] | dict[str, Json]) -> str:
-        """Return a list, a dict or an object whose type a checker sees without being told."""
+        """Return a list, a dict or an object whose type a type checker infers."""
         value = self.value(type_, default)
         match type_:
             case NullableType():
@@ -275,7 +275,7 @@ class Speller:
 
 
 def _is_inferred(type_: DataType, value: Json) -> bool:
-    """Return whether a type checker sees the type in the expression of the value alone."""
+    """Return whether a type checker infers the type from the expression of the value alone."""
     match type_, value:
         case ArrayType(), list():
             return bool(value) and all(_is_inferred(type_.items, item) for item in value)

@@ -1,4 +1,4 @@
-"""The Python types of a JSON value, its text without spaces, and when two values are one."""
+"""The Python types of a JSON value, its compact text, and the equality of JSON values."""
 
 from __future__ import annotations
 

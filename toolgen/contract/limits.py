@@ -1,4 +1,4 @@
-"""How large a document may be: what comes in, checked before it is decoded, and what goes out.
+"""The limits of documents: incoming ones are checked before they are decoded, outgoing ones truncated.
 
 Sizes are first bounded by counts, which cost nothing beside decoding; only a document whose counts exceed a
 limit is measured exactly. What is no JSON is measured as far as its quotes allow, and refused by its decoder.
@@ -126,7 +126,7 @@ def _keys(plain: bytes) -> int:
 
 
 def _is_deeper(plain: bytes, depth: int) -> bool:
-    """Return whether arrays and objects stand deeper inside one another than that."""
+    """Return whether arrays and objects are nested deeper than that."""
     # Two quotes with nothing between them change nothing, whichever strings they belong to.
     quoted = plain.translate(_AS_ARRAYS, _TEXT).replace(b'""', b"")
     left = b"".join(quoted.split(b'"')[::2])

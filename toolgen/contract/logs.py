@@ -1,4 +1,4 @@
-"""Loggers whose records hold nothing that a terminal would obey: a model chooses ids, and words in errors."""
+"""Loggers that escape control characters: a model chooses ids, and texts in errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that the generator prints and the runtime reads: one home for both."""
+"""Names that the generator prints and the runtime reads."""
 
 from typing import Final, Literal, get_args
 

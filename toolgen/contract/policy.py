@@ -1,4 +1,4 @@
-"""The limits of a run, which a design says and the runtime keeps."""
+"""The limits of a run, which a design sets and the runtime enforces."""
 
 from __future__ import annotations
 

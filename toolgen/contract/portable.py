@@ -1,4 +1,4 @@
-"""Text that everybody can be sent: UTF-8 has no lone surrogates, and Python's texts may have some.
+"""Portable text: without the lone surrogates that Python strings may hold and UTF-8 cannot encode.
 
 They come out of file names that are not UTF-8 (PEP 383), and out of JSON with half of an escaped character.
 """

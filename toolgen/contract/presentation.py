@@ -1,4 +1,4 @@
-"""What a design says of a tool for those who choose it, and the runtime passes on."""
+"""Icons and deprecations of tools, which a design sets and the runtime passes on."""
 
 from __future__ import annotations
 

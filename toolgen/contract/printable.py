@@ -1,4 +1,4 @@
-"""Text of a model, or of somebody else's schema, made safe to print at a terminal or in a log.
+"""Text of a model, or of a foreign schema, made safe to print at a terminal or in a log.
 
 A terminal obeys control characters and escape sequences, reorders text by bidirectional controls and shows
 nothing for some characters: whoever reads it would not see what is there (CWE-117, CWE-150, CVE-2021-42574).
@@ -19,7 +19,7 @@ _SHORT: Final = {"\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t"
 
 
 def printable(text: str) -> str:
-    """Return the text on one line, with everything escaped that a terminal would obey or not show.
+    """Return the text on one line, with control and invisible characters escaped.
 
     The escapes are those of JSON, so that JSON text without line breaks stays the same JSON.
     """

@@ -1,4 +1,4 @@
-"""Sensitive values of the calls that go on, and texts without them.
+"""Redaction: the sensitive values of running calls, and texts without them.
 
 A text of somebody else, such as a traceback, may quote a value whatever its design says. So the values of a
 call are known while it goes on, in the context of its task and its threads, and are looked for in all that
@@ -43,7 +43,7 @@ class Secrets:
         self._pattern: re.Pattern[str] | None = None
 
     def add(self, values: Iterable[Any], names: Set[str] = frozenset()) -> None:
-        """Know more values; of arrays and objects all that is in them, but for keys among the names."""
+        """Add sensitive values; of arrays and objects all values in them, but no keys among the names."""
         forms = (text for value in values for text in _forms(value, names))
         found = {text for text in forms if len(text) >= _SHORTEST}
         for text in found - self._texts:
@@ -54,7 +54,7 @@ class Secrets:
 
     @property
     def knows_any(self) -> bool:
-        """Whether there is a value to look for."""
+        """Whether there is a value to redact."""
         return bool(self._texts) or (self._outer is not None and self._outer.knows_any)
 
     def scrubbed(self, text: str) -> str:
@@ -87,7 +87,7 @@ class Secrets:
 
 @contextmanager
 def hiding(secrets: Secrets | None) -> Iterator[None]:
-    """Have texts scrubbed of these values inside the block; None changes nothing."""
+    """Redact these values from texts that are scrubbed inside the block; None changes nothing."""
     if secrets is None:
         yield
         return
@@ -99,18 +99,18 @@ def hiding(secrets: Secrets | None) -> Iterator[None]:
 
 
 def current() -> Secrets | None:
-    """Return the values of the call that goes on; None where it has none."""
+    """Return the sensitive values of the running call; None where it has none."""
     secrets = _current.get()
     return secrets if secrets is not None and secrets.knows_any else None
 
 
 def within() -> Secrets:
-    """Return no values yet, of a call inside the one that goes on."""
+    """Return empty `Secrets` for a call inside the running one."""
     return Secrets(_current.get())
 
 
 def scrubbed(text: str) -> str:
-    """Return the text without the sensitive values of the call that goes on."""
+    """Return the text without the sensitive values of the running call."""
     secrets = _current.get()
     return text if secrets is None else secrets.scrubbed(text)
 
@@ -133,7 +133,7 @@ def scrubbed_json(value: Any) -> Any:
 
 
 def _forms(value: Any, names: Set[str]) -> Iterator[str]:
-    """Yield how a value is written: as text, and inside the quotes of JSON, of Python and of a log."""
+    """Yield the written forms of a value: as text, and in quotes of JSON, of Python and of a log."""
     match value:
         case None | bool():
             return
@@ -169,5 +169,5 @@ def _quoted(text: str) -> Iterator[str]:
 
 
 def _searched(text: str) -> str:
-    """Return the pattern of a value; a short one counts as a word alone."""
+    """Return the pattern that finds a value; a short value is found as a whole word only."""
     return re.escape(text) if len(text) >= _WORD else rf"(?<!\w){re.escape(text)}(?!\w)"

@@ -1,4 +1,4 @@
-"""asyncio tasks of every floor: held until they end, and given some time to do so when they are cancelled."""
+"""asyncio tasks: held until they end, and given some time to end when they are cancelled."""
 
 from __future__ import annotations
 

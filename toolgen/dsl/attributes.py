@@ -1,4 +1,4 @@
-"""What stands inside an object: attributes, and which of them are required."""
+"""The attributes of objects, and which of them are required."""
 
 from __future__ import annotations
 

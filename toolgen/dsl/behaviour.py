@@ -1,4 +1,4 @@
-"""What a tool asks of those who run it: a person's approval, time, order, and words for people and models."""
+"""The behaviour of a tool: approval, time, order, and texts for people and models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base of every word of a design."""
+"""The base class of all clauses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Clause:
         self.source = Source.of_caller()
 
     def __repr__(self) -> str:
-        """Return the word by its name, without an address, which a message would show."""
+        """Return the clause by its name, without an address, which a message would show."""
         given = vars(self)
         name = given.get("name", given.get("kind"))
         kind = type(self).__name__.removesuffix("Clause")

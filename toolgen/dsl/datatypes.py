@@ -1,4 +1,4 @@
-"""Types as words, and the primitives.
+"""Types as clauses, and the primitives.
 
 `DataType` is invariant in what it holds, so that one signature of `Attribute` lets a type checker
 compare a default, an enum and each constraint with the type they are written for.
@@ -48,7 +48,7 @@ class DataType(Clause, Generic[Value, Choice, Bound, Length, Text, Flag]):
     def _invariant(
         self, value: Value, choice: Choice, bound: Bound, length: Length, text: Text, flag: Flag
     ) -> tuple[Value, Choice, Bound, Length, Text, Flag]:
-        """Return what came in; it only pins the type variables."""
+        """Return the argument; the method only makes the type variables invariant."""
         return value, choice, bound, length, text, flag
 
 
@@ -66,7 +66,7 @@ def written(**constraints: object) -> dict[str, object]:
 
 
 class StringClause(DataType[str, str, NotOnThisType, int, str, NotOnThisType]):
-    """The word `String`, and what it gives when it is called."""
+    """The clause `String`, also with constraints when it is called."""
 
     def __call__(
         self,
@@ -83,7 +83,7 @@ class StringClause(DataType[str, str, NotOnThisType, int, str, NotOnThisType]):
 
 
 class IntClause(DataType[int, int, int, NotOnThisType, NotOnThisType, NotOnThisType]):
-    """The word `Int`, and what it gives when it is called."""
+    """The clause `Int`, also with constraints when it is called."""
 
     def __call__(
         self,
@@ -106,7 +106,7 @@ class IntClause(DataType[int, int, int, NotOnThisType, NotOnThisType, NotOnThisT
 
 
 class FloatClause(DataType[float, NotOnThisType, float, NotOnThisType, NotOnThisType, NotOnThisType]):
-    """The word `Float`, and what it gives when it is called."""
+    """The clause `Float`, also with constraints when it is called."""
 
     def __call__(
         self,

@@ -1,4 +1,4 @@
-"""The words that hold others: from a toolset down to one tool's arguments, and the methods behind tools."""
+"""Clauses that hold others: from a toolset down to one tool's arguments, and the methods behind tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said about a tool beside its arguments and its result."""
+"""Further facts of a tool, beside its arguments and its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a provider's failure means for a run: another attempt, or none. No message holds a secret."""
+"""Translates failures of a provider into errors of a planner, retryable or not. No message holds a secret."""
 
 from __future__ import annotations
 

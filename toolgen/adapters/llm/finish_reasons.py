@@ -1,4 +1,4 @@
-"""How an answer of a model ended: as it should, stopped by a limit, or not at all."""
+"""The finish reason of a model's answer: complete, stopped by a limit or filter, or broken off."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class StreamMonitor:
 
     @property
     def is_open(self) -> bool:
-        """Whether a part was not closed, or the last event did not come."""
+        """Whether the answer is incomplete: a part was not closed, or the last event did not come."""
         return self._has_last is False or bool(self._open)
 
     def add_event(self, event: Any) -> None:
@@ -69,7 +69,7 @@ class StreamMonitor:
                 pass
 
     def _add_chunk(self, chunk: Any) -> None:
-        """Take a chunk of a chat completion or of Gemini, of which only the first choice is read."""
+        """Add a chunk of a chat completion or of Gemini; only its first choice is read."""
         for choice in (getattr(chunk, "choices", None) or ())[:1]:
             self.was_stopped |= getattr(choice, "finish_reason", None) in _STOPPED
         for candidate in (getattr(chunk, "candidates", None) or ())[:1]:

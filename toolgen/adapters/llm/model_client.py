@@ -1,4 +1,4 @@
-"""One answer of a model: the request, what streams in, and how the answer ended."""
+"""One answer of a model: the request, the stream, and the finish reason."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def find_model(model: Model | str) -> Model:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReply:
-    """A whole answer, and how it ended."""
+    """A complete answer of a model, and its finish reason."""
 
     response: ModelResponse
     finish_reason: FinishReason
 
 
 class ModelClient:
-    """Asks one model."""
+    """Sends requests to one model."""
 
     def __init__(
         self, model: Model, settings: ModelSettings | None, *, stream: bool, require_finish_reason: bool
@@ -142,7 +142,7 @@ def _is_incomplete(piece: ModelResponse, closings: StreamMonitor) -> bool:
 
 
 def _repair_messages(messages: list[ModelMessage]) -> list[ModelMessage]:
-    """Return the messages as every provider takes them: each call answered, each result called for."""
+    """Return the messages with a result for each call and a call for each result, as providers require."""
     return repair_messages(messages, repair_last_response=False)
 
 
@@ -171,7 +171,7 @@ def _is_class_named(model: Model, name: str) -> bool:
 
 
 def _no_retry_setting(model: Model) -> ModelSettings:
-    """Return the setting for one attempt by the SDK, for an engine counts them; none where it is set."""
+    """Return the setting that limits the SDK to one attempt, as engines retry; none where it is set."""
     model = unwrapped(model)
     is_set = "max_retries" in (model.settings or {})
     if is_set or isinstance(model, FallbackModel) or "max_retries" in model.unsupported_settings:
@@ -187,7 +187,7 @@ def _can_stream(model: Model) -> bool:
 
 
 def _is_streamed_anyway(model: Model, settings: ModelSettings) -> bool:
-    """Return whether pydantic-ai streams a whole answer out of sight, where nobody would see how it ends."""
+    """Return whether pydantic-ai streams a request that asks for no stream, which hides how it ends."""
 
     def may_be_long(one: Model) -> bool:
         most = settings.get("max_tokens", (one.settings or {}).get("max_tokens"))

@@ -33,7 +33,7 @@ class _UnknownToolError(Exception):
 
 
 def natives(tools: Iterable[NativeTool], model: Model) -> list[AbstractNativeTool]:
-    """Return those of the model's provider; the tools of other providers are left out.
+    """Return the native tools of the model's provider; the tools of other providers are left out.
 
     A tool that pydantic-ai has no class for is passed on verbatim, where the wire has a place for that.
 
@@ -45,7 +45,7 @@ def natives(tools: Iterable[NativeTool], model: Model) -> list[AbstractNativeToo
 
 
 def check(native: Sequence[NativeTool], tools: Sequence[ToolSpec[Any, Any]], model: Model) -> None:
-    """Refuse tools of the model's provider that a request with these other tools cannot have.
+    """Raise where a request cannot have the native tools of the model's provider beside these other tools.
 
     Raises:
         RegistrationError: as said.

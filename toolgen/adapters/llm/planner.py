@@ -1,4 +1,4 @@
-"""The planner itself. Nothing of pydantic-ai is imported before one is made."""
+"""The planner `LLMPlanner`; pydantic-ai is imported when one is constructed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class LLMPlanner:
         stream: bool = True,
         require_finish_reason: bool = True,
     ) -> None:
-        """Find the model.
+        """Construct a planner and resolve its model.
 
         Raises:
             ToolgenError: pydantic-ai or the SDK of the provider is missing, or the name names no model.
@@ -59,13 +59,13 @@ class LLMPlanner:
         return await self._plan(given)
 
     async def summarize(self, messages: tuple[Message, ...], given: PlanInput, history: History) -> str:
-        """Return in few words what was said, by one request to the model; raises as `plan_start`."""
+        """Return a short summary of the messages, by one request to the model; raises as `plan_start`."""
         from .summaries import summarize
 
         return await summarize(self._asking, messages, given)
 
     def check_native(self, native: Sequence[NativeTool], tools: Sequence[ToolSpec[Any, Any]]) -> None:
-        """Refuse tools of the model's provider that it cannot be asked for beside these other tools.
+        """Raise for native tools of the model's provider that it cannot have beside these other tools.
 
         Raises:
             RegistrationError: as said.
@@ -83,7 +83,7 @@ class LLMPlanner:
 def _model_client(
     model: Model | str, settings: ModelSettings | None, stream: bool, require_finish_reason: bool
 ) -> ModelClient:
-    """Return what asks the model.
+    """Return the client that sends requests to the model.
 
     Raises:
         ToolgenError: as `LLMPlanner`.

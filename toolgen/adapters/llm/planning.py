@@ -1,4 +1,4 @@
-"""One planning: conversation and menu go to the model, and its answer becomes what the run does next."""
+"""One planning: the messages and the tools go to the model, and its answer becomes a plan."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ async def _request_reply(
 
 
 def _rejection_reason(answer: ModelReply) -> str:
-    """Return why an answer is not taken."""
+    """Return why an answer of the model is rejected."""
     details = answer.response.provider_details or {}
     match answer.finish_reason:
         case "complete":
@@ -101,7 +101,7 @@ def _rejection_reason(answer: ModelReply) -> str:
 
 
 def _with_reminder(messages: list[ModelMessage], words: str) -> list[ModelMessage]:
-    """Return the messages with words of the runtime at their end."""
+    """Return the messages with a reminder of the runtime at their end."""
     if not words:
         return messages
     part = UserPromptPart(content=reminder(words))
@@ -163,7 +163,7 @@ def _interpret_reply(answer: ModelReply, offered: RequestOptions, given: PlanInp
 
 
 def _plan_of_response(answer: ModelResponse, offered: RequestOptions, given: PlanInput) -> PlanResult | None:
-    """Return what a complete answer means; None when it says nothing.
+    """Return the plan of a complete answer; None when the answer is empty.
 
     Calls of tools come first: a final result or a transfer beside them was decided without their results.
     """
@@ -200,14 +200,14 @@ def _final_or_hand_over(call: ToolCallPart, text: str, document: Json, offered: 
 
 
 def _final_of_text(text: str, document: Json, offered: RequestOptions) -> PlanResult:
-    """Return the end of a run in words; a model that nothing holds to a tool may write its result as JSON."""
+    """Return the plan that ends the run with a text, or with the JSON result that the text holds."""
     if offered.final and isinstance(found := _parse_json(text), dict | list):
         return FinalResult(result=found, native=document)
     return FinalResponse(text=text, native=document)
 
 
 def _parse_json(text: str) -> Json:
-    """Return what JSON says; the text itself when it is none, for the runtime to refuse."""
+    """Return the value of a JSON text; the text itself where it is not JSON, which the runtime rejects."""
     try:
         found: Json = from_json(text.encode(), allow_inf_nan=False)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a model may do next: its tools, the agents that may take over, and the shape of its final result."""
+"""The options of a request: its tools, the agents that may take over, the schema of the final result."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class RequestOptions:
 
     @property
     def own(self) -> frozenset[str]:
-        """Names of tools that the run does not have."""
+        """Names of the tools that only this request has: hand-overs and the final result."""
         return frozenset({*self.transfers, *([self.final] if self.final else [])})
 
 
@@ -113,7 +113,7 @@ def _tool_definition(name: str, description: str, schema: dict[str, Any]) -> Too
 
 
 def _projected(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema without keywords of toolgen's own, which strict modes refuse; descriptions say it."""
+    """Return the schema without toolgen's own keywords, which strict modes reject; descriptions say them."""
     kept: dict[str, Any] = {}
     for key, value in schema.items():
         if key in _NAMED and isinstance(value, dict):
@@ -130,7 +130,7 @@ def _part(value: Any) -> Any:
 
 
 def _instructions(instructions: str, given: PlanInput) -> list[InstructionPart]:
-    """Return the agent's own first: they stay, while the toolsets' change with the tools."""
+    """Return the instructions: first the agent's, which never change, then those of the toolsets."""
     parts = [InstructionPart(content=instructions), InstructionPart(content=given.instructions, dynamic=True)]
     return [part for part in parts if part.content]
 
@@ -146,7 +146,7 @@ def _unique_name(name: str, taken: set[str]) -> str:
 
 
 def _object_schema(schema: Mapping[str, Json]) -> tuple[str, dict[str, Any]]:
-    """Return a schema of an object, which arguments are; anything else becomes its one property."""
+    """Return the key of the result and an object schema; a schema of another type becomes that property."""
     if schema.get("type") == "object":
         return "", dict(schema)
     inner = {key: value for key, value in schema.items() if key not in ("$defs", "$schema")}

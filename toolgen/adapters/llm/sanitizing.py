@@ -1,4 +1,4 @@
-"""A model's answer as every provider takes it back, whoever gave it."""
+"""A model's answer in the form that every provider accepts in later requests, whichever wrote it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def sanitize_response(answer: ModelResponse) -> ModelResponse:
 
 
 def sanitize_tool_name(name: str, system: str) -> str:
-    """Return the name of a tool as a provider takes it; models call tools that do not exist, by any name."""
+    """Return the name of a tool as providers accept it; a model may call tools that do not exist."""
     pattern = _GEMINI_NAME if system.startswith("google") else _NAME
     if pattern.fullmatch(name):
         return name
@@ -81,7 +81,7 @@ def _part(part: ModelResponsePart) -> ModelResponsePart:
 
 
 def _arguments(arguments: str | Mapping[str, Any] | None) -> str | dict[str, Any]:
-    """Return arguments in the shape in which they came, if they can stay as they are."""
+    """Return arguments in their own form, text or object, where it is portable; else as text."""
     text = arguments_text(arguments)
     kept = portable_arguments(text)
     return dict(arguments) if isinstance(arguments, Mapping) and kept == text else kept

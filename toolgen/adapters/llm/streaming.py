@@ -1,4 +1,4 @@
-"""What streams in of an answer, on its way to whoever watches the run; and the ids of its calls."""
+"""Reports the parts of a streamed answer to the subscribers of the run, and assigns ids to its calls."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,40}")
 
 
 class CallIds:
-    """Gives the calls of an answer ids, unique in the conversation; the model's own where they are."""
+    """Assigns ids to the calls of an answer, unique in the conversation; unique ids of the model stay."""
 
     def __init__(self, taken: Iterable[str], step: int) -> None:
         self._taken = set(taken)
@@ -35,7 +35,7 @@ class CallIds:
         self._known: dict[tuple[int, str], str] = {}
 
     def assign_id(self, index: int, own: str) -> str:
-        """Return the id of the call that is this part of the answer, and has this id by the model."""
+        """Return the id of the call at this index of the answer, to which the model gave the id `own`."""
         if (index, own) not in self._known:
             self._known[index, own] = self._new(index, own)
         return self._known[index, own]

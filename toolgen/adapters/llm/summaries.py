@@ -1,4 +1,4 @@
-"""A conversation in few words, by one request to the model."""
+"""Summarizes a conversation by one request to the model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_CHARACTERS: Final = 2_000
 
 
 async def summarize(asking: ModelClient, messages: tuple[Message, ...], given: PlanInput) -> str:
-    """Return in few words what was said.
+    """Return a short summary of the messages.
 
     Raises:
         PlannerError: the provider will not answer.

@@ -1,4 +1,4 @@
-"""A conversation as pydantic-ai has it: requests with what people and tools said, and the answers."""
+"""Converts a conversation into messages of pydantic-ai: requests, tool results and answers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NOT_TAKEN: Final = (
 
 
 def reminder(text: str) -> str:
-    """Return words of the runtime, marked so that no model takes them for a person's or a tool's."""
+    """Return a text of the runtime, marked so that no model takes it for one of a person or a tool."""
     return f"<system-reminder>\n{text}\n</system-reminder>"
 
 
@@ -52,7 +52,7 @@ def native_json(answer: ModelResponse, calls: Sequence[str]) -> Json:
 
 
 def transcript(messages: Iterable[Message], model: Model) -> list[ModelMessage]:
-    """Return the messages as a model is sent them; the same messages give the same text."""
+    """Return the messages in the form of pydantic-ai; equal messages give equal text."""
     found = _Transcript(model.system, accepted_media_types(model))
     for message in messages:
         match message:
@@ -66,7 +66,7 @@ def transcript(messages: Iterable[Message], model: Model) -> list[ModelMessage]:
 
 
 class _Transcript:
-    """Collects messages; what is said between two answers is one request."""
+    """Collects messages; everything between two answers of the model is one request."""
 
     def __init__(self, system: str, media_types: Set[str]) -> None:
         self._system = system
@@ -126,7 +126,7 @@ class _Transcript:
         return self._messages
 
     def _has_content(self, part: ModelResponsePart) -> bool:
-        """Return whether a part says anything; a blank text may carry what its own provider wants back."""
+        """Return whether a part has content; a blank text may carry data that its own provider requires."""
         if not isinstance(part, TextPart | ThinkingPart) or part.content.strip():
             return True
         is_signed = bool(part.provider_details) or bool(getattr(part, "signature", None))
@@ -155,7 +155,7 @@ class _Transcript:
 
 
 def _native(message: AssistantMessage) -> ModelResponse | None:
-    """Return the answer as the model gave it; None when another planner wrote it."""
+    """Return the model's original answer; None where another planner wrote the message."""
     document: Any = message.native
     if not isinstance(document, Mapping) or document.get("writer") != _WRITER:
         return None
@@ -170,7 +170,7 @@ def _native(message: AssistantMessage) -> ModelResponse | None:
 
 
 def _renamed(part: ModelResponsePart, names: Mapping[str, str]) -> ModelResponsePart:
-    """Return a call under the id that the run gave it."""
+    """Return a call with the id that the run gave it."""
     if isinstance(part, ToolCallPart) and (name := names.get(part.tool_call_id, "")):
         return part if name == part.tool_call_id else replace(part, tool_call_id=name)
     return part

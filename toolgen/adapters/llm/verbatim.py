@@ -1,4 +1,4 @@
-"""Tools of a provider that pydantic-ai has no class for, on their way into the request as they stand.
+"""Native tools without a class in pydantic-ai, which are added to requests unchanged.
 
 Each wire has its own place for them. OpenAI's Responses take them through a setting of pydantic-ai; for
 Anthropic and Google, whose models have no such setting, they are added where the model adds its own.
@@ -31,7 +31,7 @@ _NAMES: Final[Mapping[str, str]] = {"text_editor": "str_replace_based_edit_tool"
 
 @dataclass(kw_only=True)
 class VerbatimTool(AbstractNativeTool):
-    """One of them, as the provider takes it."""
+    """A native tool without a class in pydantic-ai, as the JSON object that its provider accepts."""
 
     document: Mapping[str, Json]
     kind: str = "toolgen_verbatim"
@@ -45,7 +45,7 @@ class VerbatimModel(Model):
     """A model that takes verbatim tools; the class of the author's model is its other base."""
 
     def document(self, kind: str, config: Mapping[str, Json]) -> dict[str, Json]:
-        """Return a tool as the body of a request has it.
+        """Return a tool as the JSON object in the body of a request.
 
         Raises:
             ValueError: the SDK of the provider does not take it.
@@ -55,7 +55,7 @@ class VerbatimModel(Model):
     def prepare_request(
         self, model_settings: ModelSettings | None, model_request_parameters: ModelRequestParameters
     ) -> tuple[ModelSettings | None, ModelRequestParameters]:
-        """Return what pydantic-ai makes of the rest, and these tools untouched."""
+        """Return pydantic-ai's settings and parameters with the verbatim tools added unchanged."""
         tools, rest = _split_tools(model_request_parameters)
         settings, parameters = super().prepare_request(model_settings, rest)
         return self._add_verbatim_tools(tools, settings, parameters) if tools else (settings, parameters)
@@ -70,7 +70,7 @@ class VerbatimModel(Model):
 
 
 class _Responses(VerbatimModel):
-    """OpenAI's Responses: `openai_native_tools` takes them, beside those that the author set there."""
+    """OpenAI's Responses API: verbatim tools go to `openai_native_tools`, after those that the author set."""
 
     def document(self, kind: str, config: Mapping[str, Json]) -> dict[str, Json]:
         return {"type": kind, **config}
@@ -87,7 +87,7 @@ class _Responses(VerbatimModel):
 
 
 class _Anthropic(VerbatimModel):
-    """Anthropic's messages.
+    """Anthropic's Messages API.
 
     A tool that the client runs, such as `bash_20250124`, stands in the place of the function tool of its
     name, which is what runs when the model calls it.
@@ -110,7 +110,7 @@ class _Anthropic(VerbatimModel):
 
 
 class _Google(VerbatimModel):
-    """Google's `generateContent`: one object a tool, under its kind."""
+    """Google's `generateContent`: one object per tool, under its kind."""
 
     def document(self, kind: str, config: Mapping[str, Json]) -> dict[str, Json]:
         from google.genai import models, types

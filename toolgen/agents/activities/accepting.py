@@ -22,13 +22,13 @@ from ..loop.documents import AcceptArgument
 def question_ticket(
     run_id: str, *, id: str, kind: str, question: str, answer_schema: Mapping[str, Json]
 ) -> TokenClaims:
-    """Return what the answer to a planner's question is sealed for."""
+    """Return the ticket that a sealed answer to a planner's question is bound to."""
     seen = json.dumps([kind, question, dict(answer_schema)], sort_keys=True)
     return TokenClaims(run_id, f"wait:{id}", "", 0.0, hashlib.sha256(seen.encode()).hexdigest())
 
 
 def accept(host: AgentHost) -> Callable[[ActivityInfo, AcceptArgument], Awaitable[Json]]:
-    """Return the activity for the runs of a host."""
+    """Return the activity `accept` for the runs of a host."""
 
     async def check(info: ActivityInfo, argument: AcceptArgument) -> Json:
         about, given = argument["about"], argument["given"]

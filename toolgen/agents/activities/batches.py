@@ -1,4 +1,4 @@
-"""Calls of one batch that run in this process: they share values, and are settled together.
+"""Calls of one batch that run in this process: they share values and are settled together.
 
 A call that changed shared state ends when its siblings have ended, so that what they did to the same state
 is merged in the order of the calls. The others end at once.
@@ -33,7 +33,7 @@ class BatchCalls:
         self._late: asyncio.Task[None] | None = None
 
     async def result(self, context: ToolContext, result: ToolResult) -> ToolResult:
-        """Return the result, with what the tool asked of its agent."""
+        """Record the result of a call; return it with the tool's actions once the batch is settled."""
         place = context.place
         waits = any(touched is context for touched in self.batch.touched)
         self._results[place], self._reports[place] = result, self.running.pop(place)
@@ -55,7 +55,7 @@ class BatchCalls:
             self._late = asyncio.get_running_loop().create_task(self._settle())
 
     async def _settle(self) -> None:
-        """Merge what the calls with a result did; those without are gone, and left nothing."""
+        """Merge the changes of the calls that have a result; those of cancelled calls are dropped."""
         batch, found = self.batch, self._results
         batch.touched = [context for context in batch.touched if context.place in found]
         try:
@@ -78,7 +78,7 @@ class Batches:
 
     @contextmanager
     def enter(self, key: str, place: int, host: RuntimeServices, values: Values) -> Iterator[BatchCalls]:
-        """Enter the batch as the call at a place of it, and leave it at the end."""
+        """Yield the batch with the call at this place running in it, and remove the call at the end."""
         siblings = self._running.get(key)
         if siblings is None or siblings.is_closed:
             siblings = self._running[key] = BatchCalls(Batch(host.capabilities, values))

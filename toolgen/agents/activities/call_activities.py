@@ -86,15 +86,15 @@ class CallActivities:
         self._batches = Batches()
 
     async def tool(self, info: ActivityInfo, argument: CallArgument) -> CallRecord:
-        """Return the result of a call, which the conversation has then."""
+        """Return the result of a call, after the conversation has stored it."""
         return await self._kept(info, argument["facts"], await self._tool(info, argument))
 
     async def answer(self, info: ActivityInfo, argument: AnswerArgument) -> CallRecord:
-        """Return the result of a suspended call after its answer; the conversation has it then."""
+        """Return the result of a suspended call after its answer, once the conversation has stored it."""
         return await self._kept(info, argument["facts"], await self._answer(info, argument))
 
     async def conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> CallRecord:
-        """Return the result of a call that another agent's run answered; the conversation has it then."""
+        """Return the result of a call that another agent's run answered, after it is stored."""
         return await self._kept(info, argument["facts"], await self._conclude(info, argument))
 
     async def _kept(self, info: ActivityInfo, facts: RunFacts, done: CallRecord) -> CallRecord:
@@ -199,7 +199,7 @@ class CallActivities:
         run_id: str,
         events: CallEvents,
     ) -> CallRecord:
-        """Return what the loop gets, with what the tool wants of its agent."""
+        """Return the call record for the loop, with the actions that the tool requests of its agent."""
         host = self._host
         if result.delegated is not None and facts["depth"] + 1 >= host.most_depth:
             message = f"{call['name']} was not run: the agents are nested too deep"
@@ -231,7 +231,7 @@ class CallActivities:
         return events, replace(self._reporting_services(events), beside=lambda: len(to_json(given)))
 
     def _reporting_services(self, events: CallEvents) -> RuntimeServices:
-        """Return what the dispatcher has for a call, of which it tells these events."""
+        """Return the runtime services of a call, with a reporter of its events."""
         tools = self._host.tools
         return replace(tools, reports=EventReporter(events, tools.limits.result_bytes))
 
@@ -242,11 +242,11 @@ class CallActivities:
         events: CallEvents,
         spec: ToolSpec[Any, Any] | None = None,
     ) -> CallRecord:
-        """Return what the loop gets of a result; of a tool that is not there without a spec."""
+        """Return the call record of a result; the spec is None where the tool is not registered."""
         return call_record(result, call, spec, events, self._host.tools.limits.result_bytes)
 
     async def _directory(self, run_id: str, facts: RunFacts) -> Directory:
-        """Return the tools that were advertised to the run last."""
+        """Return the tools of the newest snapshot of the run."""
         return (await self._host.advertised(run_id, facts)).directory
 
     def _find_tool(self, directory: Directory, call: StepCall, facts: RunFacts) -> RegisteredTool | None:
@@ -287,7 +287,7 @@ async def result_of_run(
 
 
 def _link(run_id: str, call: StepCall, agent: str) -> RunLink:
-    """Return the run that answers a call of a run."""
+    """Return the link to the run that answers a call."""
     return RunLink(
         run_id=f"{run_id}/child:{call['id']}",
         agent=agent,

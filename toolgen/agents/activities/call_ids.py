@@ -1,4 +1,4 @@
-"""Ids of tool calls, unique in a session, whatever a planner gives."""
+"""Ids of tool calls, unique in a session, whatever ids a planner gives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
 class CallIds:
-    """Gives the calls of one planning their ids: the planner's own where they are new in the session.
+    """Assigns ids to the calls of one planning; the planner's own ids stay where they are new.
 
     The ids of a run that does not see all calls of its session hold a mark of the run: one that answers a
     call, of which more may go on at once, and one whose history policy hides turns.
@@ -38,7 +38,7 @@ class CallIds:
         return self._given.get(own, own)
 
     def all(self, own: Iterable[str]) -> list[str]:
-        """Return the ids of the calls to which the planner gave these, in their order; "" is none."""
+        """Return the ids of calls to which the planner gave these ids, in their order; "" means no id."""
         found: list[str] = []
         for place, id_ in enumerate(own):
             known = self._given.pop(id_, "")  # of two calls with one id, the second needs another

@@ -1,4 +1,4 @@
-"""The conversation as the plannings of a run see it: the turns before, what the run said, and what is new.
+"""The conversation as the plannings of a run see it: earlier turns, the run's messages, new messages.
 
 It is read once for a run in each process, and what the run says is added to it, so that each planning of a
 run costs the same.
@@ -41,12 +41,12 @@ def record_position(step: int) -> int:
 
 
 class Conversation:
-    """What was said before a planning, with a result for every call."""
+    """The messages before a planning, with a result for every call."""
 
     def __init__(
         self, messages: Iterable[Message], call_ids: Iterable[str], step: int, *, is_begun: bool = False
     ) -> None:
-        """Take what was said before the planning of this step, in its order.
+        """Construct the conversation of the messages before the planning of this step, oldest first.
 
         `call_ids` are those of calls that the messages do not show. In a conversation that is begun, the
         message of the run is among what was said.
@@ -62,7 +62,7 @@ class Conversation:
         self._add(messages)
 
     def is_before(self, step: int) -> bool:
-        """Return whether nothing is missing that was said before the planning of this step."""
+        """Return whether the conversation has all messages before the planning of this step."""
         if self._step == step - 1 and self._tried:  # that planning has failed, and left what was new to it
             self._add(self._tried)
             self._step, self._tried = step, ()
@@ -75,13 +75,13 @@ class Conversation:
 
     @property
     def is_kept(self) -> bool:
-        """Whether the store has all that is new to the planning; it may not have the words of a person."""
+        """Whether the store has all messages that are new to the planning; a person's may be missing."""
         answers = [one.answers if isinstance(one, ToolMessage) else None for one in self._tried]
         return all(found is not None and self.answered.issuperset(a.id for a in found) for found in answers)
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """All that the planning sees, oldest first."""
+        """All messages that the planning sees, oldest first."""
         heard = list(self._messages)
         for message in self._tried:
             _add(heard, message)
@@ -123,13 +123,13 @@ class Conversations:
             found.answered.add(answer.id)
 
     def forget(self, run_id: str) -> None:
-        """Drop what is kept of a run."""
+        """Drop the conversation of a run from memory."""
         self._kept.pop(run_id, None)
 
     async def of(
         self, agent: RegisteredAgent, facts: RunFacts, given: PlanInput, now: float, *, is_back: bool = False
     ) -> Conversation:
-        """Return what was said before a planning.
+        """Return the conversation before a planning.
 
         Args:
             agent: Who plans.
@@ -173,7 +173,7 @@ async def _join_session(
     *,
     is_back: bool,
 ) -> None:
-    """Add a run to the session when it takes the conversation over or gets it back."""
+    """Add a run to the session where it takes the conversation over or gets it back."""
     if is_back:
         await sessions.hand_over(given.session_id, agent.spec.id)
     elif given.step == 0 and facts["parent"] is not None:
@@ -190,7 +190,7 @@ async def _join_session(
 async def _before(
     sessions: SessionStore, agent: RegisteredAgent, facts: RunFacts, given: PlanInput
 ) -> tuple[Sequence[Message], Sequence[RunMessages]]:
-    """Return what the history policy shows of the runs before this one, and all runs that were read.
+    """Return the messages of earlier runs that the history policy shows, and all runs that were read.
 
     No turn is read that the policy does not show.
     """
@@ -230,13 +230,13 @@ def _history(facts: RunFacts) -> History | None:
 
 
 def hides_calls(facts: RunFacts) -> bool:
-    """Return whether a run sees less than all calls of its session, so that it cannot know their ids."""
+    """Return whether the history policy hides calls of the session, whose ids a run then cannot know."""
     parent = facts["parent"]
     return bool(parent and parent["tool"]) or _history(facts) is not None
 
 
 def _first_message(said: Sequence[RunMessages], facts: RunFacts, given: PlanInput) -> tuple[Message, ...]:
-    """Return the message of a turn that begins, if that is all that its run has said; else nothing."""
+    """Return the first message of a turn if its run has no other message yet; else nothing."""
     if given.step > 0 or facts["parent"] is not None:
         return ()
     own = [run.messages for run in said if run.turn.run_id == given.run_id]
@@ -283,7 +283,7 @@ def _answer(found: list[Message], following: Message | None) -> None:
 
 
 def _complete_batch(message: ToolMessage, calls: AssistantMessage) -> ToolMessage:
-    """Return the results of a batch, those of calls whose end was lost too."""
+    """Return the results of a batch; a call whose result was lost gets one that says so."""
     if len(message.answers) >= len(calls.calls):
         return message
     answers = {answer.id: answer for answer in message.answers}

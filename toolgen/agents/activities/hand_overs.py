@@ -1,4 +1,4 @@
-"""Who handed the conversation of a session to whom, read off its runs. Pure."""
+"""Reads from the runs of a session which agent handed the conversation to which. Pure."""
 
 from __future__ import annotations
 

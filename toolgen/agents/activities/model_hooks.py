@@ -1,4 +1,4 @@
-"""The three stages of the hooks of a model: before a planner is asked, after it, and where it failed."""
+"""The three stages of model hooks: before a planner is asked, after it, and after its failure."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from .plan_shape import faults, without_surrogates
 
 
 class PlannerError(NonRetryableError):
-    """A planner cannot plan, and would not the next time either; the message says why."""
+    """A planner cannot plan, and a retry would fail as well; the message says why."""
 
 
 class ModelHooks:
-    """Asks the hooks of one host."""
+    """Runs the model hooks of one host."""
 
     def __init__(self, hooks: Sequence[Hook], stage_timeout: float | None) -> None:
-        """Take the hooks; each verdict has `stage_timeout` seconds."""
+        """Construct the stages of the hooks; each hook may take `stage_timeout` seconds."""
         self._before = overridden_methods(hooks, "before_model")
         self._after = overridden_methods(hooks, "after_model")
         self._on_error = overridden_methods(hooks, "on_model_error")
         self._stage_timeout = stage_timeout
 
     async def before(self, given: PlanInput) -> PlanInput | Stop[PlanResult]:
-        """Return what the planner is given, or what a hook has in the place of its plan.
+        """Run the before-hooks; return the planner's input, or the plan that a hook gives instead.
 
         Raises:
             PlannerError: a hook refused.
@@ -40,7 +40,7 @@ class ModelHooks:
         return await _BEFORE.run(self._before, self._run_hook, None, given)
 
     async def after(self, given: PlanInput, result: PlanResult) -> PlanResult:
-        """Return what the planner wants, or what a hook has in its place.
+        """Run the after-hooks; return the planner's plan, or the one that a hook gives instead.
 
         Raises:
             PlannerError: a hook refused.
@@ -83,7 +83,7 @@ class ModelHooks:
 
 
 def checked_plan(result: PlanResult) -> PlanResult:
-    """Return what a planner returned; it may be anything.
+    """Validate the value that a planner returned, and return it.
 
     Raises:
         PlannerError: it is none of the five, or not what it says.
@@ -106,7 +106,7 @@ def _replace_input(around: None, given: PlanInput, payload: object) -> PlanInput
 
 
 def _raise_denial(around: None, subject: object, message: str) -> Stop[PlanResult]:
-    """Refuse to plan; where a hook was asked about a failure, because of it.
+    """Raise for a hook that denies; the cause is the failure that the hook was asked about.
 
     Raises:
         PlannerError: always.
@@ -115,7 +115,7 @@ def _raise_denial(around: None, subject: object, message: str) -> Stop[PlanResul
 
 
 def _raise_error(around: None, subject: object, error: ToolError) -> Stop[PlanResult]:
-    """Refuse to plan, as `_raise_denial`.
+    """Raise for a hook that aborts, as `_raise_denial`.
 
     Raises:
         PlannerError: always.

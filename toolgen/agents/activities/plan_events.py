@@ -1,4 +1,4 @@
-"""What a planner tells while it works: pieces of text at once, best effort; costs and more to the loop."""
+"""Reports of a planner: pieces of text become best-effort events, usage and the rest go to the loop."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PlanEvents:
         limit: int,
         attempt: int = 1,
     ) -> None:
-        """Take what is told; a text has at most `limit` bytes."""
+        """Construct the reports of one attempt; a text is truncated to `limit` bytes."""
         self._limit = limit
         self._emit = info.emit
         self._attempt = attempt
@@ -62,7 +62,7 @@ class PlanEvents:
         self._tell(PlanRetry(attempt=self._attempt, reason=self._truncate(reason)))
 
     def dropped(self, snapshot: Snapshot) -> None:
-        """Record which tools the planner has, and which toolsets are missing in the request.
+        """Record the tools of the request, and the toolsets that are missing in it.
 
         Arguments of a tool with sensitive ones are not told in pieces, nor those of one that is not there.
         """

@@ -1,4 +1,4 @@
-"""Sensitive values that a planner sees: of calls in its conversation, and of the call that it answers."""
+"""Sensitive values that a planner sees: in the calls of its conversation and in the call that it answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def note_messages(
     tools: Iterable[ToolSpec[Any, Any]],
     answered: ToolSpec[Any, Any] | None,
 ) -> None:
-    """Know the sensitive values of a conversation.
+    """Add the sensitive values of a conversation to `secrets`.
 
     `tools` are those of the agent, `answered` is the tool whose call the run answers. Its arguments are known
     where they are the message as they are, without a prompt around them.

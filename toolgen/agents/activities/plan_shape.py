@@ -1,4 +1,4 @@
-"""Whether what a planner returned is what it says: its texts are texts, its JSON is JSON. Pure."""
+"""Validates the types inside the value that a planner returned: texts, ids, JSON. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KINDS: Final = get_args(AwaitKind)
 
 
 def faults(result: object) -> Iterator[str]:
-    """Yield what is wrong with what a planner returned."""
+    """Yield the type errors of the value that a planner returned."""
     match result:
         case CallTools():
             yield from _no_texts(result, "text")

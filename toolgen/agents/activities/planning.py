@@ -1,4 +1,4 @@
-"""The activity `plan`: the conversation and the tools go to the planner, and what it wants comes back."""
+"""The activity `plan`: passes the conversation and the tools to the planner, and returns its plan."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ from .plan_secrets import note_messages
 
 
 class LatePlanError(NonRetryableError):
-    """The time of the run is over."""
+    """The planner gave no plan within the time limit of the run."""
 
 
 class Planning:
@@ -69,7 +69,7 @@ class Planning:
         self._undoing: set[asyncio.Task[None]] = set()
 
     async def plan(self, info: ActivityInfo, argument: PlanArgument) -> Step | RetryStep:
-        """Return what the planner wants, and keep what was said; else what is to follow its failure.
+        """Return the planner's plan and store its messages; after a failure, return what follows.
 
         Raises:
             PlannerError: the planner refused, called `sys.exit`, or returned something else.
@@ -156,7 +156,7 @@ class Planning:
         return step
 
     async def _keep(self, run_id: str, place: int, new: Sequence[Message], words: AssistantMessage) -> None:
-        """Keep what a planning said; nothing of it where it is cut off, for then nobody receives it."""
+        """Store the messages of a planning, all or none; a cancelled planning has no reader."""
         sessions = self._host.sessions
         try:
             await sessions.write(run_id, place, [*new, words])
@@ -165,7 +165,7 @@ class Planning:
             raise
 
     async def _ask_planner(self, agent: RegisteredAgent, given: PlanInput) -> PlanResult:
-        """Return what the planner wants, or what a hook has in its place.
+        """Return the planner's plan, or the one that a hook gives instead.
 
         Raises:
             PlannerError: a hook refused, or the planner did.
@@ -289,7 +289,7 @@ def _calls(result: CallTools, snapshot: Snapshot, facts: RunFacts, ids: CallIds,
 
 
 def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit: int) -> StepCall:
-    """Return a call as the loop takes it; each text and value of its event has at most `limit` bytes."""
+    """Return a planned call for the loop; each text and value of its event has at most `limit` bytes."""
     entry = snapshot.directory.find(call.name)
     arguments = call.arguments if call.arguments.strip() else "{}"
     start = _start(call.name, arguments, entry, parent_id, limit)
@@ -307,7 +307,7 @@ def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit
 
 
 def _start(name: str, arguments: str, entry: RegisteredTool | None, parent_id: str, limit: int) -> ToolStart:
-    """Return the event that a tool is called, without its sensitive arguments."""
+    """Return the `tool_start` event of a call, without its sensitive arguments."""
     document = arguments.encode(errors="replace")
     spec = entry.spec if entry else None
     is_shown = spec is None or fits(document, spec.payload)
@@ -326,7 +326,7 @@ def _start(name: str, arguments: str, entry: RegisteredTool | None, parent_id: s
 
 
 def _event_arguments(arguments: str) -> Any:
-    """Return the arguments as an event shows them; None for what is no JSON, or has no such number."""
+    """Return the arguments for an event; None where they are not JSON or hold a number that JSON lacks."""
     try:
         shown = from_json(arguments, allow_inf_nan=False)
         return shown if from_json(to_json(shown, inf_nan_mode="null")) == shown else None
@@ -347,13 +347,13 @@ def _with_run_ids(result: PlanResult, step: Step) -> PlanResult:
 
 
 def _portable(message: AssistantMessage) -> AssistantMessage:
-    """Return what a planner said as the conversation keeps it, which every provider may be sent later."""
+    """Return a planner's message in the form that the conversation keeps and every provider accepts."""
     calls = tuple(replace(call, arguments=portable_arguments(call.arguments)) for call in message.calls)
     return replace(message, calls=calls, native=portable_json(message.native))
 
 
 def _hints(documents: Iterable[Any]) -> tuple[RetryHint, ...]:
-    """Return the hints as they were, the issues apart: the planner sees those in the results."""
+    """Return the retry hints without their issues, which the planner sees in the results."""
     return tuple(
         RetryHint(**{**document, "missing_fields": tuple(document["missing_fields"]), "issues": ()})
         for document in documents

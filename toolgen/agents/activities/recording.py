@@ -1,4 +1,4 @@
-"""The activities `record`, `keep` and `give_back`: what no planning does to the conversation."""
+"""The activities `record`, `keep` and `give_back`: changes of the conversation outside plannings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .hand_overs import previous_agent
 
 
 def record(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
-    """Return the activity for the runs of a host."""
+    """Return the activity `record` for the runs of a host."""
 
     async def write(info: ActivityInfo, argument: Any) -> Json:
         messages = messages_from_json(argument["new"])
@@ -28,7 +28,7 @@ def record(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
 
 
 def keep(host: AgentHost) -> Callable[[ActivityInfo, KeepArgument], Awaitable[Json]]:
-    """Return the activity that gives the conversation the result of a call that the loop did not make."""
+    """Return the activity `keep`, which stores the result of a call that the loop did not make."""
 
     async def answer(info: ActivityInfo, argument: KeepArgument) -> Json:
         (message,) = messages_from_json([{"type": "tools", "answers": [argument["answer"]]}])
@@ -40,7 +40,7 @@ def keep(host: AgentHost) -> Callable[[ActivityInfo, KeepArgument], Awaitable[Js
 
 
 def give_back(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
-    """Return the activity that gives the conversation to the agent that a run's agent has it from."""
+    """Return the activity `give_back`, which returns the conversation to the agent that handed it over."""
 
     async def give(info: ActivityInfo, argument: Any) -> Json:
         session_id = argument["facts"]["session_id"]

@@ -1,4 +1,4 @@
-"""Which calls of a batch run: the caps of the run, its tags, its one tool. Pure functions of JSON."""
+"""Decides which calls of a batch run, by the caps, tags and required tool of the run. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .documents import RunFacts, StepCall
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
-    """What becomes of the calls of one batch."""
+    """The decision about the calls of one batch."""
 
     refused: dict[str, str]
     """By call id, why it does not run; every other call runs."""

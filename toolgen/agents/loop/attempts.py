@@ -1,4 +1,4 @@
-"""The attempts at one planning: how many there were, and whether there is to be another. Pure."""
+"""The attempts at one planning: how many there were, and whether there is another one. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .documents import Retry
 
 
 class Attempts:
-    """Counts the attempts at one planning; time is told, never asked for."""
+    """Counts the attempts at one planning; callers pass the time."""
 
     def __init__(self, began: float) -> None:
         self._began = began

@@ -54,7 +54,7 @@ class Calls:
         """Seconds of the run's budget when its newest step began; a child gets no more."""
 
     async def result(self, call: StepCall, step: int, place: int, refusal: str | None) -> CallRecord:
-        """Return the result of a call, when nothing of it is open any more."""
+        """Return the final result of a call, after its waits and child runs."""
         start = {**call["start"], **self._events.ids(call["id"]), "time": self._ctx.now()}
         await self._ctx.publish(f"{call['id']}:start", start)
         if refusal:
@@ -77,7 +77,7 @@ class Calls:
         return await self._publish_end(call, done, waits)
 
     async def _detached(self, call: StepCall, frozen: dict[str, Any]) -> PendingWork:
-        """Let work go on after the run, and return where its call waits."""
+        """Start a detached run for pending work of a call, and return where the call waits."""
         given: Any = {"frozen": frozen}
         if self._facts["version"] >= TELLING:
             given["version"] = VERSION
@@ -89,7 +89,7 @@ class Calls:
     async def _activity(
         self, op: str, activity: str, argument: Any, call: StepCall, *, is_timed: bool = True
     ) -> CallRecord:
-        """Return the result of a tool; a failure of the engine is the failure of the call.
+        """Return the result of a tool; a failure of the engine becomes the failure of the call.
 
         One that is not timed only writes down what is there, and may do so after the time of the run.
         """
@@ -120,7 +120,7 @@ class Calls:
         return await self._activity(f"answer:{call['id']}:{number}", "answer", argument, call)
 
     async def _expired(self, call: StepCall, frozen: dict[str, Any]) -> CallRecord:
-        """Return the result of a call that nobody answered in time."""
+        """Return the result of a call whose time to be answered is over."""
         why = "nobody answered in time"
         has_begun = frozen["kind"] != "confirmation" or frozen.get("is_asked_by_tool")
         if self._facts["version"] >= _KEPT and not has_begun:
@@ -128,7 +128,7 @@ class Calls:
         return await self._kept(call, refused_call(call, why, status="denied"))
 
     async def _kept(self, call: StepCall, done: CallRecord) -> CallRecord:
-        """Return the result of a call that was not made, once the conversation has it.
+        """Return the result of a call that was not made, after the conversation has stored it.
 
         The planning that would write it never comes where the run is canceled before the batch is over.
         """
@@ -224,7 +224,7 @@ def refused_call(
 
 
 def unknown_call(call: StepCall, version: int) -> CallRecord:
-    """Return what is known of a call whose process ended while it ran: neither a result nor a failure."""
+    """Return the record of a call of unknown outcome: its process ended while it ran."""
     status: Any = "unknown" if version >= TELLING else "pending"
     return {
         "status": status,
@@ -234,7 +234,7 @@ def unknown_call(call: StepCall, version: int) -> CallRecord:
 
 
 def _answer_message(call: StepCall, status: str, text: str) -> dict[str, Any]:
-    """Return what the conversation keeps of a call that has nothing but a text."""
+    """Return the tool answer of a call whose result is only a text, for the conversation."""
     return {
         "id": call["id"],
         "name": call["name"],
@@ -246,5 +246,5 @@ def _answer_message(call: StepCall, status: str, text: str) -> dict[str, Any]:
 
 
 def _json(document: Any) -> Json:
-    """Return a document as what it is: JSON, whose keys are known."""
+    """Return a typed document as plain JSON, for type checkers."""
     return document  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""What the loop and its activities tell each other: JSON, as the journal of an engine keeps it.
+"""The JSON documents that the loop and its activities exchange, as the journal of an engine keeps them.
 
 Fields are added, never changed: a run that was started by an older version is finished by this one.
 """
@@ -51,7 +51,7 @@ class Parent(TypedDict):
 
 
 class RunFacts(TypedDict):
-    """What does not change during a run; every activity gets it."""
+    """The facts of a run that never change; every activity gets them."""
 
     version: int
     """The `LOOP_VERSION` with which it began."""
@@ -100,7 +100,7 @@ class Dropped(TypedDict):
 
 
 class StepCall(TypedDict):
-    """A call that the planner wants, with what the loop has to know of its tool."""
+    """A call that the planner wants, with the facts of its tool that the loop needs."""
 
     id: str
     name: str
@@ -134,7 +134,7 @@ class PlanArgument(TypedDict):
 
 
 class CallsStep(TypedDict):
-    """The planner wants tools."""
+    """The planner calls tools."""
 
     kind: Literal["calls"]
     text: str
@@ -144,7 +144,7 @@ class CallsStep(TypedDict):
 
 
 class FinalStep(TypedDict):
-    """The planner has an answer."""
+    """The planner ends the run with an answer."""
 
     kind: Literal["final"]
     text: str
@@ -157,7 +157,7 @@ class FinalStep(TypedDict):
 
 
 class ProblemStep(TypedDict):
-    """The planner returned something that cannot be; it is told, and asked again."""
+    """The planner's plan is rejected; the planner gets the reason and plans again."""
 
     kind: Literal["problem"]
     problem: str
@@ -168,7 +168,7 @@ class ProblemStep(TypedDict):
 
 
 class AwaitStep(TypedDict):
-    """The planner has a question to a person."""
+    """The planner asks a person."""
 
     kind: Literal["await"]
     await_kind: AwaitKind
@@ -181,7 +181,7 @@ class AwaitStep(TypedDict):
 
 
 class HandOverStep(TypedDict):
-    """Another agent takes over."""
+    """The planner hands the conversation over to another agent."""
 
     kind: Literal["hand_over"]
     agent: str
@@ -195,7 +195,7 @@ Step: TypeAlias = CallsStep | FinalStep | ProblemStep | AwaitStep | HandOverStep
 
 
 class Retry(TypedDict):
-    """What is to follow an attempt at a planning that failed."""
+    """Whether and when a failed attempt at a planning is followed by another one."""
 
     delay_s: float
     """Seconds until the next attempt."""
@@ -206,7 +206,7 @@ class Retry(TypedDict):
 
 
 class RetryStep(TypedDict):
-    """The attempt failed, and another one may not; what was told of it is void."""
+    """The attempt at a planning failed; what it reported is discarded, and `retry` says what follows."""
 
     kind: Literal["retry"]
     reason: str
@@ -272,7 +272,7 @@ class Failure(TypedDict):
 
 
 class Question(TypedDict):
-    """What a planner's wait is about."""
+    """The subject of a wait: a planner's question."""
 
     kind: AwaitKind
     id: str
@@ -300,7 +300,7 @@ class KeepArgument(TypedDict):
 
 
 class RunDocument(TypedDict):
-    """What the loop returns."""
+    """The result of the loop."""
 
     agent: str
     """Id of the agent that answered; another one after a hand-over."""

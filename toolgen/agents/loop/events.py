@@ -1,4 +1,4 @@
-"""The events that the loop itself tells, each once however often it runs."""
+"""The events that the loop itself publishes, each once however often the loop is executed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .documents import RunFacts, RunInput
 
 
 class RunEvents:
-    """Tells the events of one run."""
+    """Publishes the events of one run."""
 
     def __init__(self, ctx: RunContext, facts: RunFacts) -> None:
         self._ctx = ctx
@@ -43,7 +43,7 @@ def run_started(facts: RunFacts) -> RunStarted:
 
 
 def last_events(given: RunInput, at: float, log: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
-    """Return the events that the log of a run lacks which ended without its loop."""
+    """Return the events that are missing in the log of a run that ended without its loop."""
     if "frozen" in given or "resolved" in given:  # a call by itself, which is no run of an agent
         return []
     if log:

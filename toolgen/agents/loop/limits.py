@@ -1,4 +1,4 @@
-"""How much of its limits a run has used. Pure; time is told, never asked for."""
+"""How much of its limits a run has used. Pure; callers pass the time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class LimitCounter:
         self._waits = sorted([*apart, (began, ended)])
 
     def time_left(self, now: float) -> float | None:
-        """Return the seconds of the budget that are left, at least a little; None without a budget."""
+        """Return the seconds of the budget that are left, always above 0; None without a budget."""
         if self._budget is None:
             return None
         return max(0.01, self._budget - (now - self._began - self.waited_s))
@@ -51,7 +51,7 @@ class LimitCounter:
         self._failures = self._failures + 1 if is_failure else 0
 
     def exhausted(self, now: float) -> Literal["failure_cap", "time_budget", ""]:
-        """Return which limit is reached; "" while none is."""
+        """Return the name of the limit that is reached; "" while none is."""
         if self._most_failures is not None and self._failures >= self._most_failures:
             return "failure_cap"
         if self._budget is not None and now - self._began - self.waited_s >= self._budget:

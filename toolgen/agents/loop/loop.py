@@ -96,7 +96,7 @@ class _Run:
         return await self._close("step_cap")
 
     async def _go_on(self, step: Step) -> RunDocument | None:
-        """Return how the run ended with this step; None when it goes on."""
+        """Return the end of the run by this step; None where the run continues."""
         if step["kind"] == "problem":
             if self._problems == _MOST_PROBLEMS:
                 kind = "malformed_response" if step["is_malformed"] else "planner"
@@ -138,7 +138,7 @@ class _Run:
         return step
 
     async def _close(self, reason: StopReason) -> RunDocument:
-        """Return the end of a run that may do no more: its planner finishes from what is known."""
+        """Return the end of a run at a limit: its planner gives a final answer without tools."""
         await self._events.phase("synthesizing", self._step)
         try:
             step = await self._plan(closing=reason)
@@ -172,7 +172,7 @@ class _Run:
         return await self._end_after_batch(results)
 
     def _keep_results(self, results: list[CallRecord]) -> None:
-        """Keep what the results say: to the planner in the order of the calls, and to the run."""
+        """Record the results of a batch: answers in call order for the planner, usage for the run."""
         self._new.append({"type": "tools", "answers": [done["answer"] for done in results]})
         self._hints = [hint for done in results if (hint := done.get("hint")) is not None]
         self._progress.count_batch([done["status"] for done in results])
@@ -186,7 +186,7 @@ class _Run:
                 self._publish_step(problem)
 
     async def _end_after_batch(self, results: list[CallRecord]) -> RunDocument | None:
-        """Return how the run ended with this batch; None when its planner is asked again."""
+        """Return the end of the run by this batch; None where its planner plans again."""
         for done in results:
             if transfer := done.get("transfer"):
                 op = f"{TRANSFER}{done['answer']['id']}"
@@ -204,7 +204,7 @@ class _Run:
         return None
 
     async def _ask_for_missing(self, hint: dict[str, Any]) -> None:
-        """Ask the person for what the model left out."""
+        """Ask the person for the fields that the model left out."""
         await self._await(
             {
                 "kind": "await",
@@ -220,7 +220,7 @@ class _Run:
     # People and other agents.
 
     async def _await(self, step: AwaitStep) -> None:
-        """Wait until a person has said what the planner wants to know."""
+        """Wait until a person has answered the planner's question."""
         text = await ask(self._ctx, self._facts, step, f"await-{self._step}", self._progress, self._events)
         self._new.append({"type": "user", "text": text, "source": "person"})
         self._restrict = self._facts["restrict_to_tool"] or step["restrict_to_tool"]
@@ -246,7 +246,7 @@ class _Run:
             self._publish_reply(signal)
 
     async def _hand_over(self, agent: str, given: RunInput, op: str) -> RunDocument | None:
-        """Return how the agent ended that has the conversation now; None when it gives it back."""
+        """Hand the conversation over and return the other agent's end; None where it is handed back."""
         await self._record()
         self._calls.time_left = self._progress.time_left(self._ctx.now())
         output = await self._calls.run_child(op, agent, given)
@@ -272,7 +272,7 @@ class _Run:
     # The end.
 
     async def _escalate(self, results: list[CallRecord]) -> RunDocument:
-        """Return the end of a run that gives up; a turn that began with it gives the conversation back.
+        """Return the end of a run that escalates; a turn that began with it returns the conversation.
 
         The run that handed it over in this turn has it back by going on.
         """
@@ -281,7 +281,7 @@ class _Run:
         return await self._end_with(results, "escalated")
 
     async def _end_with(self, results: list[CallRecord], stop: StopReason) -> RunDocument:
-        """Return the end of a run whose planner is not asked to put the results into words."""
+        """Return the end of a run with the results of terminal tools, without another planning."""
         await self._record()
         last = results[-1]
         text = last.get("display") or last["answer"]["text"]
@@ -289,7 +289,7 @@ class _Run:
         return await self._complete(text, result, stop)
 
     async def _record(self) -> None:
-        """Record in the session what no planning will record."""
+        """Store in the session the messages that no planning will store."""
         if self._new:
             argument = {"facts": self._facts, "step": self._step, "new": self._new}
             if self._heard:
@@ -304,7 +304,7 @@ class _Run:
             self._heard += [payload["id"]] if payload.get("id") else []
 
     async def _final(self, step: FinalStep, stop: StopReason) -> RunDocument:
-        """Return the end of a run by its planner's answer, which may break off in the middle."""
+        """Return the end of a run by its planner's final answer, which may be incomplete."""
         is_truncated = step.get("is_truncated", False)
         document = await self._complete(step["text"], step["result"], stop, is_truncated=is_truncated)
         if is_truncated:
@@ -344,5 +344,5 @@ def _reason(hint: Json) -> str:
 
 
 def _json(document: Any) -> Json:
-    """Return a document as what it is: JSON, whose keys are known."""
+    """Return a typed document as plain JSON, for type checkers."""
     return document  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""One planning within the loop: the planner is asked, and asked again when it could not plan."""
+"""One planning within the loop, with further attempts where the planner fails."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Plannings:
         """What all attempts cost, those that failed too."""
 
     async def step(self, argument: PlanArgument) -> Step:
-        """Return what the planner wants, after as many attempts as that takes.
+        """Return the planner's step, after as many attempts as needed.
 
         Raises:
             ActivityFailed: there is to be no other attempt; its kind is `LatePlanError` where the time of the
@@ -61,7 +61,7 @@ class Plannings:
             await self._ctx.wait(f"pause:{op}", timeout_s=delay)
 
     def _deadline(self, now: float, argument: PlanArgument) -> float | None:
-        """Return when all attempts have to be over; None where the run has no end of its time."""
+        """Return the time by which all attempts must end; None where the run has no time limit."""
         if argument["closing"]:
             return now + (self._timeout or _CLOSING_S)
         left = self._progress.time_left(now)
@@ -107,7 +107,7 @@ class Plannings:
 
 
 def _retry_at_once(error: ActivityFailed) -> RetryStep:
-    """Return what follows an attempt that was ended: another one at once, as nobody asked for a pause."""
+    """Return the retry without a delay that follows an interrupted attempt."""
     return {
         "kind": "retry",
         "reason": error.message or f"it raised {error.kind}",
@@ -117,5 +117,5 @@ def _retry_at_once(error: ActivityFailed) -> RetryStep:
 
 
 def _json(document: Any) -> Json:
-    """Return a document as what it is: JSON, whose keys are known."""
+    """Return a typed document as plain JSON, for type checkers."""
     return document  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Questions of a planner within the loop: asked until somebody has answered through a host."""
+"""Questions of a planner within the loop: asked again until an answer is accepted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CHECKED: Final = 2
 async def ask(
     ctx: RunContext, facts: RunFacts, step: AwaitStep, id_: str, progress: LimitCounter, events: RunEvents
 ) -> str:
-    """Return what a person answered to a planner's question; where no host took it, they are asked again."""
+    """Return a person's answer to a planner's question; a rejected answer is asked for again."""
     number, reason = 1, ""
     while True:
         name = id_ if number == 1 else f"{id_}:{number}"
@@ -49,7 +49,7 @@ async def ask(
 
 
 async def _accepted(ctx: RunContext, argument: AcceptArgument) -> tuple[str | None, str]:
-    """Return the text of an answer; None where it is not used, and why."""
+    """Return the text of an accepted answer and ""; for a rejected one None and the reason."""
     try:
         said: Any = await ctx.start(f"accept:{argument['about']['id']}", "accept", argument)  # type: ignore[arg-type]  # it is JSON
     except (ActivityFailed, PayloadTooLargeError) as error:

@@ -50,7 +50,7 @@ async def complete(
     limits: Limits = DEFAULT_LIMITS,
     retry: PlannerRetry = _RETRY,
 ) -> R:
-    """Return the model's answer; one that does not fit, or exceeds the limits, is repaired once.
+    """Return the model's answer; one that does not fit or exceeds the limits is requested once more.
 
     A planner that is unavailable is asked again, as in runs.
 
@@ -136,7 +136,7 @@ async def _completed(
 
 
 def _decoded(spec: CompletionSpec[R], answer: PlanResult, limits: Limits) -> R:
-    """Return the typed answer.
+    """Return the answer of a planner as a typed value.
 
     Raises:
         ToolValidationError: it does not fit.
@@ -154,14 +154,14 @@ def _decoded(spec: CompletionSpec[R], answer: PlanResult, limits: Limits) -> R:
 
 
 class _Patient:
-    """Asks a planner, and again where it is unavailable; no engine waits for it here."""
+    """Asks a planner, with retries while it is unavailable; completions have no engine for them."""
 
     def __init__(self, planner: Planner, retry: PlannerRetry) -> None:
         self._planner = planner
         self._retry = retry
 
     async def plan(self, given: PlanInput) -> PlanResult:
-        """Return what the planner wants.
+        """Return the planner's plan.
 
         Raises:
             Exception: what the planner raises, at the latest after `PlannerRetry.total_s`.
@@ -182,7 +182,7 @@ class _Patient:
 
 
 class _Reports:
-    """Takes the pieces of an answer; the rest of what a planner tells is for runs."""
+    """Receives the pieces of an answer; other reports are ignored."""
 
     def __init__(self, take: Callable[[str], Any]) -> None:
         self._take = take

@@ -1,4 +1,4 @@
-"""What a planner sees of the turns before: the newest as they were, a summary of those before them. Pure."""
+"""Which messages of earlier turns a planner sees: the newest in full, a summary of the others. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class VisibleHistory:
 
     @property
     def to_condense(self) -> tuple[Message, ...]:
-        """What a summarizer is given: the summary so far, and what was said in the runs that it lacks."""
+        """The messages for a summarizer: the summary so far, and the messages of runs that it lacks."""
         before = () if self.summary is None else (self.summary,)
         return (*before, *_messages(self.to_summarize))
 

@@ -1,4 +1,4 @@
-"""What was said in a conversation, as its planner sees it and as a session store keeps it."""
+"""The messages of a conversation, as its planner sees them and as a session store keeps them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PlannedCall:
 
 @record
 class UserMessage:
-    """Words of a person, of the agent that called this one, or of the runtime."""
+    """A message of a person, of the agent that called this one, or of the runtime."""
 
     text: str
     source: Literal["person", "agent", "runtime"] = "person"
@@ -43,7 +43,7 @@ class UserMessage:
 
 @record
 class AssistantMessage:
-    """What the planner said: text, calls, or both."""
+    """A message of the planner: text, calls, or both."""
 
     text: str = ""
     calls: tuple[PlannedCall, ...] = ()
@@ -54,7 +54,7 @@ class AssistantMessage:
 
 @record
 class ToolAnswer:
-    """What a planner sees of the result of a call."""
+    """The result of a call, as a planner sees it."""
 
     id: str
     """Of the call."""
@@ -87,7 +87,7 @@ Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
 
 
 def without_artifacts(message: Message) -> Message:
-    """Return a message as planners see it: no model is to read what was kept beside a result."""
+    """Return a message without the artifacts of its results, which no model may read."""
     if not isinstance(message, ToolMessage) or not any(answer.artifacts for answer in message.answers):
         return message
     return replace(message, answers=tuple(replace(answer, artifacts=()) for answer in message.answers))

@@ -1,4 +1,4 @@
-"""The planner: what decides, turn by turn, which tools are called and what is said.
+"""The protocol of planners: they decide, turn by turn, which tools are called and what is answered.
 
 A planner is asked once at the start of a run and once after each batch of results. It sees the conversation
 and the tools, and returns one of five things. It may be slow, wrong and nondeterministic; the loop is not.
@@ -25,7 +25,7 @@ from .messages import AssistantMessage, Message, PlannedCall
 
 @record
 class CallTools:
-    """Call these tools at once."""
+    """Plan to call these tools in parallel."""
 
     calls: tuple[PlannedCall, ...]
     text: str = ""
@@ -36,7 +36,7 @@ class CallTools:
 
 @record
 class FinalResponse:
-    """The run ends with this text."""
+    """Plan to end the run with this text."""
 
     text: str
     native: Any = None
@@ -46,7 +46,7 @@ class FinalResponse:
 
 @record
 class FinalResult:
-    """The run ends with this typed result, JSON that fits `PlanInput.result_schema`."""
+    """Plan to end the run with this typed result, JSON that fits `PlanInput.result_schema`."""
 
     result: Json
     text: str = ""
@@ -55,7 +55,7 @@ class FinalResult:
 
 @record
 class Await:
-    """A person has to say something first, and the run goes on with it."""
+    """Plan to ask a person; the run continues with the answer."""
 
     kind: AwaitKind
     """`external`: a result that comes from elsewhere."""
@@ -71,7 +71,7 @@ class Await:
 
 @record
 class HandOver:
-    """Another agent takes over the conversation."""
+    """Plan to hand the conversation over to another agent."""
 
     agent: str
     """Its id, out of `PlanInput.transfers`."""
@@ -84,32 +84,32 @@ PlanResult: TypeAlias = CallTools | FinalResponse | FinalResult | Await | HandOv
 
 
 class PlanReports(Protocol):
-    """Takes what a planner tells while it works. Everything but `usage` is best effort."""
+    """Receives the reports of a planner while it plans. All but `usage` are best effort."""
 
     def text(self, delta: str) -> None:
-        """Take a piece of the reply."""
+        """Report a piece of the reply."""
         ...
 
     def thought(self, text: str) -> None:
-        """Take what the planner says to itself."""
+        """Report a piece of the planner's reasoning."""
         ...
 
     def arguments(self, call_id: str, name: str, delta: str) -> None:
-        """Take a piece of the arguments of a call."""
+        """Report a piece of the arguments of a call."""
         ...
 
     def usage(self, model: str, input_tokens: int, output_tokens: int) -> None:
-        """Take what one request to a model cost."""
+        """Report the token usage of one request to a model."""
         ...
 
     def restarted(self, reason: str) -> None:
-        """Take that the planner begins again: the text, thoughts and arguments so far are void."""
+        """Report that the planner starts again: its text, thoughts and arguments so far are discarded."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanInput:
-    """What a planner decides by."""
+    """The input of one planning."""
 
     agent: str
     """Id."""
@@ -144,7 +144,7 @@ class Planner(Protocol):
     """Decides what a run does next."""
 
     async def plan_start(self, given: PlanInput) -> PlanResult:
-        """Return what to do first.
+        """Return the first plan of a run.
 
         Raises:
             PlannerUnavailableError: it cannot plan now; it is asked again for minutes (`PlannerRetry`).
@@ -155,23 +155,23 @@ class Planner(Protocol):
         ...
 
     async def plan_resume(self, given: PlanInput) -> PlanResult:
-        """Return what to do after the newest results; raises as `plan_start`."""
+        """Return the plan after the newest results; raises as `plan_start`."""
         ...
 
 
 class Summarizer(Protocol):
-    """What a planner has to be for a history policy that summarizes."""
+    """A planner that can summarize; a history policy with summaries needs it."""
 
     async def summarize(self, messages: tuple[Message, ...], given: PlanInput, history: History) -> str:
-        """Return in few words what was said."""
+        """Return a short summary of the messages."""
         ...
 
 
 class NativeCheck(Protocol):
-    """What a planner has to be that cannot pass on every tool of a provider."""
+    """A planner that cannot pass on every native tool, and says so when its agent is registered."""
 
     def check_native(self, native: Sequence[NativeTool], tools: Sequence[ToolSpec[Any, Any]]) -> None:
-        """Refuse, when its agent is registered, tools of the provider that no planning could offer.
+        """Raise, when its agent is registered, for native tools that no request could have.
 
         Raises:
             RegistrationError: `native` has one that cannot stand beside the others, or beside `tools`.

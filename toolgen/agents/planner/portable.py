@@ -1,4 +1,4 @@
-"""What every provider, store and engine takes: text in UTF-8, and arguments that are JSON objects. Pure.
+"""Text and arguments that every provider, store and engine accepts: UTF-8, JSON objects. Pure.
 
 Python and some providers read and write more than JSON has (RFC 8259): NaN, infinity, lone surrogates. A
 conversation keeps none of it, for whoever is sent it later may refuse the whole of it.
@@ -17,12 +17,12 @@ from toolgen.contract.portable import portable_text as portable_text
 
 
 def escaped_text(text: str) -> str:
-    """Return the text of JSON with escapes in the place of lone surrogates, for its reader to refuse."""
+    """Return the text of JSON with lone surrogates escaped, which readers of JSON then reject."""
     return text.encode(errors="backslashreplace").decode()
 
 
 def portable_arguments(text: str) -> str:
-    """Return the arguments of a call as they are kept: the same text where it is that of a JSON object.
+    """Return the arguments of a call for storage: the same text where it is that of a JSON object.
 
     Anything else is quoted in an object, so that the model sees what it wrote beside the error it caused.
     """
@@ -41,7 +41,7 @@ def portable_arguments(text: str) -> str:
 
 
 def portable_json(value: Any) -> Any:
-    """Return a JSON value with null in the place of numbers that JSON does not have, and portable texts.
+    """Return a JSON value with null for numbers that JSON does not have, and portable texts.
 
     What is no JSON at all stays as it is, for whoever keeps it to refuse.
     """

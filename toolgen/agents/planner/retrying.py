@@ -1,4 +1,4 @@
-"""When a planner that could not plan is asked again, and how long that goes on."""
+"""Retries of a planner that is unavailable: their delays and their limits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FOREVER_S: Final = 1e9
 
 
 class PlannerUnavailableError(Exception):
-    """A planner cannot plan now and may later, as when its provider limits the rate of requests."""
+    """A planner is unavailable for now, such as by a rate limit of its provider."""
 
     is_told = True
     """A run is told the message, which must hold no secret."""
@@ -34,7 +34,7 @@ class PlannerUnavailableError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannerRetry:
-    """How a planner is asked again that is unavailable: exponential backoff with full jitter.
+    """The retries of an unavailable planner: exponential backoff with full jitter.
 
     The pause after attempt n is a random part of `initial_s * 2 ** (n - 1)`, at most `max_s`, in addition to
     what the planner asks for (`Retry-After`). A run with less time than `total_s` stops when that is over.
@@ -50,7 +50,7 @@ class PlannerRetry:
     """Returns a number from 0 to 1, the part of each pause."""
 
     def __post_init__(self) -> None:
-        """Refuse times that are none.
+        """Raise for times that are not positive numbers of seconds.
 
         Raises:
             ValueError: `total_s` is negative, another time not positive, or one is not finite.
@@ -61,7 +61,7 @@ class PlannerRetry:
                 raise ValueError(f"{name} is {value!r}; it is a positive number of seconds")
 
     def after(self, error: Exception, attempt: int) -> Retry:
-        """Return what is to follow an attempt, counted from 1, that failed with this error."""
+        """Return the retry after an attempt, counted from 1, that failed with this error."""
         asked, most = 0.0, MOST_FAILURES
         if isinstance(error, PlannerUnavailableError):
             asked = _seconds(error.retry_after)
@@ -75,7 +75,7 @@ class PlannerRetry:
 
 
 def _seconds(asked: float | None) -> float:
-    """Return the seconds that a planner asks for; a planner may say anything."""
+    """Return the delay in seconds that a planner asks for, within bounds; 0 where it gives no number."""
     if asked is None or math.isnan(asked):
         return 0.0
     return min(max(asked, 0.0), _FOREVER_S)

@@ -26,7 +26,7 @@ class ScriptedPlanner:
         *runs: Sequence[ScriptStep],
         by_message: Mapping[str, Sequence[ScriptStep]] | None = None,
     ) -> None:
-        """Make the planner of these lists.
+        """Construct the planner of these lists.
 
         Args:
             runs: For the first run that is seen, for the second, and so on.
@@ -45,7 +45,7 @@ class ScriptedPlanner:
         return await self._step(given)
 
     async def plan_resume(self, given: PlanInput) -> PlanResult:
-        """Return the step of the run's list that this planning is.
+        """Return the next step of the run's list.
 
         Raises:
             PlannerError: the list has no such step.
@@ -74,7 +74,7 @@ class ScriptedPlanner:
         return FinalResponse(text=step) if isinstance(step, str) else step
 
     def _beginning(self, given: PlanInput) -> str | None:
-        """Return the key of the list that a run plays; None where none of them is for it."""
+        """Return the key of the list for a run; None where no list is for it."""
         for message in reversed(given.messages):
             if isinstance(message, UserMessage):
                 found = [one for one in self._by_message if message.text.startswith(one)]

@@ -1,4 +1,4 @@
-"""The file of sessions: its tables, how its rows are read, and which sessions leave it."""
+"""The file of sessions: its tables, the reading of its rows, and the deletion of sessions."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ _USED: Final = (
 
 
 def rows(database: sqlite3.Connection, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-    """Return what a query finds; nothing for an id that no row can have, for UTF-8 cannot hold it."""
+    """Return the rows of a query; none for an id that UTF-8 cannot encode."""
     try:
         return database.execute(query, values).fetchall()
     except UnicodeEncodeError:

@@ -78,7 +78,7 @@ def answers_of(messages: Iterable[Message]) -> dict[str, ToolAnswer]:
 
 
 def _plain(value: object) -> Any:
-    """Return what JSON knows in the place of a value that it does not."""
+    """Return a JSON value for a value that JSON does not have."""
     names = _field_names(type(value))  # type: ignore[arg-type]  # classes have a hash
     if names is not None:
         return {name: getattr(value, name) for name in names}

@@ -1,4 +1,4 @@
-"""Sessions that live as long as the process."""
+"""Sessions in the memory of the process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .unused import UnusedSession, not_kept
 
 @dataclass(slots=True, kw_only=True)
 class _Written:
-    """What was said in one run: text by step, so that nobody who reads it can change it."""
+    """The messages of one run as text, by step, so that no reader can change them."""
 
     steps: dict[int, str] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)
@@ -295,7 +295,7 @@ class MemorySessionStore:
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """What was said in a run, to be read without the lock."""
+    """The messages of a run as text, which is read without the lock."""
 
     steps: Sequence[str]
     answers: Sequence[str]

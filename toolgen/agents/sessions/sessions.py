@@ -1,4 +1,4 @@
-"""Conversations: sessions, their turns, and what was said in each run.
+"""Sessions, their turns, and the messages of each run.
 
 A turn is what a person says and all that follows from it. Its messages are written by the planning of each
 run, once for a step however often the step is tried.
@@ -17,7 +17,7 @@ from .unused import UnusedSession
 
 
 class SessionError(ToolgenError):
-    """A session is not what it was taken for; the message says what it is."""
+    """A session does not exist, is over, or is not the expected one; the message says which."""
 
 
 class UnknownSessionError(SessionError):
@@ -69,7 +69,7 @@ class RunMessages:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What was said in the turns up to one, in few words."""
+    """A summary of the turns up to one."""
 
     text: str
     through: str
@@ -78,7 +78,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineLease:
-    """Until when an engine is taken to be at work, if it does not say so again."""
+    """The time until which an engine counts as running unless it renews the lease."""
 
     engine_id: str
     is_durable: bool
@@ -197,7 +197,7 @@ class SessionStore(Protocol):
         ...
 
     async def answer(self, run_id: str, answer: ToolAnswer) -> None:
-        """Keep the result of a call of a run, in the place of what was kept of the call before.
+        """Store the result of a call of a run, in the place of the one stored before.
 
         It is among what was said for as long as no step has the results of the call's batch; a result that
         a person has resolved (`ToolAnswer.resolved_by`) also then, in the place of the one in the step.
@@ -205,7 +205,7 @@ class SessionStore(Protocol):
         ...
 
     async def run_messages(self, run_id: str, *, before: int | None = None) -> tuple[Message, ...]:
-        """Return what was said in a run, by step; only in the steps `before` one where given.
+        """Return the messages of a run, by step; with `before`, only those of earlier steps.
 
         What was spoken into it and is in no step comes last, or not at all with `before`. The result is
         empty for a run that nobody wrote of.
@@ -240,7 +240,7 @@ class SessionStore(Protocol):
         ...
 
     async def summarize(self, session_id: str, summary: Summary) -> None:
-        """Keep a summary in the place of the one before.
+        """Store a summary in the place of the previous one.
 
         Raises:
             UnknownSessionError: there is no such session.
@@ -248,7 +248,7 @@ class SessionStore(Protocol):
         ...
 
     async def forget(self, before: float) -> int:
-        """Drop sessions that ended before this second since 1970, with all that was said; return how many.
+        """Drop sessions that ended before this second since 1970, with their messages; return how many.
 
         What was said in runs of no session goes too, where the run's newest step was written before it.
         """
@@ -274,7 +274,7 @@ class SessionStore(Protocol):
         ...
 
     async def drop(self, session_id: str) -> None:
-        """Drop a session that is over, with all that was said in it; nothing happens to another one."""
+        """Drop a session that is over, with its messages; no effect on a session that is not over."""
         ...
 
 
@@ -308,7 +308,7 @@ def ended_session(session_id: str) -> EndedSessionError:
 
 
 def foreign_run(turn: Turn) -> SessionError:
-    """Return the error of a turn whose run belongs to another session, which is nobody's business here."""
+    """Return the error of a turn whose run belongs to another session, without naming that session."""
     return SessionError(
         f"the run {turn.run_id!r} belongs to another session than {turn.session_id!r}",
         hint="give each run an id of its own",

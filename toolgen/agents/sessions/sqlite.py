@@ -58,7 +58,7 @@ class SqliteSessionStore:
         self._clock = clock
 
     def close(self) -> None:
-        """Close the file now, not when nobody has the store any more."""
+        """Close the file now, not when the store is garbage collected."""
         self._file.close()
 
     async def create(self, session_id: str, agent: str, labels: Mapping[str, str] | None = None) -> Session:
@@ -357,7 +357,7 @@ def _newest(
 
 
 def _messages(database: sqlite3.Connection, run_id: str, before: int | None = None) -> tuple[Message, ...]:
-    """Return what was kept of a run, by step.
+    """Return the stored messages of a run, by step.
 
     Raises:
         SessionError: the file holds something else there.

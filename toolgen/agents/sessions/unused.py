@@ -1,4 +1,4 @@
-"""Sessions that are not to be kept: which they are."""
+"""Which sessions are beyond the limits of the retention."""
 
 from __future__ import annotations
 

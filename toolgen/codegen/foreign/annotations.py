@@ -37,7 +37,7 @@ class Annotations(ast.NodeTransformer):
         return ast.Name(id="AnyJson" if node.id == "Any" else self._names.get(node.id, node.id))
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        """Return a type that is named in quotes without them; a text that is a value never comes here."""
+        """Return a type that is named in quotes without the quotes; other texts never come here."""
         if not isinstance(node.value, str):
             return node
         return cast(ast.expr, self.visit(ast.parse(node.value, mode="eval").body))
@@ -126,7 +126,7 @@ def _members(node: ast.expr) -> list[ast.expr]:
 
 
 def _notes(notes: list[ast.expr], key: str, attribute: str) -> list[ast.expr]:
-    """Return the `Field(…)` with the key for both directions, where the attribute is another."""
+    """Return the `Field(…)` with the key for both directions, where the attribute has another name."""
     keywords = _keywords(notes, without="alias")
     if key != attribute:
         names = ("validation_alias", "serialization_alias")

@@ -1,4 +1,4 @@
-"""What datamodel-code-generator reads: all normal forms as one, each class under a name of its own."""
+"""The input of datamodel-code-generator: all normal forms as one schema, with a name for each class."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _property(node: Schema, names: Names, is_required: bool) -> Schema:
 
 
 def _is_plain(default: Json) -> bool:
-    """Return whether a default is a value of Python as it stands, and not one that calls share."""
+    """Return whether a default can be written as it is, because calls cannot share and change it."""
     return default is not None and not isinstance(default, list | dict)
 
 

@@ -1,4 +1,4 @@
-"""The methods that an author's file is to gain, written in the names that it has."""
+"""The methods to add to an author's file, written with the names that the file imports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .user_classes import UserExecutor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insertions:
-    """Collects what one file is to gain."""
+    """Collects the additions to one file."""
 
     source: Source
     names: ModuleNames
@@ -34,7 +34,7 @@ class Insertions:
         return toolset_path(self.toolset, self.package)
 
     def add(self, executor: UserExecutor, tools: Sequence[Tool]) -> str:
-        """Collect the methods of the tools, and return what brings them into the file."""
+        """Collect the methods of the tools, and return the hint how they get into the file."""
         end = class_end(self.source, executor.node)
         if end is None:
             return "give the body of the class lines of its own and run: toolgen gen"
@@ -74,14 +74,14 @@ class Insertions:
         return stub_method(tool, self.toolset, self.package, spell)
 
     def _beside_the_base(self, path: str, executor: UserExecutor) -> str:
-        """Return the path through the module in which the author found the base; nothing if there is none."""
+        """Return the path by the module from which the author takes the base class; "" if there is none."""
         module, _, name = path.rpartition(".")
         found = dotted(executor.base).rpartition(".")[0]
         is_package = found and found.rpartition(".")[2] != "executor"
         return f"{found}.{name}" if is_package and module == self.module else ""
 
     def _as_if_imported(self, path: str, taken: frozenset[str], lacks: dict[str, None]) -> str:
-        """Return the path as it would be written after an import, and note the import."""
+        """Return the path as it would be after an import, and record that import as missing."""
         module, _, name = path.rpartition(".")
         parent, _, last = module.rpartition(".")
         origin, first, text = (

@@ -1,4 +1,4 @@
-"""Executors of toolsets that the design no longer has: their files stay their author's, and are named."""
+"""Executors of toolsets that the design no longer has: reported, and left to their author."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the names of an author's module stand for, as far as its syntax tree tells; nothing is imported."""
+"""The meaning of names in an author's module, by its syntax tree; nothing is imported."""
 
 from __future__ import annotations
 

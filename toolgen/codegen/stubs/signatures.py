@@ -1,4 +1,4 @@
-"""Whether an author's method still takes and returns what the design says. In doubt it does."""
+"""Compares the signature of an author's method with the design; in doubt they agree."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _annotation(method: Function, place: int) -> ast.expr | None:
 
 
 def _takes_two(arguments: ast.arguments) -> bool:
-    """Return whether two arguments after `self` fit."""
+    """Return whether the method accepts two arguments after `self`."""
     positional = len(arguments.posonlyargs) + len(arguments.args)
     is_enough = positional >= 3 or arguments.vararg is not None
     is_filled = all(default is not None for default in arguments.kw_defaults)

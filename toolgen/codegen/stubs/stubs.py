@@ -1,4 +1,4 @@
-"""Executor stubs: where they lie, how an author's copy stands to the design, and what it is to gain.
+"""Executor stubs: their paths, their differences from the design, and the methods to add.
 
 Reads and makes bytes only. Nothing of the author's ever changes: methods are added at the end of a class.
 """
@@ -25,7 +25,7 @@ State = Literal["implemented", "unimplemented", "missing", "changed", "orphaned"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """How a method of an executor, or the executor, stands to the design."""
+    """The state of an executor or of one of its methods, compared with the design."""
 
     line: int
     state: State
@@ -34,7 +34,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stub:
-    """An author's file, held against the design."""
+    """An author's file, compared with the design."""
 
     data: bytes
     statuses: tuple[Status, ...] = ()
@@ -65,7 +65,7 @@ def stub_path(toolset: Toolset) -> PurePosixPath:
 
 
 def read_stub(data: bytes, toolset: Toolset, package: str) -> Stub:
-    """Return how the file stands; `package` is the import path of the generated tree."""
+    """Return the state of the file; `package` is the import path of the generated tree."""
     try:
         return _stub(read_source(data), toolset, package)
     except UnreadableSourceError as error:
@@ -99,7 +99,7 @@ def _without_class(toolset: Toolset) -> Iterator[Status]:
 
 
 def _missing(executor: UserExecutor, toolset: Toolset, insertions: Insertions) -> Iterator[Status]:
-    """Yield what the class lacks; what can be inserted is."""
+    """Yield the methods that the class lacks; those that can be inserted are."""
     plain, bound = names.executor(toolset), names.bound_executor(toolset)
     line, name = executor.node.lineno, executor.node.name
     if executor.is_bound and not any(tool.binding for tool in toolset.tools):
@@ -127,7 +127,7 @@ def _missing(executor: UserExecutor, toolset: Toolset, insertions: Insertions) -
 
 
 def _defined(executor: UserExecutor, toolset: Toolset, insertions: Insertions) -> Iterator[Status]:
-    """Yield how the methods of tools stand, and which methods are no tool's."""
+    """Yield the states of the methods of tools, and the methods that belong to no tool."""
     tools = {method_name(tool.name): tool for tool in toolset.tools}
     for node in dict.fromkeys((*executor.own_bases, *executor.subclasses)):
         for method in functions(node.body):

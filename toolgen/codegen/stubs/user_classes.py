@@ -1,4 +1,4 @@
-"""The executor classes of an author's file: what they derive from, and what they and their bases define."""
+"""The executor classes of an author's file: their bases, and the methods of both."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def functions(nodes: Iterable[ast.AST]) -> Iterator[Function]:
 
 
 class _Bases:
-    """Tells what the bases of the file's classes are."""
+    """Classifies the base classes of the file's classes."""
 
     def __init__(
         self, nodes: Iterable[ast.ClassDef], imported: ModuleNames, toolset: Toolset, package: str
@@ -85,7 +85,7 @@ class _Bases:
         self._package = package
 
     def kind(self, base: ast.expr) -> Literal["plain", "bound", "other", "own", "empty", "hidden"]:
-        """Return what a base is: the toolset's executor, plain or bound, something else that was generated,
+        """Return the kind of a base: the toolset's executor, plain or bound, another generated class,
         a class of the file, one without methods, or nothing that is known.
         """
         chain = dotted(_unsubscripted(base))

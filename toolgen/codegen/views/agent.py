@@ -89,7 +89,7 @@ class _AgentToolset:
 
 
 def _agent_toolsets(agent: Agent) -> list[_AgentToolset]:
-    """Return the toolsets, each once; a module that has a parameter's name gets another one."""
+    """Return the toolsets, each once; a module named like a parameter gets another name."""
     toolsets = toolsets_of(agent)
     parameters = names.distinct(toolsets, _PARAMETERS)
     found: list[_AgentToolset] = []

@@ -61,7 +61,7 @@ class _Printer:
         return f"{self._imports.name('dataclasses', 'replace')}({', '.join([spec, *changes])})"
 
     def _changes(self, toolset: Toolset, used: UsedTool, alias: str) -> Iterator[str]:
-        """Yield what the agent says otherwise than the toolset."""
+        """Yield the facts in which the agent differs from the toolset."""
         if used.name != names.wire(toolset, used.tool):
             yield f"name={quote(used.name)}"
         if confirmation := own_confirmation(used):

@@ -61,7 +61,7 @@ class AliasView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """What a class is to its tool or method."""
+    """The use of a class by its tool or method."""
 
     description: str
     """Stands in for the description that the design does not give."""

@@ -96,7 +96,7 @@ def _types(tool: Tool) -> Iterator[tuple[str, str]]:
 
 
 def _home(toolset: Toolset, module: Module) -> Module:
-    """Return the module that a codec imports; a package of types finds the tool's own module by itself."""
+    """Return the module that a codec imports; a package of types resolves the tool's module itself."""
     return module if module == SHARED else (*toolset_package(toolset), "types")
 
 

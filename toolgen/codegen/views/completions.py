@@ -103,6 +103,6 @@ def _completion(of: Completion, scope: Scope) -> CompletionView:
 
 
 def _own(of: Service) -> Iterator[str]:
-    """Yield what the module defines beside its classes."""
+    """Yield the names that the module defines beside its classes."""
     for completion in of.completions:
         yield from names.offered(completion)

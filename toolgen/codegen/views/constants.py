@@ -34,7 +34,7 @@ def error_constant(
 
 
 def with_errors(text: str, owner: Tool | Method) -> str:
-    """Return what a docstring says of a tool or a method, and after it which errors it may raise."""
+    """Return the docstring of a tool or a method, followed by the errors that it may raise."""
     if not owner.errors:
         return text
     lines = [f"    {names.error_spec(owner, error)}: {error.description}" for error in owner.errors]

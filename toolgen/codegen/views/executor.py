@@ -96,7 +96,7 @@ def executor_view(toolset: Toolset, scope: Scope) -> ExecutorView:
 
 
 def _imports(toolset: Toolset, bound: list[tuple[Tool, Binding]]) -> tuple[Imports, Imports]:
-    """Return the imports of the module and those for type checkers; a method of the class hides no name."""
+    """Return the imports of the module and those for type checkers; no method of the class hides one."""
     imports = Imports({method_name(tool.name) for tool in toolset.tools})
     imports.name("__future__", "annotations")
     for name in ("TYPE_CHECKING", "Protocol"):

@@ -1,4 +1,4 @@
-"""`export.py`: how a toolset is registered that an agent implements by its runs."""
+"""`export.py`: the registration of a toolset that an agent implements by its runs."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def _behaviour(of: Behaviour, imports: Imports) -> Iterator[str]:
 
 
 def confirmed(of: Confirmation, imports: Imports, codecs: str = "codecs") -> str:
-    """Return the keyword argument of a spec that says who has to approve its calls."""
+    """Return the keyword argument of a spec for the confirmation of its calls."""
     facts = [f"hint={quote(of.hint)}"] if of.hint else []
     if of.when:
         items = (f"{quote(name)}: {_alternatives(values)}" for name, values in of.when.items())

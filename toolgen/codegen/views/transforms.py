@@ -1,4 +1,4 @@
-"""`transforms.py`: between the tools of a toolset and the methods behind them."""
+"""`transforms.py`: conversions between the tools of a toolset and their bound methods."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def _returned(mapping: ObjectMapping) -> str:
 
 
 def _truncated(mapping: ObjectMapping, tool: Tool) -> str:
-    """Return whether there is more: a next cursor that the last page lacks, else what the total says."""
+    """Return the expression that tells whether there is more: by the next cursor, else by the total."""
     next_cursor = tool.bounded.next_cursor if tool.bounded else None
     sources = {one.target.name: one.source for one in mapping.assignments if one.source is not None}
     if (cursor := sources.get(next_cursor or "")) and may_be_none(cursor):

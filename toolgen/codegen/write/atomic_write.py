@@ -1,4 +1,4 @@
-"""From the staging folder to the places, with a way back."""
+"""Moves files from the staging folder to their places, and back after an error."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class AtomicWrite:
 
     @contextmanager
     def _recorded(self, target: SafePath) -> Iterator[None]:
-        """Note the change before it happens, so that no signal comes between, but not one that is refused."""
+        """Record the change before it happens, so that no signal comes between; not a refused one."""
         self.saved.append((target, self._copy(target)))
         try:
             yield

@@ -1,4 +1,4 @@
-"""The planned texts held against the folder, which they share with nobody."""
+"""Compares the planned texts with the output folder, which holds nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the disk refuses, said so that the author knows what to do."""
+"""Errors of the operating system as errors of the environment, with a remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run: compare, stage, and move; or only say what would move."""
+"""One run of the writer: compares, stages and moves; or only shows the changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .staging import stage, stage_edits, staging
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a run did; paths inside the folder."""
+    """The changes of a run; paths are relative to the folder."""
 
     written: tuple[str, ...] = ()
     edited: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """What has to move, with every new file in the staging folder."""
+    """The moves of a run, with every new file in the staging folder."""
 
     before: Comparison
     new: Mapping[str, str]

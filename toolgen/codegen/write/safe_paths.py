@@ -1,4 +1,4 @@
-"""Files and folders reached without following a link: nothing is opened that is no file.
+"""File access that follows no links, and opens nothing but files.
 
 Below the root of a `SafePath` no folder may be a link; where the platform has descriptors of folders (POSIX),
 not even one that comes while a run is under way is followed.
@@ -33,7 +33,7 @@ _KINDS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SafePath:
-    """Where something stands or is to stand."""
+    """A path below a root, which is reached without following links."""
 
     root: Path
     """A folder that is reached as its author has it, through links too."""
@@ -65,7 +65,7 @@ class SafePath:
             return _content(os.open(name, _FILE | _NO_LINK, dir_fd=folder))
 
     def status(self) -> os.stat_result | None:
-        """Return what stands there, a link as itself; None for nothing."""
+        """Return the status of the path, a link as itself; None where nothing exists."""
         try:
             with self._at() as (name, folder):
                 return os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -88,7 +88,7 @@ class SafePath:
                 os.close(opened)
 
     def put(self, file: Path) -> None:
-        """Move a file or a folder here, in the place of what is there."""
+        """Move a file or a folder here, replacing what is there."""
         with self._at() as (name, folder):
             os.replace(file, name, dst_dir_fd=folder)
 
@@ -147,7 +147,7 @@ def read_file(file: Path) -> bytes:
 
 
 def kind(mode: int) -> str:
-    """Return what something is that is no file, in words."""
+    """Return the kind of something that is no file, for messages."""
     return _KINDS.get(stat.S_IFMT(mode), "no regular file")
 
 

@@ -45,7 +45,7 @@ def staging(out: Path) -> Iterator[Path]:
 
 
 def sweep(out: Path, project: Path) -> None:
-    """Remove what killed runs left that prepared files of `out`, a folder inside the project."""
+    """Remove staging folders of killed runs for `out`, a folder inside the project."""
     rooms = {parent for parent in out.parents if parent.is_relative_to(project)}
     for room in (*rooms, Path(os.path.realpath(out)).parent):
         for left in room.glob(f"{STAGING}*"):
@@ -66,7 +66,7 @@ def _remove(folder: Path) -> None:
 
 
 def _marker_text(out: Path) -> bytes:
-    """Return what the marker of a staging folder for `out` says."""
+    """Return the text in the marker of a staging folder for `out`."""
     text = b"toolgen gen prepares files here, and its next run removes them. They are for:\n"
     return text + os.fsencode(os.path.realpath(out)) + b"\n"
 
@@ -83,7 +83,7 @@ def stage(folder: Path, texts: Mapping[str, str], beside: Mapping[Path, str]) ->
 
 
 def stage_edits(folder: Path, edits: Mapping[Path, Edit]) -> None:
-    """Write what the author's files become, by number, to `edits`."""
+    """Write the new contents of the author's files, by number, to `edits`."""
     for number, (target, edit) in enumerate(edits.items()):
         file = folder / f"edits/{number}"
         _write(file, edit.new)

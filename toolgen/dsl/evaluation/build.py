@@ -1,4 +1,4 @@
-"""From words to the checked design, or to everything that is wrong with it."""
+"""Resolves clauses into the checked design, or into all diagnostics of it."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Evaluation:
 
 
 def build(design: Design) -> Evaluation:
-    """Return the checked design, or everything that is wrong with it.
+    """Return the checked design, or all its diagnostics.
 
     Example: `build(Design("home", "A home.", Service("assistant", "Helps."))).diagnostics`
     """
@@ -319,7 +319,7 @@ class _Builder:
         return suggestion(name, methods, f'add Method("{name}", "…") to service {service!r}')
 
     def _bound(self, draft: _ToolsetDraft, known: Mapping[str, CheckedTool]) -> CheckedToolset:
-        """Return the toolset with the bindings of its tools, and with what replaces them."""
+        """Return the toolset with the bindings and the replacements of its tools."""
         tools = []
         for tool in draft.tools:
             checked = tool.tool
@@ -333,7 +333,7 @@ class _Builder:
 
 
 def _claim_surface(word: Toolset, names: Identifiers) -> None:
-    """Take what every toolset's package has, whatever its tools are."""
+    """Claim the identifiers that the package of every toolset has, whatever its tools are."""
     what = f"toolset {word.name!r}"
     taken = surface(word.name)
     if clauses_of_kind(word.children, NativeTool):
@@ -343,7 +343,7 @@ def _claim_surface(word: Toolset, names: Identifiers) -> None:
 
 
 def _claim_codecs(toolset: str, drafts: Iterable[ToolDraft], report: Report) -> None:
-    """Take the constants of the codecs: one a class, however many artifacts are of it."""
+    """Claim the constants of the codecs: one for each class, however many artifacts use it."""
     codecs = Identifiers(report, f"the codecs of toolset {toolset!r}")
     classes = set()
     for draft in drafts:
@@ -369,7 +369,7 @@ def _named_types(design: Design) -> list[Named]:
 
 
 def _walk(word: Clause, seen: set[int]) -> Iterator[Clause]:
-    """Yield the word and every word in it once, outer before inner."""
+    """Yield the clause and every clause in it once, outer before inner."""
     if id(word) in seen:
         return
     seen.add(id(word))

@@ -1,4 +1,4 @@
-"""Finds the clauses of a word by their kind."""
+"""Finds child clauses by their class."""
 
 from __future__ import annotations
 

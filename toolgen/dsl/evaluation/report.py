@@ -1,4 +1,4 @@
-"""Collects what is wrong with a design."""
+"""Collects the diagnostics of a design."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_NAMES = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelatedSource:
-    """Another place that has to do with a mistake; its line is looked up only when one is reported."""
+    """Another place that concerns a mistake; its line is looked up only when one is reported."""
 
     message: str
     source: Source
@@ -40,7 +40,7 @@ class Report:
     def add(
         self, rule: Rule, source: Source, *, related: Iterable[RelatedSource] = (), **facts: object
     ) -> None:
-        """Keep a diagnostic whose message and hint are the rule's templates with these facts."""
+        """Add a diagnostic; its message and hint are the rule's templates with these facts."""
         message = rule.message.format(**facts)
         finding = Finding(
             code=rule.code,
@@ -55,11 +55,11 @@ class Report:
         self._found.setdefault((rule.code, key, source.place), (source, finding))
 
     def has(self, rule: Rule) -> bool:
-        """Return whether the rule was broken somewhere."""
+        """Return whether a diagnostic of the rule was added."""
         return any(code == rule.code for code, _, _ in self._found)
 
     def record_use(self, source: Source, owner: str, place: Source) -> None:
-        """Remember who uses a word and where, to be told where the word itself stands elsewhere."""
+        """Record where a shared clause is used, for diagnostics about the clause."""
         self._users.setdefault(id(source), {})[owner] = place
 
     def diagnostics(self) -> tuple[Finding, ...]:
@@ -68,7 +68,7 @@ class Report:
         return tuple(self._with_users(finding, source) for source, finding in found)
 
     def _with_users(self, found: Finding, source: Source) -> Finding:
-        """Return the diagnostic with the users of its word: those that it names, or the first ones."""
+        """Return the diagnostic with the users of its clause: those that it names, or the first ones."""
         users = self._users.get(id(source), {})
         elsewhere = {owner: place for owner, place in users.items() if not place.encloses(source)}
         named = [owner for owner in elsewhere if owner.partition(" ")[2] in found.message]
@@ -95,14 +95,14 @@ def kind_of(value: object) -> str:
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that may be meant; small and capital letters are alike."""
+    """Return the known name closest to a wrong one, regardless of case."""
     names = {each.lower(): each for each in known}
     found = difflib.get_close_matches(name.lower(), names, n=1)
     return names[found[0]] if found else None
 
 
 def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
-    """Return the hint for a name that is unknown: the closest one, or else what to do and all there are."""
+    """Return the hint for an unknown name: the closest one, or else what to do and all known names."""
     names = list(known)
     close = closest(name, names)
     if close is not None:

@@ -1,4 +1,4 @@
-"""Agents: what they use, export and hand over to, in the tree."""
+"""Agents: what they use, export and hand over to, resolved into the tree."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class KnownToolset:
 
 
 class Agents:
-    """Makes the agents of a design."""
+    """Resolves the agents of a design."""
 
     def __init__(self, services: Sequence[Service], toolsets: Sequence[KnownToolset], report: Report) -> None:
         self._report = report
@@ -66,7 +66,7 @@ class Agents:
         return tuple(found)
 
     def finish(self) -> None:
-        """Check what concerns all agents together."""
+        """Check the rules about all agents together."""
         check_cycles(self._uses, self._report)
 
     def _agent(self, word: Agent, service: Service) -> CheckedAgent:
@@ -176,7 +176,7 @@ class Agents:
     def _confirmations(
         self, use: Use, agent: Agent, known: KnownToolset, kept: Sequence[str]
     ) -> dict[str, Confirmation]:
-        """Return what the agent has confirmed, by tool."""
+        """Return the confirmations that the agent adds, by tool."""
         if use.confirm is False:
             return {}
         if use.confirm is True:
@@ -243,7 +243,7 @@ class Agents:
 
 
 def _own(known: KnownToolset, tool: str) -> Confirmation:
-    """Return the tool's own confirmation, or the plain one."""
+    """Return the tool's own confirmation, or one without texts."""
     return known.drafts[tool].tool.behaviour.confirmation or Confirmation()
 
 

@@ -1,4 +1,4 @@
-"""Agents that call one another in a circle with no way out."""
+"""Agents that call one another in a cycle without a way out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Uses = Mapping[str, Sequence[tuple[Use, UsedToolset]]]
 
 
 def check_cycles(uses: _Uses, report: Report) -> None:
-    """Report each circle of agents of which none has a tool outside it."""
+    """Report each cycle of agents of which none has a tool outside it."""
     reached = {agent: _reached(agent, uses) for agent in uses}
     seen: set[str] = set()
     for agent in uses:

@@ -1,4 +1,4 @@
-"""Tools that an agent implements: what such a tool cannot be."""
+"""Checks of tools that an agent implements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..tools.tools import ToolDraft
 def check_exported(
     word: Toolset, toolset: CheckedToolset, drafts: Mapping[str, ToolDraft], report: Report
 ) -> None:
-    """Report what the tools of an exported toolset cannot have."""
+    """Report clauses that the tools of an exported toolset cannot have."""
     for native in toolset.native:
         fault = "is run by the provider of a model"
         hint = "move it into a toolset of its own"

@@ -58,7 +58,7 @@ def _check_within(
     parts: dict[str, float | None],
     report: Report,
 ) -> None:
-    """Report what may take longer than the run itself."""
+    """Report a time limit that is longer than that of the run."""
     if budget is None:
         return
     for what, part in parts.items():

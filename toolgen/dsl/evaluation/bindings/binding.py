@@ -90,7 +90,7 @@ class _Binder:
         return mapping, converter.mappings
 
     def _complain(self, unfilled: list[Field], lost: list[Field]) -> None:
-        """Report what is unfilled and what is lost; a pair of one type is one mistake."""
+        """Report unfilled and lost fields; a pair of one type is reported as one mistake."""
         if self._renames.are_broken:
             return
         for field in unfilled if self._draft.payload_is_known else ():
@@ -221,7 +221,7 @@ class _Binder:
         )
 
     def _computed(self, field: Field) -> Computed:
-        """Return how a bound is computed that the method does not carry; report it when it is not."""
+        """Return how a bound is computed that the method does not return; report it when it is not."""
         if field.name == "returned":
             self._check_returned(field)
             return "returned"
@@ -328,7 +328,7 @@ class _Binder:
         self._unkept(f"result field {path!r}" if path else "the result", path, is_result=True)
 
     def _unkept(self, given: str, path: str, *, is_result: bool = False) -> None:
-        """Report an open object that is built again; the path is empty for the outermost one."""
+        """Report an open object that loses further keys in the conversion; "" is the outermost path."""
         sides = f"tool {self._tool.name!r}", f"method {self._operation.label!r}"
         giver, taker = reversed(sides) if is_result else sides
         fix = "use one named Type on both sides" if path else "take its other keys as MapOf(String, Any)"
@@ -354,6 +354,6 @@ class _Binder:
 
 
 def _written(module: Module, class_name: str, field: Field, path: str, what: str) -> list[RelatedSource]:
-    """Return the place of an object's own field; those of objects inside it are not followed."""
+    """Return the source of an object's own field; fields of nested objects have none."""
     source = module.source_of(class_name, field) if "." not in path else None
     return [RelatedSource(message=f"{what} stands here", source=source)] if source else []

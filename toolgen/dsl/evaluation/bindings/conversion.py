@@ -1,4 +1,4 @@
-"""How a value of one type becomes a value of another, and whether it can.
+"""Conversions of values between two types, and whether there is one.
 
 Python values are meant: where two types are not the same Python type although every value fits, as
 lists of Int and lists of Float, the container is built again.
@@ -37,7 +37,7 @@ SAME: Final = Same()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MismatchHandlers:
-    """What is done about fields that do not go together; paths lead from the outermost object."""
+    """Callbacks for fields that do not fit; paths lead from the outermost object."""
 
     mismatch: Callable[[str, Field, Field], None]
     excess: Callable[[str, Field, Field], None]
@@ -67,7 +67,7 @@ class Converter:
         return tuple(self._mappings.values())
 
     def field(self, source: Field, target: Field, path: str) -> Conversion:
-        """Return the conversion of a field's value; a mismatch is passed on, and taken as a fit."""
+        """Return the conversion of a field's value; a mismatch is reported, and treated as a fit."""
         none_comes = may_be_none(source)
         none_goes = not target.required or null_is_a_value(target.type)
         conversion = self._value(_inner(source.type), _inner(target.type), path)

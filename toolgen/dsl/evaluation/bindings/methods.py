@@ -1,4 +1,4 @@
-"""Methods of services, as far as their tools have to know them."""
+"""Methods of services, with the facts that their tools need."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..types.types import Types
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """A method with its words, which a tool without Args or Return takes over."""
+    """A method with its clauses, which a tool without Args or Return takes over."""
 
     service: str
     name: str
@@ -69,7 +69,7 @@ class Operation:
 
 
 def operation(word: Method, service: str, module: Module, types: Types, report: Report) -> Operation:
-    """Return a method whose payload and result stand in the service's module."""
+    """Return a method whose payload and result are in the service's module."""
     what = f"method {word.name!r}"
     check_snake(report, "a method", word.name, word.source)
     drafted = Operation(

@@ -1,4 +1,4 @@
-"""Pairs of fields of which one fills the other although it does not fit, and what is said of them."""
+"""Pairs of fields that do not fit, and their diagnostics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each clause takes, read from the annotations of its class: Python types, types of a design, children.
+"""The arguments of each clause, read from the annotations of its class: Python types, types, children.
 
 An annotation says most of it. What it cannot say is here: the words for each annotation, what stands in the
 place of a wrong value, and in which order messages list the clauses that hold others.
@@ -29,7 +29,7 @@ from ..types.jsonvalues import NoJsonError, json_value
 
 @dataclass(frozen=True, slots=True)
 class ArgumentType:
-    """What one argument takes; `instead` stands where it got something else."""
+    """The Python type of one argument; `instead` replaces a wrong value."""
 
     wanted: str
     accepts: Callable[[object], bool]
@@ -40,7 +40,7 @@ class ArgumentType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClauseArguments:
-    """What all arguments of a clause take, each group by name in the order of the annotations."""
+    """The types of all arguments of a clause, by name, in the order of the annotations."""
 
     values: Mapping[str, ArgumentType]
     types: Mapping[str, bool]
@@ -154,7 +154,7 @@ HOLDERS: Final = (
 
 
 def clause_class(word: Clause) -> type[Clause] | None:
-    """Return the class of the language that a clause is of, whatever an author made of it."""
+    """Return the class of the design language that a clause is of, also of an author's subclass."""
     language = Design.__module__.rpartition(".")[0] + "."
     return next(
         (
@@ -167,7 +167,7 @@ def clause_class(word: Clause) -> type[Clause] | None:
 
 
 def arguments_of(kind: type[Clause]) -> ClauseArguments:
-    """Return what the arguments of a class of the language take; it is read from the class once."""
+    """Return the argument types of a clause's class; each class is read once."""
     return _derive(kind)  # type: ignore[arg-type]  # mypy takes the `__hash__` of the instances
 
 
@@ -207,7 +207,7 @@ def parents_of(kind: type[Clause]) -> tuple[type[Clause], ...]:
 
 @cache
 def shareable_clauses() -> tuple[type[Clause], ...]:
-    """Return what is often written once and used in several places."""
+    """Return the clauses that are often written once and used in several places."""
     return tuple(each for kind in (Object, Method, Tool) for each in arguments_of(kind).children or ())
 
 
@@ -240,7 +240,7 @@ def _children(item: object) -> tuple[type[Clause], ...]:
 
 
 def _argument_type(kind: type[Clause], name: str, hint: object) -> ArgumentType:
-    """Return what a plain value has to be; raises `KeyError` for an annotation without a check."""
+    """Return the type of a plain value; raises `KeyError` for an annotation without a check."""
     if NoneType in _members(hint):
         given: list[Any] = [each for each in _members(hint) if each is not NoneType]
         wanted, accepts = _check_of(reduce(or_, given))
@@ -258,7 +258,7 @@ def _argument_type(kind: type[Clause], name: str, hint: object) -> ArgumentType:
 
 
 def _check_of(hint: object) -> tuple[str, Callable[[object], bool]]:
-    """Return the words for an annotation, and the check of a value."""
+    """Return the text for an annotation, and the check of a value."""
     if get_origin(hint) is Literal:
         choices = get_args(hint)
         return " or ".join(map(repr, choices)), lambda value: isinstance(value, str) and value in choices

@@ -1,4 +1,4 @@
-"""Checks the Python type of everything that was passed to a word, before anything reads it.
+"""Checks the Python types of all arguments of clauses, before anything reads them.
 
 What comes out has the shape that the words' annotations promise: wrong children are left out, wrong
 arguments are replaced, each after it was reported.
@@ -72,7 +72,7 @@ class _Check:
         self._open: dict[int, Clause] = {}
 
     def clause(self, word: _W, place: Source) -> _W | None:
-        """Return the word with everything in it checked; None when it cannot be used."""
+        """Return the clause with everything in it checked; None when it cannot be used."""
         if id(word) not in self._done:
             source = getattr(word, "source", place)
             if id(word) in self._open or len(self._open) >= _DEEPEST:
@@ -129,7 +129,7 @@ class _Check:
         return copy
 
     def _arguments(self, word: Clause, kind: type[Clause], facts: dict[str, object], source: Source) -> bool:
-        """Replace every argument that is wrong; return whether the word can be used."""
+        """Replace every argument that is wrong; return whether the clause can be used."""
         usable = True
         for name, argument in arguments_of(kind).values.items():
             value = facts.get(name)
@@ -142,7 +142,7 @@ class _Check:
     def _clause_argument(
         self, holder: Clause, kind: type[Clause], name: str, facts: dict[str, object], source: Source
     ) -> bool:
-        """Check the word that is an argument; return whether the outer one can be used."""
+        """Check a clause that is an argument; return whether the outer one can be used."""
         allowed, is_optional = arguments_of(kind).clauses[name]
         value = facts.get(name)
         if value is None and is_optional:
@@ -227,7 +227,7 @@ class _Check:
         return self.clause(child, source)
 
     def _owner(self) -> str:
-        """Return the innermost word with a name of those that are being checked."""
+        """Return the innermost clause with a name of those that are being checked."""
         return next(
             clause_label(word) for word in reversed(self._open.values()) if hasattr(word, "description")
         )
@@ -240,7 +240,7 @@ def clause_label(word: Clause) -> str:
 
 
 def describe_value(value: object) -> str:
-    """Return a value of any kind as the author may have written it."""
+    """Return a value of any kind as the author may have written it, for messages."""
     if isinstance(value, Clause):
         return clause_label(value)
     if isinstance(value, type):
@@ -262,7 +262,7 @@ def _star_hint(value: object) -> str:
 
 
 def _allowed_children(kind: type[Clause]) -> str:
-    """Return the words that a word holds; the first ones, where there are many."""
+    """Return the names of clauses that a clause holds; the first ones, where there are many."""
     *names, last = (_class_name(allowed) for allowed in _held(kind))
     if len(names) > _MOST_CLAUSES:
         names, last = names[:_MOST_CLAUSES], "another clause"
@@ -284,7 +284,7 @@ def _held(kind: type[Clause]) -> tuple[type[Clause], ...]:
 
 
 def _type_label(word: Clause, kind: type[Clause], name: str, is_optional: bool) -> str:
-    """Return what an argument that is a type is called in messages."""
+    """Return the name of an argument that is a type, for messages."""
     if kind is MapOf:
         return f"the {name.removesuffix('s')} type of MapOf"
     return f"{name if is_optional else 'the type'} of {clause_label(word)}"
@@ -311,7 +311,7 @@ def _type_hint(value: object) -> str:
 
 
 def _type_clause_for(value: object) -> str | None:
-    """Return the type of the language that stands for a type of Python."""
+    """Return the type clause that corresponds to a Python type."""
     if isinstance(value, DataType):
         return clause_text(value)
     inner = [_type_clause_for(each) or "…" for each in get_args(value)]

@@ -87,7 +87,7 @@ def check_key(report: Report, what: str, name: str, source: Source) -> bool:
 
 
 def _key(name: str) -> str:
-    """Return a key for a name that is none; empty where nothing of it can be kept."""
+    """Return a valid key close to an invalid one; empty where nothing of it can be kept."""
     return naming.snake(name) if name.isascii() and naming.words(name) else ""
 
 
@@ -128,7 +128,7 @@ def surface(toolset: str) -> dict[str, str]:
 
 
 class Unique:
-    """Names that may stand only once in one place."""
+    """Names that may appear only once in one place."""
 
     def __init__(self, report: Report, where: str) -> None:
         self._report = report
@@ -136,7 +136,7 @@ class Unique:
         self._first: dict[Hashable, Source] = {}
 
     def add(self, what: str, name: str, source: Source, hint: str = "rename one of them") -> bool:
-        """Take a name; return whether it was free, and report it when it was not."""
+        """Add a name; return whether it was free, and report it when it was not."""
         first = self._first.get((what, name))
         if first is None:
             self._first[what, name] = source
@@ -168,7 +168,7 @@ class Identifiers:
         self._taken: dict[str, tuple[str, Source]] = {}
 
     def claim(self, identifier: str, what: str, source: Source, *, apart: bool = False) -> None:
-        """Take an identifier; one that is taken is reported with both names.
+        """Claim an identifier; one that is taken is reported with both names.
 
         `apart` says that it never stands beside those of the outer scope.
         """

@@ -1,4 +1,4 @@
-"""What a tool asks of those who run it, checked against its arguments and its result."""
+"""The behaviour of a tool, checked against its arguments and its result."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _WORDS: Final = {"approval": "Approval", "ack": "Acknowledgement", "progress": "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClauseScope:
-    """What the clauses of a tool may refer to."""
+    """The names that the clauses of a tool may refer to."""
 
     arguments: Arguments
     shown: TemplateNames
@@ -54,14 +54,14 @@ class ClauseScope:
 
 
 class Behaviours:
-    """Makes the behaviour of tools out of words."""
+    """Resolves the behaviour of tools."""
 
     def __init__(self, report: Report, types: Types) -> None:
         self._report = report
         self._types = types
 
     def of(self, word: Tool, module: Module, sides: ClauseScope) -> Behaviour:
-        """Return what the tool asks for; the classes that are made for it stand in the module."""
+        """Return the behaviour of a tool; classes that are made for it go into the module."""
         report, name = self._report, word.name
         terminal = single_clause(word, word.children, Terminal, report)
         confirmation = self._confirmation(word, module, sides)
@@ -114,7 +114,7 @@ class Behaviours:
         )
 
     def _class(self, type_: _Part, word: Tool, part: str, module: Module, source: Source) -> str | None:
-        """Return the class of what a clause takes; an inline object is named after the tool and the part."""
+        """Return the class of a clause's type; an inline object is named after the tool and the part."""
         if type_ is None:
             return None
         subject = Subject(what=f"the {part} of tool {word.name!r}", source=source, report=self._report)
@@ -132,7 +132,7 @@ class Behaviours:
 
 
 def instructions_of(word: Anything, report: Report) -> str:
-    """Return what the model is told with a tool or a toolset."""
+    """Return the instructions of a tool or a toolset."""
     return _text(single_clause(word, word.children, Instructions, report))
 
 

@@ -92,7 +92,7 @@ def bounded(
     result: tuple[Field, ...] | None,
     report: Report,
 ) -> Bounded:
-    """Return what the tool says about its window; cursors are checked on both sides that are known."""
+    """Return the facts of a bounded result; cursors are checked on both sides that are known."""
     if (word.cursor is None) != (word.next_cursor is None):
         which, other = ("cursor", "next_cursor") if word.next_cursor is None else ("next_cursor", "cursor")
         report.add(

@@ -1,4 +1,4 @@
-"""When a person is asked: arguments and the values that ask for it."""
+"""Conditions of confirmations: arguments, and their values that need an approval."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ATTRIBUTE: Final = "name an attribute of Args"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arguments:
-    """What a condition may name."""
+    """The arguments that a condition may name."""
 
     names: list[str] | None
     """None when they are not known."""
@@ -41,7 +41,7 @@ class Arguments:
 
 
 def condition(word: Confirm, tool: str, arguments: Arguments, report: Report) -> Mapping[str, _Values]:
-    """Return the values by argument; what can never hold is reported."""
+    """Return the values by argument; values that never occur are reported."""
     found: dict[str, _Values] = {}
     for name, written in word.when.items():
         values = written if isinstance(written, tuple | list) else (written,)
@@ -52,7 +52,7 @@ def condition(word: Confirm, tool: str, arguments: Arguments, report: Report) ->
 
 
 def _faults(name: str, values: Sequence[object], arguments: Arguments) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with the condition on one argument, each with its hint."""
+    """Yield the faults of the condition on one argument, each with its hint."""
     if not values:
         yield f"gives no value for {name!r}", "write a value, or several in a tuple"
     if arguments.names is not None and name not in arguments.names:
@@ -76,7 +76,7 @@ def _unknown(name: str, arguments: Arguments) -> tuple[str, str]:
 
 
 def _plain(value: object) -> bool | int | float | str | None:
-    """Return a value that can be compared; None for every other."""
+    """Return a value that can be compared; None for other values."""
     try:
         plain = json_value(value)
     except NoJsonError:

@@ -1,4 +1,4 @@
-"""Spans of time as an author writes them: `500ms`, `30s`, `2m`, `1h`."""
+"""Durations as an author writes them: `500ms`, `30s`, `2m`, `1h`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST: Final = 24 * 3600
 
 
 def seconds(text: str, what: str, source: Source, report: Report) -> float | None:
-    """Return the seconds of a span; None when it was reported."""
+    """Return the seconds of a duration; None when it was reported."""
     fault, hint, found = "", "", _SPAN.fullmatch(text)
     span = float(found[1]) * _MILLISECONDS[found[2]] / 1000 if found else 0.0
     if not found:

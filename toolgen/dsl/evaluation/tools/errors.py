@@ -71,7 +71,7 @@ def _errors(
     report: Report,
     clauses: Iterable[Error] | None = None,
 ) -> list[tuple[CheckedError, Error]]:
-    """Return the checked errors of a word, each with its clause."""
+    """Return the checked errors of a clause, each with its own clause."""
     unique = Unique(report, what)
     found = []
     for clause in clauses_of_kind(word.children, Error) if clauses is None else clauses:

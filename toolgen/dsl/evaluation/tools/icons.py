@@ -13,7 +13,7 @@ from ..report import Report, source_text
 
 
 def icons_of(word: Tool, report: Report) -> tuple[CheckedIcon, ...]:
-    """Return the icons of a tool, in their order; what is wrong with one is reported."""
+    """Return the icons of a tool, in their order; mistakes in one are reported."""
     return tuple(_icon(icon, word.name, report) for icon in clauses_of_kind(word.children, Icon))
 
 

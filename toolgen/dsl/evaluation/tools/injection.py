@@ -20,7 +20,7 @@ from ..types.spelling import type_text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Injection:
-    """A payload, parted into what the server fills and what the model sends."""
+    """A payload, split into fields that the server fills and fields that the model sends."""
 
     fields: tuple[Field, ...]
     remaining: tuple[Field, ...]
@@ -38,7 +38,7 @@ def inject(
     is_known: bool,
     report: Report,
 ) -> Injection:
-    """Part the arguments; `inherited` are those of the bound payload, `known` all names of it."""
+    """Split the arguments; `inherited` are those of the bound payload, `known` all its names."""
     own = {field.name: field for field in written.fields}
     taken = {field.name: field for field in inherited.fields}
     found: dict[str, Field] = {}
@@ -64,7 +64,7 @@ def inject(
 
 
 def check_closed(tool: str, clauses: Iterable[Inject], arguments: Source, report: Report) -> None:
-    """Report what is injected into open arguments."""
+    """Report injected fields of open arguments."""
     related = [RelatedSource(message="the open arguments stand here", source=arguments)]
     for clause in clauses:
         for name in clause.names:

@@ -1,4 +1,4 @@
-"""The tools that replace deprecated ones, once all tools of the design are known."""
+"""The replacements of deprecated tools, once all tools of the design are known."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..report import Report, suggestion
 
 
 def deprecation(clause: Deprecated | None) -> Deprecation | None:
-    """Return what a tool says of its end, with the replacement as it is written."""
+    """Return the deprecation of a tool, with the replacement as it is written."""
     if clause is None:
         return None
     return Deprecation(reason=clause.reason.strip(), replacement=clause.replacement or "")
@@ -44,7 +44,7 @@ def replaced(tool: Tool, clause: Deprecated, tools: Mapping[str, Tool], report: 
 
 
 def _meant(written: str, toolset: str, ids: Collection[str]) -> str:
-    """Return the hint for a tool that is not there: it may stand in another toolset."""
+    """Return the hint for an unknown tool: another toolset may have it."""
     elsewhere = next((id_ for id_ in ids if id_.rpartition(".")[2] == written), None)
     if elsewhere is not None:
         return f"write {elsewhere!r}, which is in another toolset"

@@ -1,4 +1,4 @@
-"""What somebody else wrote stays whole: no clause of a tool looks into it."""
+"""Clauses that need to know a foreign schema's fields, which a tool cannot combine with `JSONSchema`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..report import Report
 def check_schema_clauses(
     tool: Tool, payload: ObjectType, result: ObjectType, operation: Operation | None, report: Report
 ) -> bool:
-    """Report clauses that would look into a `JSONSchema`; return whether there are none."""
+    """Report clauses that refer into a `JSONSchema`; return whether there are none."""
     found = list(_clauses(tool, payload, result, operation))
     for clause, hint in found:
         name = type(clause).__name__
@@ -29,7 +29,7 @@ def check_schema_clauses(
 def _clauses(
     tool: Tool, payload: ObjectType, result: ObjectType, operation: Operation | None
 ) -> Iterator[tuple[Clause, str]]:
-    """Yield each such clause with its hint."""
+    """Yield each clause that refers into a `JSONSchema`, with its hint."""
     bound = (operation.payload_type, operation.result_type) if operation else ()
     if any(part.foreign for part in (payload, result, *bound)):
         for clause in clauses_of_kind(tool.children, BindTo):

@@ -19,7 +19,7 @@ _PART: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateNames:
-    """What a template of a tool may name."""
+    """The names that a template of a tool may use."""
 
     otherwise: str
     """What another name is, for messages: `none of its arguments`."""
@@ -30,7 +30,7 @@ class TemplateNames:
 
 
 def names_of(object_: ObjectType) -> list[str] | None:
-    """Return the names of an object's properties; None when a foreign schema does not tell them."""
+    """Return the names of an object's properties; None where a foreign schema does not list them."""
     if object_.foreign:
         return _foreign_names(object_.foreign)
     return [field.name for field in object_.fields]
@@ -45,7 +45,7 @@ def _foreign_names(foreign: Foreign) -> list[str] | None:
 
 
 def template(text: str, clause: str, tool: str, of: TemplateNames, source: Source, report: Report) -> str:
-    """Return the text without indentation; names that it cannot have and lone braces are reported."""
+    """Return the text without indentation; unknown names and single braces are reported."""
     text = inspect.cleandoc(text).strip()
     for fault, hint in _faults(text, of):
         report.add(codes.UNKNOWN_HINT_NAME, source, clause=clause, tool=tool, fault=fault, hint=hint)

@@ -61,7 +61,7 @@ class ToolDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolsetContext:
-    """What a tool's toolset gives it."""
+    """The facts of a toolset that its tools need."""
 
     service: str
     toolset: str
@@ -71,7 +71,7 @@ class ToolsetContext:
 
 
 class Tools:
-    """Makes tools out of words."""
+    """Resolves tools."""
 
     def __init__(self, report: Report, types: Types, values: ValueChecks) -> None:
         self._report = report
@@ -161,7 +161,7 @@ class Tools:
         bind: BindTo | None,
         operation: Operation | None,
     ) -> tuple[ResolvedFields, Injection]:
-        """Return the written or inherited arguments, and what of them is injected."""
+        """Return the written or inherited arguments, split into injected and sent fields."""
         args = single_clause(word, word.children, Args, self._report)
         clauses = clauses_of_kind(word.children, Inject)
         names = frozenset(name for clause in clauses for name in clause.names)
@@ -339,7 +339,7 @@ def _clause_scope(
     injected_fields: tuple[Field, ...],
     artifacts: tuple[CheckedArtifact, ...],
 ) -> ClauseScope:
-    """Return what the clauses of a tool may refer to; None stands for what is not known."""
+    """Return the names that the clauses of a tool may refer to; None stands for unknown ones."""
     injected = tuple(field.name for field in injected_fields)
     kinds = tuple(artifact.kind for artifact in artifacts)
     names = names_of(payload) if payload else None

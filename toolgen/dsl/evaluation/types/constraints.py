@@ -52,7 +52,7 @@ _FORMAT_WORDS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What a type is written for, and where its mistakes are shown."""
+    """The owner of a type, and the place of its diagnostics."""
 
     what: str
     source: Source
@@ -154,7 +154,7 @@ def enum_type(
 
 
 def _as_kind(value: object, kind: type[str] | type[int]) -> str | None:
-    """Return how the value is written as a string or as a whole number; None when it is neither."""
+    """Return the value written as a string or as a whole number; None when it is neither."""
     if kind is str and type(value) in (int, float) and _writable(value):
         return f'"{value}"'
     if kind is int and isinstance(value, str) and value.isascii() and value.removeprefix("-").isdecimal():
@@ -163,7 +163,7 @@ def _as_kind(value: object, kind: type[str] | type[int]) -> str | None:
 
 
 def _short(wanted: str, value: object) -> str:
-    """Return what is wanted; of a number that is only too long, how long it may be."""
+    """Return the expected value; for a number with too many digits, how many it may have."""
     is_long = type(value) is int and not _writable(value)
     return f"{wanted} of up to {MOST_DIGITS} digits" if is_long else wanted
 
@@ -225,7 +225,7 @@ _ORDERED: Final[dict[Holder | None, tuple[str, Callable[[Anything], bool]]]] = {
 
 
 def _form(keyword: str, holder: Holder | None) -> tuple[str, Callable[[Anything], bool]]:
-    """Return what a constraint takes, in words and as a test."""
+    """Return the form of a constraint's value, as text and as a check."""
 
     def is_whole(value: Anything) -> bool:
         return type(value) is int and _writable(value)

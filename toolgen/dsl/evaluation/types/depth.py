@@ -1,4 +1,4 @@
-"""Types that lead so deep into each other that Python's stack cannot follow."""
+"""Types that are nested so deeply that Python's stack cannot follow."""
 
 from __future__ import annotations
 

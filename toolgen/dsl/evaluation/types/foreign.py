@@ -1,4 +1,4 @@
-"""Reads the schemas that somebody else wrote."""
+"""Reads schemas that somebody else wrote."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Unreadable(Exception):
 def foreign(
     word: JSONSchema, class_name: str, what: str, report: Report, *, arguments: bool = False
 ) -> Foreign | None:
-    """Return what the word says; None when it was reported."""
+    """Return the schema of a `JSONSchema` clause; None when it was reported."""
     from toolgen.schema_reader import read  # with jsonschema-rs, which only these designs need
 
     try:
@@ -58,7 +58,7 @@ def _report(rule: codes.Rule, problem: Problem, source: Source, what: str, repor
 
 
 def _shortened(warnings: list[Problem]) -> Problem:
-    """Return the warnings of one schema as one: nobody here can change what somebody else wrote."""
+    """Return the warnings of one schema as one, as its author is somebody else."""
     first, more = warnings[0], len(warnings) - _MOST_DEFAULTS
     others = [problem.pointer for problem in warnings[1:_MOST_DEFAULTS]]
     places = ", ".join([first.pointer or "its root", *others])

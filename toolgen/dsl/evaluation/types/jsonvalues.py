@@ -1,4 +1,4 @@
-"""Values of a design as JSON, whatever was written."""
+"""Python values of a design as JSON values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def json_value(value: object) -> Json:
 
 
 def check_aware(value: object) -> None:
-    """Raise for an instant without an offset, which is none to anyone else.
+    """Raise for a datetime without a time zone.
 
     Raises:
         NoJsonError: the value, or something inside it, is a datetime without a time zone.

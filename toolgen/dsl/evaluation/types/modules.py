@@ -27,14 +27,14 @@ class Module:
         self._sources: dict[tuple[str, str], Source] = {}
 
     def reserve(self, class_name: str, what: str, source: Source) -> None:
-        """Take the class's name and its place in the order; its fields come later."""
+        """Reserve the class's name and its place in the order; its fields come later."""
         self.names.claim(class_name, what, source)
         self.classes.setdefault(class_name, ObjectType(name=class_name, description="", fields=()))
 
     def define(
         self, object_: ObjectType, sources: Mapping[str, Source], hidden: Iterable[Field] = ()
     ) -> None:
-        """Keep an object; hidden fields are injected into it and take identifiers as well."""
+        """Add an object; hidden fields are injected into it and need identifiers as well."""
         self.classes[object_.name] = object_
         attributes = Identifiers(self._report, f"the class {object_.name}")
         for name, source in sources.items():
@@ -45,7 +45,7 @@ class Module:
                 attributes.claim(naming.setter_name(field.name), f"the setter of {field.name!r}", source_of)
 
     def adopt(self, object_: ObjectType, what: str, source: Source) -> None:
-        """Keep a type that may be somebody else's, and take the names of the classes inside it."""
+        """Add a type that may be foreign, and reserve the names of the classes inside it."""
         self.classes[object_.name] = object_
         for name in object_.foreign.classes if object_.foreign else ():
             if name != object_.name:

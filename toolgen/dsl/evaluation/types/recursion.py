@@ -54,7 +54,7 @@ def _is_finite(type_: DataType, finite: set[str], objects: Objects) -> bool:
 
 
 def _report_cycle(name: str, finite: set[str], module: Module, reported: set[str], report: Report) -> None:
-    """Follow what the object requires until an object comes again, and report that one's cycle."""
+    """Follow required fields until an object repeats, and report the cycle of that object."""
     objects = module.objects
     chain: dict[str, Field] = {}
     while name not in chain:

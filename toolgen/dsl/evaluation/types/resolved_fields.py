@@ -1,4 +1,4 @@
-"""The fields of an object on their way from words into the tree."""
+"""The fields of an object while clauses are resolved into the tree."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ALL_FIELDS: Final = Projection()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedFields:
-    """The fields of one object, where each was written, and what its type says about it."""
+    """The fields of one object, their sources, and the facts of its type."""
 
     fields: tuple[Field, ...] = ()
     sources: Mapping[str, Source] = dataclass_field(default_factory=dict)

@@ -41,7 +41,7 @@ PRIMITIVES: Final = ("String", "Int", "Float", *SCALARS.values())
 
 
 def clause_text(word: object, depth: int = 3) -> str:
-    """Return a word as it is written, without what stands inside the objects in it."""
+    """Return a clause as it is written, without what is inside the objects in it."""
     if depth == 0:
         return "…"
     match word:
@@ -66,7 +66,7 @@ def clause_text(word: object, depth: int = 3) -> str:
 
 
 def type_text(type_: DataType, *, constraints: bool = False) -> str:
-    """Return a type of the field tree as a word; with its constraints, or without any."""
+    """Return a type of the field tree as a clause; with its constraints, or without any."""
 
     def inner(type_: DataType) -> str:
         return type_text(type_, constraints=constraints)

@@ -52,7 +52,7 @@ def is_subtype(source: DataType, target: DataType) -> bool:
 
 
 def _within_limits(source: DataType, target: DataType) -> bool:
-    """Return whether what the limits of the source let pass, those of the target let pass too."""
+    """Return whether every value within the limits of the source is within those of the target."""
     if any(not getattr(source, row.name) for row, _ in given(target, FLAGS)):
         return False
     for row, _ in given(target, LIMITS):
@@ -67,7 +67,7 @@ def _within_limits(source: DataType, target: DataType) -> bool:
 
 
 def _outermost(type_: DataType, side: str) -> tuple[Any, bool] | None:
-    """Return the limit on a side, of two the one that says more; None where there is none.
+    """Return the tighter limit on a side; None where there is none.
 
     With it a flag that orders limits of one value: an exclusive one comes later on the low side, earlier on
     the high side.

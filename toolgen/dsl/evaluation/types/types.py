@@ -1,4 +1,4 @@
-"""Turns types as words into the field tree."""
+"""Resolves type clauses into the field tree."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Named: TypeAlias = Type | Enum[Anything] | OneOf
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """Where a type stands: it names the classes that are made for it."""
+    """The place of a type, from which the classes made for it get their names."""
 
     module: Module
     class_name: str
@@ -57,7 +57,7 @@ class _Place:
 
 
 class Types:
-    """All types of a design: the named ones, and what every other module refers to."""
+    """All types of a design: the named ones, and the module that all others refer to."""
 
     def __init__(self, report: Report, values: ValueChecks, named: Iterable[Named]) -> None:
         self.shared = Module(report, "the shared types")
@@ -78,7 +78,7 @@ class Types:
         return tuple(self._unions.values())
 
     def _declare(self, named: Iterable[Named]) -> None:
-        """Take all names first, so that types may refer to each other."""
+        """Reserve all names first, so that types may refer to each other."""
         unique = Unique(self._report, "the design")
         for word in named:
             kind = "type" if isinstance(word, Type) else "enum" if isinstance(word, Enum) else "union"
@@ -104,7 +104,7 @@ class Types:
                 self._define(word)
 
     def _define_union(self, name: str, word: OneOf) -> None:
-        """Make the objects of a named union's branches, which are shared as the union is."""
+        """Define the objects of a named union's branches, which are shared as the union is."""
         subject = Subject(what=repr(name), source=word.source, report=self._report)
         class_name = naming.class_name(name)
         place = _Place(module=self.shared, class_name=class_name, subject=subject, description="")
@@ -189,7 +189,7 @@ class Types:
     def object_type(
         self, word: AnyType, module: Module, class_name: str, subject: Subject, description: str
     ) -> str:
-        """Return the class of a type that has to be an object; an inline one is made under this name."""
+        """Return the class of a type that must be an object; an inline one gets this name."""
         found = self.named_type(word, subject)
         if isinstance(found, (Type, Object)):
             place = _Place(module=module, class_name=class_name, subject=subject, description=description)
@@ -207,7 +207,7 @@ class Types:
         return self.shared.classes.get(naming.class_name(word.name))
 
     def named_type(self, word: AnyType, subject: Subject) -> TypeClause | None:
-        """Return the type behind a word or a name; an unknown name is reported."""
+        """Return the type of a clause or a name; an unknown name is reported."""
         if not isinstance(word, str):
             return word
         found: TypeClause | None = self._by_name.get(word)
@@ -351,6 +351,6 @@ class Types:
 
 
 def _declared(word: OneOf, class_name: str) -> UnionType:
-    """Return a named union before anybody has looked at its branches, which may lead back to it."""
+    """Return a named union before its branches are resolved, which may lead back to it."""
     branches = tuple((value, RefType(name=naming.class_name(class_name, value))) for value in word.branches)
     return UnionType(tag=word.tag, branches=branches, name=class_name)

@@ -1,4 +1,4 @@
-"""Defaults and examples: values of a design that have to fit the types they stand beside.
+"""Defaults and examples of a design, checked against their types.
 
 They are read when their field is made and checked when all types are known.
 """
@@ -156,7 +156,7 @@ class ValueChecks:
     def example(
         self, example: object, type_: DataType, module: Module, what: str, source: Source
     ) -> Json | Missing:
-        """Return an example as JSON, `MISSING` if it is none, and check it later against the type."""
+        """Return an example as JSON, `MISSING` if it has no JSON; it is checked later."""
 
         def report(issues: str, related: Sequence[RelatedSource] = ()) -> None:
             self._report.add(codes.EXAMPLE_MISMATCH, source, related=related, what=what, issues=issues)
@@ -171,7 +171,7 @@ class ValueChecks:
         return value
 
     def type_examples(self, word: Type, class_name: str, module: Module) -> tuple[Json, ...]:
-        """Return the examples that stand in a named type, and check them later."""
+        """Return the examples in a named type; they are checked later."""
         what = f"type {word.name!r}"
         found = []
         for child in clauses_of_kind(word.children, Example):
@@ -184,7 +184,7 @@ class ValueChecks:
         return tuple(found)
 
     def run(self) -> None:
-        """Check everything that was collected."""
+        """Check all collected values."""
         for check in self._checks:
             if not _is_sound(check.type, check.module.objects, set()):
                 continue
@@ -201,7 +201,7 @@ class ValueChecks:
 
 
 def _attributes(check: _Check, issues: Iterable[FieldIssue]) -> list[RelatedSource]:
-    """Return where the outermost attributes stand that the issues are about."""
+    """Return the sources of the outermost attributes that the issues concern."""
     if not isinstance(check.type, RefType):
         return []
     names = dict.fromkeys(str(issue.keys[0]) for issue in issues if issue.keys)
@@ -214,7 +214,7 @@ def _attributes(check: _Check, issues: Iterable[FieldIssue]) -> list[RelatedSour
 
 
 def _comparable(value: Json, type_: DataType) -> Any:
-    """Return the value as the limits of its type compare it; None of one that they do not compare."""
+    """Return the value as the limits of its type compare it; None where they do not."""
     if isinstance(type_, NumberType):
         return value if isinstance(value, int | float) and not isinstance(value, bool) else None
     if not isinstance(type_, ScalarType):
@@ -243,7 +243,7 @@ def _is_closed(type_: DataType) -> bool:
 
 
 def _is_sound(type_: DataType, objects: Objects, seen: set[str]) -> bool:
-    """Return whether nothing in the type was reported."""
+    """Return whether no part of the type was reported."""
     match type_:
         case ArrayType():
             return _is_sound(type_.items, objects, seen)
