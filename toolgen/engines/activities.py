@@ -1,4 +1,4 @@
-"""Activities: their attempts, what they report on the way, and what the loop gets of them."""
+"""Activities: their attempts, their reports, and their results for the loop."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class ActivityCall:
 
 
 class _Progress:
-    """Takes what an attempt reports, for as long as it goes on."""
+    """Receives the reports of an attempt while it runs."""
 
     __slots__ = ("_events", "_op", "_run", "_tasks", "is_open")
 
@@ -104,7 +104,7 @@ class _Progress:
 
 
 class Activities:
-    """Executes activities, keeps in the journal how they end, and tells their loops."""
+    """Executes activities, records their ends in the journal, and wakes their loops."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class Activities:
         self.functions: Mapping[str, Activity] = {}
 
     def start(self, run: Run, call: ActivityCall, arg: Json) -> None:
-        """Begin an activity in a task of its own; not again what must not happen twice."""
+        """Start an activity in a task of its own; one that must not run twice is not started again."""
         if call.options.once and run.record.attempts.get(call.op, NO_ATTEMPT).has_begun:
             message = "the process ended while it was executed; it may have had its effect"
             log.warning("run %s: %s: %s: %s", run.record.run_id, call.op, OUTCOME_UNKNOWN, message)
@@ -185,7 +185,7 @@ class Activities:
     async def _attempt(
         self, run: Run, call: ActivityCall, arg: Json, attempt: int, *, is_last: bool
     ) -> tuple[OpRecord, Json] | None:
-        """Return how the operation ended; None when there has to be another attempt."""
+        """Return the end of the operation; None when another attempt must follow."""
         progress = _Progress(self._tasks, self._events, run, call.op)
         info = ActivityInfo(
             run_id=run.record.run_id,

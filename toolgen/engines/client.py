@@ -1,4 +1,4 @@
-"""What an engine does for its clients, wherever the runs are kept."""
+"""The part of an engine that serves its clients, for every kind of journal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Client(Protocol):
     async def close(self) -> None: ...
 
     def tell_forgotten(self, on_forget: OnForget) -> None:
-        """Have it hear of runs before they are forgotten."""
+        """Set the callback that is called with runs before they are forgotten."""
         ...
 
     async def start_run(self, loop: str, text: bytes, *, run_id: str, session: str) -> None:
@@ -36,7 +36,7 @@ class Client(Protocol):
         ...
 
     async def is_open(self, run_id: str) -> bool:
-        """Return whether a run goes on.
+        """Return whether a run is not over.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -68,7 +68,7 @@ class Client(Protocol):
     ) -> tuple[RunStatus, ...]: ...
 
     def record(self, run_id: str) -> RunRecord:
-        """Return all of a run.
+        """Return the whole record of a run.
 
         Raises:
             UnknownRunError: no run has the id.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class SteadyClock:
-    """Wall time of its beginning, plus what has passed since by the monotonic clock.
+    """Wall time at its construction, plus the monotonic time since then.
 
     So a wall clock that is set anew in between moves no deadline.
     """
@@ -25,7 +25,7 @@ class SteadyClock:
 
 
 class RunClock:
-    """A clock that goes on from a time that was seen before, such as by another process."""
+    """A clock that continues from a time that was seen before, such as by another process."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock

@@ -1,4 +1,4 @@
-"""What a loop gets: every operation comes from the journal, or is begun and goes there."""
+"""The `RunContext` of a loop: every operation comes from the journal, or is started and recorded."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ DEFAULT: Final = CallOptions()
 
 
 class Children(Protocol):
-    """Begins the child runs of a run, and keeps how they end."""
+    """Starts the child runs of a run, and records their ends."""
 
     def child_of(self, run: Run, op: str, loop: str, text: bytes) -> Run:
-        """Return the child run of an operation, begun now or before."""
+        """Return the child run of an operation, started now or before."""
         ...
 
     async def child_ended(self, run: Run, op: str, child: Run) -> OpRecord:
-        """Return how a child run ended, kept as the end of the operation."""
+        """Record the end of a child run as the end of the operation, and return it."""
         ...
 
     async def detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
@@ -243,7 +243,7 @@ async def _result(awaitable: Awaitable[Json]) -> Json | ActivityFailed:
 
 
 async def _branch(awaitable: Awaitable[Json]) -> tuple[Json | ActivityFailed, float]:
-    """Return the result of a part of a loop, and the newest time that it has seen."""
+    """Return the result of a branch of a loop, and the newest time that it has seen."""
     try:
         return await _result(awaitable), LOOP_TIME.get()
     except SystemExit as error:  # out of a task it would end the event loop

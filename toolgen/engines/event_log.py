@@ -1,4 +1,4 @@
-"""The log of events that every run has."""
+"""The event log of each run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logger("toolgen.engines")
 
 
 class EventLog:
-    """Appends the events of runs to the journal, and passes them on."""
+    """Appends the events of runs to the journal, and passes them to followers."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal

@@ -43,7 +43,7 @@ _TAKEN_S: Final = 5.0
 
 
 class FileClient:
-    """Writes into the file, tells the worker, and reads what became of it."""
+    """Writes into the file, notifies the worker, and reads the results."""
 
     def __init__(
         self,
@@ -182,7 +182,7 @@ class FileClient:
         return record
 
     async def _status_when(self, run_id: str, *, may_wait: bool) -> RunStatus:
-        """Return the status when the run is over, or where it may wait for something, when it does.
+        """Return the status when the run is over, or when it waits, where waits count.
 
         What this process has begun with moves, though the file may say for a moment that it waits. Whatever
         is written of a run may change its state; the rest of it is read when it has.
@@ -233,7 +233,7 @@ class FileClient:
             self._notify_worker()
 
     async def _wait_until_taken(self, run_id: str, is_so: Callable[[], bool]) -> bool:
-        """Return whether a worker has done something that it was just asked for, in time."""
+        """Return whether the worker has done in time what it was notified of."""
         if self._worker.is_working:
             await self._notify_and_wait()
             return is_so()
@@ -255,7 +255,7 @@ class FileClient:
         return found
 
     def _notify_worker(self) -> bool:
-        """Tell the worker of another process; return False when there is none."""
+        """Notify the worker, here or in another process; return False when there is none."""
         if self._worker.is_working:
             self._worker.take_changes()
             return True
@@ -285,14 +285,14 @@ class FileClient:
             self._wake(run_id)
 
     def _on_commit(self, changed: set[str]) -> None:
-        """Tell those who wait for a run that something was written of it."""
+        """Wake those who wait for a run that has changed in the file."""
         for run_id in changed:
             self._wake(run_id)
         if changed and self._worker.is_working and self._watch.is_watching:
             self._watch.tell()
 
     def _on_change(self) -> None:
-        """Look at what other processes may have written."""
+        """Read the changes of other processes."""
         if self._worker.is_working:
             self._worker.take_changes()
         elif self._notifiers:
@@ -307,7 +307,7 @@ class FileClient:
 
 
 def _fail_with_batch(database: sqlite3.Connection) -> None:
-    """Write nothing, but fail where the batch does."""
+    """Do nothing; the step fails where its batch does."""
 
 
 def _is_over(database: sqlite3.Connection, run_id: str) -> bool:
@@ -317,6 +317,6 @@ def _is_over(database: sqlite3.Connection, run_id: str) -> bool:
 
 
 def _data_version(database: sqlite3.Connection) -> int:
-    """Return a number that is another one when another connection has written."""
+    """Return a number that changes when another connection writes."""
     (version,) = database.execute("PRAGMA data_version").fetchone()
     return int(version)

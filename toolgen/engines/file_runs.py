@@ -1,4 +1,4 @@
-"""Opens the file that keeps the runs of an engine, and makes what works with it."""
+"""Opens the journal file of an engine, and constructs its worker and client."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FileSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRuns:
-    """What works with one file."""
+    """The worker and client of one journal file."""
 
     id: str
     """Of the engine, the same in all processes."""

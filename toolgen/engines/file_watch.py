@@ -1,4 +1,4 @@
-"""Hears that a journal file has changed: by a doorbell, and by looking each second."""
+"""Watches a journal file for changes: by notifications, and by a look each second."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _POLL_S: Final = 1.0
 
 
 class FileWatch:
-    """Calls back when the file may have changed; belongs to the event loop in which it was started."""
+    """Calls back when the file may have changed; belongs to the event loop that started it."""
 
     def __init__(self, path: Path, call_later: CallLater, on_news: Callable[[], None]) -> None:
         self._call_later = call_later
@@ -30,7 +30,7 @@ class FileWatch:
         return self._loop is not None
 
     def start(self, *, is_worker: bool) -> None:
-        """Listen and look, if that is not done already; the worker is heard by all others."""
+        """Start to watch, if not started yet; the worker gets the notifications of all clients."""
         loop = asyncio.get_running_loop()
         if loop is self._loop and (self._is_worker or not is_worker):
             return
@@ -40,7 +40,7 @@ class FileWatch:
         self._look()
 
     def stop(self) -> None:
-        """Listen and look no more."""
+        """Stop watching."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = self._loop = None

@@ -1,4 +1,4 @@
-"""The worker of a journal file: it executes the runs, and hears of what clients write into the file."""
+"""The worker of a journal file: it executes the runs, and applies what clients write into the file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ log = logger("toolgen.engines")
 
 
 class FileWorker:
-    """Has the lease on a journal file while it works; there is one for a file, over all processes."""
+    """Holds the lease on a journal file while it works; each file has one worker over all processes."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class FileWorker:
         journal.on_contested = self.take_changes
 
     async def start(self, only: Collection[str] | None = None) -> None:
-        """Take the lease and go on with the runs that are not over and not parked.
+        """Take the lease and resume the runs that are neither over nor parked.
 
         With `only` go on with these runs, parked or not, and with nothing else that was there before. Without
         any, or where another worker has the lease, take none.
@@ -116,14 +116,14 @@ class FileWorker:
         self._resume_due()
 
     def _resume(self, only: Collection[str]) -> None:
-        """Go on with these runs; a client may have answered them while nobody worked."""
+        """Resume these runs; a client may have answered them while there was no worker."""
         assert self._only is not None, "a worker of all runs resumes all"
         self._only.update(only)
         trees = self._batches.read(partial(numbers_of, run_ids=tuple(only)))
         self._runs.start(worker=True, only=[record.run_id for record in self._journal.load_trees(trees)])
 
     async def close(self) -> None:
-        """Stop executing, write what is left, and give the lease back."""
+        """Stop executing, write what is left, and release the lease."""
         self.is_working = False
         if self._timer is not None:
             self._timer.cancel()
@@ -134,7 +134,7 @@ class FileWorker:
         self._lease.release()
 
     def take_changes(self) -> None:
-        """Take what clients have written to the file: new runs, signals, cancellations."""
+        """Apply what clients have written to the file: new runs, signals, cancellations."""
         if not self.is_working:
             return
         try:
@@ -176,7 +176,7 @@ class FileWorker:
         self._timer = self._call_later(max(0.0, wake - self._clock()), self._resume_due)
 
     def _resume_due(self) -> None:
-        """Go on with the parked runs whose time has come."""
+        """Resume the parked runs whose time has come."""
         self._timer = self._wake = None
         if not self.is_working or self._only is not None:
             return
@@ -206,7 +206,7 @@ class FileWorker:
             self.pruning.start()
 
     def _doomed(self) -> list[Tree]:
-        """Return the oldest root runs that are not to be kept, with the runs below them."""
+        """Return the oldest root runs beyond the limits of the retention, with the runs below them."""
         before = None if self._keep_s is None else self._clock() - self._keep_s
         return self._batches.read(partial(doomed, keep=self._keep_runs, before=before))
 

@@ -1,4 +1,4 @@
-"""The engine that needs nothing: a task for each run, and a journal in memory or in a SQLite file."""
+"""The engine without a server: a task for each run, and a journal in memory or in a SQLite file."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class InProcessEngine:
         clock: Callable[[], float] | None = None,
         call_later: CallLater = call_later,
     ) -> None:
-        """Make an engine.
+        """Construct an engine.
 
         Args:
             path: The file that keeps the runs, made where it is missing; None keeps them in memory.
@@ -146,7 +146,7 @@ class InProcessEngine:
             self._client.tell_forgotten(on_forget)
 
     async def start(self, *, worker: bool = True, only: Collection[str] | None = None) -> None:
-        """Begin to execute, also what `close` has left; all runs have the context variables of now.
+        """Start to execute, also runs left by `close`; they get the current context variables.
 
         With `only` these runs and what they start; where another worker has the file, it executes them.
 
@@ -159,7 +159,7 @@ class InProcessEngine:
         await self._client.start(worker=worker and self._may_work, only=only)
 
     async def close(self) -> None:
-        """Stop executing, within about a second; a later `start` goes on from the journal."""
+        """Stop executing, within about a second; a later `start` resumes from the journal."""
         if not self._is_closed:
             self._is_closed = True
             await self._client.close()

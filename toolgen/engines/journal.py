@@ -1,4 +1,4 @@
-"""What an engine keeps of its runs: enough to run a loop again without doing anything again.
+"""The journal of an engine: enough to replay a loop without repeating its operations.
 
 The records of the runs that go on are in memory with every journal; whatever changes in them goes through
 the journal, which may write it down. All texts are JSON.
@@ -20,7 +20,7 @@ Ending = Literal["completed", "failed", "canceled"]
 
 @dataclass(frozen=True, slots=True)
 class OpRecord:
-    """How one operation of a loop ended."""
+    """The end of one operation of a loop."""
 
     op: str
     what: str
@@ -61,7 +61,7 @@ class WaitRecord:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord:
-    """What was tried for an operation that has not ended."""
+    """The attempts at an operation that has not ended."""
 
     failed: int = 0
     """Attempts that failed."""
@@ -126,7 +126,7 @@ class Journal(Protocol):
         ...
 
     def add(self, record: RunRecord) -> None:
-        """Keep a new run; its parent gets it as a child, and the run that has detached it as such."""
+        """Add a new run, as a child of its parent or as a detached run of the run that started it."""
         ...
 
     def begin(self, record: RunRecord, at: float) -> None: ...
@@ -151,7 +151,7 @@ class Journal(Protocol):
     def add_wait(self, record: RunRecord, wait: WaitRecord) -> None: ...
 
     def add_event(self, record: RunRecord, key: str | None, text: bytes) -> int:
-        """Append an event whose key is new and return its offset; it is written with what comes next.
+        """Append an event with a new key and return its offset; it is written with the next batch.
 
         Raises:
             EngineError: the run has more events than the journal keeps.
@@ -192,5 +192,5 @@ class Journal(Protocol):
 
 
 def digest(text: bytes) -> bytes:
-    """Return a digest of an argument, by which a replay notices another argument."""
+    """Return a digest of an argument, by which a replay detects a changed argument."""
     return sha256(text).digest()

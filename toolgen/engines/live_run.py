@@ -1,4 +1,4 @@
-"""A run that goes on: what of it is in flight, and whether it waits for somebody."""
+"""A run that is not over: its operations in flight, and whether it only waits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ nothing but the other waits of the run is to be seen.
 
 
 class Notifier:
-    """Wakes all who wait for it; whoever comes later waits for the next time."""
+    """Wakes all current waiters; later ones wait for the next time."""
 
     __slots__ = ("_waiting",)
 
@@ -60,7 +60,7 @@ class Wait:
 
 
 class Parking(Protocol):
-    """Listens for runs being parked, unparked and stalled."""
+    """Callbacks for runs that are parked, unparked or stalled."""
 
     def parked(self, run: Run) -> None: ...
 
@@ -119,7 +119,7 @@ class Run:
         self._is_checking = False
 
     def take_signal(self, names: tuple[str, ...]) -> SignalRecord | None:
-        """Return the oldest signal of these names, and keep it from all others."""
+        """Remove and return the oldest signal with one of these names; None where there is none."""
         for index, signal in enumerate(self.inbox):
             if signal.name in names:
                 return self.inbox.pop(index)
@@ -130,7 +130,7 @@ class Run:
         return next((wait for wait in self.waits.values() if name in wait.names), None)
 
     def moved(self) -> None:
-        """Note that an operation began or ended, and unpark the run."""
+        """Record that an operation began or ended, and unpark the run."""
         if self.is_stopped:
             return
         self._moves += 1
@@ -138,7 +138,7 @@ class Run:
         self.park_when_idle()
 
     def require_no_fault(self) -> None:
-        """Raise where the run, or a child that it waits for, stands still.
+        """Raise where the run, or a child that it waits for, is stalled.
 
         Raises:
             NondeterminismError: as said.

@@ -27,7 +27,7 @@ from .runs import Runs
 
 
 class MemoryClient:
-    """Reads and changes the records themselves."""
+    """Reads and changes the records of a journal in memory."""
 
     def __init__(self, journal: MemoryJournal, runs: Runs, clock: Callable[[], float]) -> None:
         self._journal = journal

@@ -13,7 +13,7 @@ from .pruning import PRUNE, Tree
 
 
 class MemoryJournal:
-    """Keeps the records for as long as the process lives, and forgets the oldest that are over."""
+    """Keeps the records while the process lives, and drops the oldest that are over."""
 
     def __init__(self, keep_runs: int) -> None:
         self._keep_runs = keep_runs
@@ -79,7 +79,7 @@ class MemoryJournal:
         wake: float | None,
         then: Callable[[bool], None],
     ) -> None:
-        """Do nothing: a parked run stays in memory, where else."""
+        """Do nothing: a parked run stays in memory, as there is no other place."""
 
     def unpark(self, record: RunRecord) -> None:
         """Do nothing, as `park` does."""

@@ -1,4 +1,4 @@
-"""What crosses the seam between loop, activities and clients: JSON text, and what is decoded from it anew."""
+"""Values between loop, activities and clients: encoded as JSON, and decoded to a copy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NULL: Final = b"null"
 
 
 def encode(value: Any, what: str, limit: int | None = None) -> tuple[bytes, Any]:
-    """Return the JSON of a value, and the value as the other side gets it.
+    """Return the JSON of a value, and the value as its receiver decodes it.
 
     `to_json` writes much that is no JSON, such as dates; such a value comes back as another one.
 
@@ -41,7 +41,7 @@ def decode(text: bytes) -> Any:
 
 
 def _find_non_json(value: object, path: str = "$", depth: int = 0) -> str:
-    """Return what of a value is not JSON, and where; nothing when that cannot be told."""
+    """Return the part of a value that is not JSON, with its place; "" where it is not found."""
     match value:
         case None | bool() | int():
             return ""

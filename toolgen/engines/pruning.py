@@ -1,4 +1,4 @@
-"""Retention: runs that are over are forgotten, after what they left elsewhere is dropped."""
+"""Retention: runs that are over are forgotten, after their artifacts are dropped."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Tree:
 
 
 class Pruning:
-    """Forgets the oldest runs, some at a time, in a task; a process that ends in between does it again."""
+    """Forgets the oldest runs in batches, in a task; an interrupted batch is repeated."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Pruning:
         forget: Callable[[Sequence[Tree]], Awaitable[None]],
         clock: Callable[[], float],
     ) -> None:
-        """Prune a journal.
+        """Construct the retention of a journal.
 
         Args:
             doomed: Returns the oldest runs that are not to be kept, at most `PRUNE` of them.
@@ -54,12 +54,12 @@ class Pruning:
         """Hears of the runs before they are forgotten."""
 
     def start(self) -> None:
-        """Begin, unless it goes on already or failed a moment ago."""
+        """Start to prune, unless it is running or failed a moment ago."""
         if (self._task is None or self._task.done()) and self._clock() >= self._not_before:
             self._task = asyncio.get_running_loop().create_task(self._prune(), name="prune runs")
 
     def stop(self) -> None:
-        """Stop; what was not forgotten is forgotten later."""
+        """Stop pruning; the remaining runs are forgotten later."""
         if self._task is not None:
             self._task.cancel()
             self._task = None

@@ -1,4 +1,4 @@
-"""What activities report on their way, such as pieces of text: for those who follow a run in this process.
+"""Reports of activities, such as pieces of text, for followers of a run in this process.
 
 It stands in no journal. A follower that is slow, or comes late, loses the oldest of it.
 """
@@ -17,23 +17,23 @@ _MOST: Final = 1_000
 
 
 class ReportQueue:
-    """The reports that one follower has not read, in their order."""
+    """The unread reports of one follower, in their order."""
 
     def __init__(self, recent: Iterable[tuple[int, Mapping[str, Json]]]) -> None:
         self._waiting = deque(recent, maxlen=_MOST)
 
     def add(self, after: int, event: Mapping[str, Json]) -> None:
-        """Append a report, with the number of events in the log at that moment."""
+        """Append a report, with the current number of events in the log."""
         self._waiting.append((after, event))
 
     def take_until(self, offset: int) -> Iterator[Mapping[str, Json]]:
-        """Yield what was reported before the event after this offset."""
+        """Yield the reports before the event after this offset."""
         while self._waiting and self._waiting[0][0] <= offset:
             yield self._waiting.popleft()[1]
 
 
 class Followers:
-    """Who follows which run in this process."""
+    """The followers of runs in this process."""
 
     def __init__(self) -> None:
         self._reports: dict[str, list[ReportQueue]] = {}

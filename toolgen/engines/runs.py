@@ -1,4 +1,4 @@
-"""The runs that go on in this process, from their start to their end."""
+"""The runs that this process executes, from their start to their end."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Runs:
 
     @property
     def followers(self) -> Followers:
-        """Who follows runs in this process."""
+        """The followers of runs in this process."""
         return self._events.followers
 
     def register(
@@ -72,7 +72,7 @@ class Runs:
         on_event: OnEvent | None,
         last_events: LastEvents | None,
     ) -> None:
-        """Take what runs execute, and who hears of their events."""
+        """Set the loops and activities of runs, and the callbacks for their events."""
         self._loops, self._activities.functions = loops, activities
         self._events.on_event, self._last_events = on_event, last_events
 
@@ -85,7 +85,7 @@ class Runs:
         return self._is_working
 
     def start(self, *, worker: bool, only: Collection[str] | None = None) -> None:
-        """Begin with the runs that are not over, or with these of them, if they are not going on already."""
+        """Start the runs that are not over, all or only these; running ones are left alone."""
         if self._tasks.attach():  # the event loop before ended without `close`
             self._live.clear()
             self._is_working = False
@@ -100,13 +100,13 @@ class Runs:
             self.resume(self._journal.unfinished())
 
     def resume(self, records: Iterable[RunRecord]) -> None:
-        """Execute runs that are not over; those that go on already go on."""
+        """Execute runs that are not over; running ones are left alone."""
         for run in [self.run_of(record) for record in records]:
             if run.task is None:
                 self._begin(run)
 
     async def close(self) -> None:
-        """Stop everything, and leave all runs as they are."""
+        """Stop everything; the records of runs stay unchanged."""
         live, self._live = self._live, {}
         self._is_working = False
         for run in live.values():
@@ -116,7 +116,7 @@ class Runs:
         await self._tasks.close()
 
     def run_of(self, record: RunRecord) -> Run:
-        """Return what goes on of a run that is not over."""
+        """Return the live run of a record that is not over."""
         run = self._live.get(record.run_id)
         if run is None:
             above = None if record.parent is None else self._journal.find(record.parent)
@@ -134,7 +134,7 @@ class Runs:
         parent: str | None = None,
         starter: str | None = None,
     ) -> Run:
-        """Create a run, and begin it if this process works.
+        """Create a run, and start it if this process is the worker.
 
         Raises:
             EngineError: no loop has the name.
@@ -155,7 +155,7 @@ class Runs:
             raise EngineError(f"no loop is registered as {loop!r}, for the run {run_id}")
 
     def child_of(self, run: Run, op: str, loop: str, text: bytes) -> Run:
-        """Return the child run of an operation, begun now or before.
+        """Return the child run of an operation, started now or before.
 
         Raises:
             EngineError: no loop has the name, or another run has the id.
@@ -174,7 +174,7 @@ class Runs:
         return child
 
     async def detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
-        """Start a run that goes on after its starter, and return the end of the operation, which names it.
+        """Start a run that outlives its starter, and return the end of the operation, which names it.
 
         Raises:
             EngineError: no loop has the name.
@@ -189,7 +189,7 @@ class Runs:
         return ended
 
     async def child_ended(self, run: Run, op: str, child: Run) -> OpRecord:
-        """Return how a child run ended, kept as the end of the operation."""
+        """Record the end of a child run as the end of the operation, and return it."""
         record = child.record
         assert record.ending is not None, "a child that goes on has no end to keep"
         kind = "" if record.ending == "completed" else record.ending
@@ -200,12 +200,12 @@ class Runs:
         return ended
 
     def deliver(self, record: RunRecord, signal: SignalRecord) -> None:
-        """Keep a signal, and hand it to the oldest wait for it."""
+        """Store a signal, and pass it to the oldest wait for it."""
         self._journal.add_signal(record, signal)
         self._waits.deliver(self.run_of(record), signal)
 
     def cancel(self, record: RunRecord, reason: str) -> None:
-        """End a run and what it has started, the children first."""
+        """Cancel a run and all runs that it has started, the children first."""
         if record.ending is None:
             for detached in record.detached:
                 known = self._journal.find_open(detached)
@@ -217,13 +217,13 @@ class Runs:
                 run.task.cancel()
 
     def parked(self, run: Run) -> None:
-        """Keep that a run is parked; where it can be loaded again it leaves the memory."""
+        """Record that a run is parked; one that can be loaded again leaves the memory."""
         waits = [WaitRecord(wait.op, wait.about, wait.names) for wait in run.waits.values()]
         wake = min((wait.until for wait in run.waits.values() if wait.until is not None), default=None)
         self._journal.park(run.record, waits, wake, partial(self._evict, run))
 
     def unparked(self, run: Run) -> None:
-        """Keep that something goes on in a run again."""
+        """Record that a parked run continues."""
         if not run.is_stopped:
             self._journal.unpark(run.record)
 
@@ -232,7 +232,7 @@ class Runs:
         self.on_fault(run.record.run_id)
 
     def require_no_fault(self, run_id: str) -> None:
-        """Raise a `NondeterminismError` where the run, or a child that it waits for, stands still here."""
+        """Raise a `NondeterminismError` where the run, or a child that it waits for, is stalled here."""
         run = self._live.get(run_id)
         if run is not None:
             run.require_no_fault()
@@ -243,7 +243,7 @@ class Runs:
         return run is not None and run.task is not None and not run.is_parked
 
     def _evict(self, run: Run, is_kept: bool) -> None:
-        """Let a run that is parked leave the memory, with its children, as soon as its parent does."""
+        """Remove a parked run from memory with its children, once its parent is removed too."""
         if not run.is_parked or run.is_stopped:
             return
         if not is_kept:
@@ -262,7 +262,7 @@ class Runs:
             run.task.cancel()
 
     async def replay(self, record: RunRecord) -> Json:
-        """Return what the loop returns when it runs again from the journal, and does nothing.
+        """Run a loop again from the journal, without operations, and return its result.
 
         Raises:
             EngineError: the run is not completed.
@@ -307,7 +307,7 @@ class Runs:
         return output
 
     async def _run_loop(self, run: Run) -> None:
-        """Run a loop to its end, and keep how it ended."""
+        """Run a loop to its end, and record the end."""
         record = run.record
         context = self._context(run)
         output, problem = NULL, None
@@ -352,7 +352,7 @@ class Runs:
         self._journal.when_durable(partial(_over, run))
 
     def _append_last_events(self, run: Run) -> None:
-        """Append the events that the log lacks of a run that ended without its loop."""
+        """Append the missing last events to the log of a run that ended without its loop."""
         if self._last_events is None:
             return
         try:

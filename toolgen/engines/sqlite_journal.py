@@ -39,10 +39,10 @@ _TIME: Final = "INSERT OR REPLACE INTO meta (name, value) VALUES ('clock', ?)"
 
 
 class SqliteJournal:
-    """Keeps the records of the runs that go on, and writes what changes in them."""
+    """Keeps the records of runs that are not over, and writes their changes."""
 
     def __init__(self, batches: SqliteBatches, clock: RunClock) -> None:
-        """Make a journal.
+        """Construct a journal.
 
         Args:
             batches: What writes.
@@ -77,11 +77,11 @@ class SqliteJournal:
         self._next = max(self._next, record.no + 2 & ~1)
 
     def load_trees(self, numbers: Sequence[int]) -> list[RunRecord]:
-        """Return what is not over of the trees of some runs, parents first."""
+        """Return the unfinished runs in the trees of some runs, parents first."""
         return self._take_records(self._batches.read(partial(read_trees, numbers=numbers)))
 
     def load_due(self, now: float) -> list[RunRecord]:
-        """Return the parked runs whose time has come, with what is not over of their trees."""
+        """Return the parked runs whose time has come, with the unfinished runs of their trees."""
         return self._take_records(self._batches.read(partial(read_due_trees, now=now)))
 
     def loaded_record(self, run_id: str) -> RunRecord | None:
@@ -230,7 +230,7 @@ class SqliteJournal:
             self.on_end()
 
     def _take_records(self, records: Iterable[RunRecord]) -> list[RunRecord]:
-        """Take records that were read, unless they are in memory already; return those that count."""
+        """Add records that were read and are not in memory yet; return the unfinished ones."""
         found = []
         for read in records:
             record = self._records.setdefault(read.run_id, read)
@@ -273,4 +273,4 @@ def _newest(database: sqlite3.Connection) -> tuple[int, float]:
 
 
 def _write_with_turn() -> None:
-    """Wait for nothing, but have it written with this turn."""
+    """Do nothing; what was put before is written with this turn of the event loop."""

@@ -1,4 +1,4 @@
-"""Reads runs from a journal in SQLite: whole records for the worker, and what others may know of them."""
+"""Reads runs from a journal in SQLite: whole records for the worker, statuses for clients."""
 
 from __future__ import annotations
 
@@ -38,31 +38,31 @@ _ABOUT: Final = "coalesce(nullif(wait.about, x''), run.input)"
 
 
 def read_record(database: sqlite3.Connection, run_id: str) -> RunRecord | None:
-    """Return all of a run; None where no run has the id."""
+    """Return the whole record of a run; None where no run has the id."""
     no = run_number(database, run_id)
     return None if no is None else _record(database, no)
 
 
 def read_open_record(database: sqlite3.Connection, run_id: str) -> RunRecord | None:
-    """Return all of a run that is not over."""
+    """Return the whole record of a run that is not over."""
     row = database.execute("SELECT no FROM run WHERE run_id = ? AND ended IS NULL", (run_id,)).fetchone()
     return None if row is None else _record(database, row[0])
 
 
 def read_busy_trees(database: sqlite3.Connection) -> list[RunRecord]:
-    """Return the runs that are neither over nor parked, with all that is not over of their trees."""
+    """Return the runs that are neither over nor parked, with the unfinished runs of their trees."""
     rows = database.execute("SELECT no FROM run WHERE state IN ('new', 'running') ORDER BY no")
     return read_trees(database, [no for (no,) in rows.fetchall()])
 
 
 def read_due_trees(database: sqlite3.Connection, now: float) -> list[RunRecord]:
-    """Return the parked runs whose time has come, with all that is not over of their trees."""
+    """Return the parked runs whose time has come, with the unfinished runs of their trees."""
     rows = database.execute("SELECT no FROM run WHERE wake IS NOT NULL AND wake <= ?", (now,))
     return read_trees(database, [no for (no,) in rows.fetchall()])
 
 
 def read_trees(database: sqlite3.Connection, numbers: Sequence[int]) -> list[RunRecord]:
-    """Return what is not over of the trees of some runs, parents first."""
+    """Return the unfinished runs in the trees of some runs, parents first."""
     roots = dict.fromkeys(_root(database, no) for no in numbers)
     found: list[RunRecord] = []
     for root in roots:
@@ -78,7 +78,7 @@ def read_trees(database: sqlite3.Connection, numbers: Sequence[int]) -> list[Run
 
 
 def next_wake(database: sqlite3.Connection, after: float) -> float | None:
-    """Return when the first parked run has to go on by itself, after some time."""
+    """Return when the first parked run must continue by itself, after some time."""
     (wake,) = database.execute(
         "SELECT min(wake) FROM run WHERE wake IS NOT NULL AND wake > ?", (after,)
     ).fetchone()
@@ -92,7 +92,7 @@ def new_runs(database: sqlite3.Connection) -> list[int]:
 
 
 def numbers_of(database: sqlite3.Connection, run_ids: Sequence[str]) -> list[int]:
-    """Return the numbers of those of the runs that are there and not over."""
+    """Return the numbers of those of the runs that exist and are not over."""
     marks = ", ".join("?" * len(run_ids))
     query = f"SELECT no FROM run WHERE ended IS NULL AND run_id IN ({marks}) ORDER BY no"
     return [no for (no,) in database.execute(query, run_ids)]
@@ -107,7 +107,7 @@ def count_finished(database: sqlite3.Connection) -> int:
 
 
 def oldest_end(database: sqlite3.Connection) -> float | None:
-    """Return when the first root run ended of those that are kept."""
+    """Return the time when the oldest stored root run ended."""
     (ended,) = database.execute(
         "SELECT min(ended) FROM run WHERE ended IS NOT NULL AND parent IS NULL"
     ).fetchone()
@@ -115,7 +115,7 @@ def oldest_end(database: sqlite3.Connection) -> float | None:
 
 
 def doomed(database: sqlite3.Connection, keep: int, before: float | None) -> list[Tree]:
-    """Return the oldest root runs that are over and not to be kept, at most `PRUNE`, and those below.
+    """Return the oldest root runs beyond the limits, at most `PRUNE`, and the runs below them.
 
     Args:
         database: The journal.
@@ -174,13 +174,13 @@ def read_unseen(database: sqlite3.Connection) -> list[UnseenSignal]:
 
 
 def is_awaited(database: sqlite3.Connection, no: int, name: str) -> bool:
-    """Return whether an open wait of a run is for this name, as far as the journal knows."""
+    """Return whether a run has an open wait for this name, as far as the journal shows."""
     rows = database.execute(f"SELECT names FROM wait WHERE id BETWEEN ? AND ? AND {_OPEN}", ids(no) * 2)
     return any(name in decode(names) for (names,) in rows)
 
 
 def read_status(database: sqlite3.Connection, run_id: str) -> RunStatus:
-    """Return where a run stands.
+    """Return the status of a run.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -192,7 +192,7 @@ def read_status(database: sqlite3.Connection, run_id: str) -> RunStatus:
 
 
 def read_state(database: sqlite3.Connection, run_id: str) -> RunState:
-    """Return the state of a run, and nothing else of it.
+    """Return the state of a run only.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -206,7 +206,7 @@ def read_state(database: sqlite3.Connection, run_id: str) -> RunState:
 def read_statuses(
     database: sqlite3.Connection, state: RunState | None, session: str | None, limit: int
 ) -> list[RunStatus]:
-    """Return where runs stand, the newest first."""
+    """Return the statuses of runs, the newest first."""
     wanted, values = ["1"], list[Any]()
     if state is not None:
         names = [name for name, shown in _STATES.items() if shown == state]
@@ -223,7 +223,7 @@ def read_statuses(
 
 
 def read_wait(database: sqlite3.Connection, run_id: str, op: str) -> WaitStatus | None:
-    """Return where a wait stands; None where none has begun.
+    """Return the status of a wait; None where none has begun.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -248,7 +248,7 @@ def read_wait(database: sqlite3.Connection, run_id: str, op: str) -> WaitStatus 
 
 
 def read_open_waits(database: sqlite3.Connection, session: str | None, limit: int) -> list[RunWait]:
-    """Return the open waits about something, of all runs or of those of a session, oldest first."""
+    """Return the open waits with a subject, of all runs or of a session, oldest first."""
     of_run = f"BETWEEN run.no << {SHIFT} AND (run.no + 1 << {SHIFT}) - 1"
     of_session = "" if session is None else "AND run.session = :session"
     if session:
@@ -328,7 +328,7 @@ def _root(database: sqlite3.Connection, no: int) -> int:
 
 
 def _record(database: sqlite3.Connection, no: int) -> RunRecord:
-    """Return all of a run."""
+    """Return the whole record of a run."""
     run_id, loop, given, parent, starter, session, state, began, ended, output, error = database.execute(
         """SELECT run_id, loop, input, (SELECT run_id FROM run above WHERE above.no = run.parent),
         (SELECT run_id FROM run above WHERE above.no = run.starter), session, state, began, ended, output,

@@ -1,4 +1,4 @@
-"""What clients write into a journal in SQLite: each step is a part of one transaction."""
+"""The writes of clients into a journal in SQLite: each is a part of one transaction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PAGES: Final = 100
 
 
 def engine_id(database: sqlite3.Connection) -> str:
-    """Return the id of the engine whose runs the file keeps, which is made once."""
+    """Return the id of the engine of the file, which is created once."""
     row = database.execute("SELECT value FROM meta WHERE name = 'id'").fetchone()
     if row is None:
         row = (f"sqlite_{uuid.uuid4().hex}",)
@@ -84,7 +84,7 @@ def answer_state(database: sqlite3.Connection, run_id: str, op: str) -> tuple[bo
 
 
 def add_cancellation(database: sqlite3.Connection, run_id: str, reason: bytes) -> bool:
-    """Ask for the end of a run; return whether it is not over.
+    """Request the cancellation of a run; return whether it is not over.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -97,7 +97,7 @@ def add_cancellation(database: sqlite3.Connection, run_id: str, reason: bytes) -
 
 
 def delete(database: sqlite3.Connection, trees: Sequence[Tree]) -> None:
-    """Delete root runs that are over, with their children, and give pages back to the disk."""
+    """Delete root runs that are over, with their children, and free pages of the file."""
     for tree in trees:
         if run_number(database, tree.runs[0].run_id) == tree.no:
             _delete(database, tree.no)
@@ -128,7 +128,7 @@ def _known(database: sqlite3.Connection, run_id: str) -> int:
 def _insert(
     database: sqlite3.Connection, no: int, signal_id: str, name: str, payload: bytes, key: str
 ) -> None:
-    """Add a signal that is new; where a parked run waits for it, the run goes on, and those above it."""
+    """Add a new signal; a parked run that waits for it is unparked, with the runs above it."""
     added = database.execute(
         "INSERT OR IGNORE INTO signal (run, signal_id, name, payload, key, is_seen, is_taken)"
         " VALUES (?, ?, ?, ?, ?, 0, 0)",

@@ -1,4 +1,4 @@
-"""What a journal in SQLite consists of.
+"""The tables of a journal in SQLite.
 
 The id of what belongs to a run is the number of the run, shifted, plus a number within the run, so that the
 rows of a run lie beside each other. Workers number runs evenly, clients oddly, so that neither asks the

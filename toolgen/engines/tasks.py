@@ -28,7 +28,7 @@ class Tasks:
         self._context = contextvars.Context()
 
     def attach(self) -> bool:
-        """Belong to the running event loop; return whether another one ended without `close`.
+        """Attach to the running event loop; return whether another one ended without `close`.
 
         Raises:
             EngineError: the other one has not ended.

@@ -1,4 +1,4 @@
-"""How an engine waits: one function that calls back later, so that a test can let the time pass itself."""
+"""The timers of an engine: a function that calls back later, which a test can replace."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Protocol, TypeAlias
 
 
 class Timer(Protocol):
-    """A callback that is to come."""
+    """A callback that is scheduled."""
 
     def cancel(self) -> None:
-        """Drop the callback, if it has not come."""
+        """Cancel the callback, unless it was called."""
         ...
 
 

@@ -18,7 +18,7 @@ _AGAIN_S: Final = 0.02
 
 
 class Waits:
-    """Ends each wait once, with a signal or without one, and keeps in the journal how."""
+    """Ends each wait once, with a signal or without one, and records the end in the journal."""
 
     def __init__(self, journal: Journal, clock: Callable[[], float], call_later: CallLater) -> None:
         self._journal = journal
@@ -26,7 +26,7 @@ class Waits:
         self._call_later = call_later
 
     def deliver(self, run: Run, signal: SignalRecord) -> None:
-        """Hand a signal to the oldest wait for it, or keep it for the next one."""
+        """Pass a signal to the oldest wait for it, or keep it for the next one."""
         wait = run.waiting_for(signal.name)
         if wait is None:
             run.inbox.append(signal)
@@ -34,7 +34,7 @@ class Waits:
             self._resolve(run, wait, signal)
 
     async def take_or_none(self, run: Run, wait: Wait, *, is_final: bool) -> OpRecord | None:
-        """Take a stored signal for the wait, and return how the wait ended; None if it has to wait."""
+        """Take a stored signal for the wait and return the end of the wait; None if it must wait."""
         signal = run.take_signal(wait.names)
         if signal is None and not is_final:
             return None
@@ -44,7 +44,7 @@ class Waits:
         return record
 
     async def wait_for_signal(self, run: Run, wait: Wait, until: float | None) -> OpRecord:
-        """Wait for a signal until `until`, in seconds since 1970, and return how the wait ended."""
+        """Wait for a signal until `until`, in seconds since 1970, and return the end of the wait."""
         if until is not None:
             wait.until = until
             self._set_timer(run, wait, until, until - self._clock())

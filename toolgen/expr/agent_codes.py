@@ -1,4 +1,4 @@
-"""What can be wrong with agents; rows of the table in `codes`."""
+"""The diagnostics of agents; rows of the table in `codes`."""
 
 from __future__ import annotations
 

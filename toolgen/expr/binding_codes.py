@@ -1,4 +1,4 @@
-"""What can be wrong where a tool is bound to a method; rows of the table in `codes`."""
+"""The diagnostics of bindings between tools and methods; rows of the table in `codes`."""
 
 from __future__ import annotations
 

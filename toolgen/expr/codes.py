@@ -1,4 +1,4 @@
-"""The one table of what can be wrong with a design.
+"""The one table of the diagnostics of a design.
 
 A message names its subject first and shows the value; a hint is an action. `toolgen explain` and
 docs/diagnostics.md print the explanations, each with a design of `cli/explanations` that breaks the rule.

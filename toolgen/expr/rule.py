@@ -1,4 +1,4 @@
-"""The shape of one row of the tables of what can be wrong with a design."""
+"""The shape of one row of the tables of diagnostics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in the author's code something was written."""
+"""The place in the author's code where a clause was written."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Source:
 
     @cached_property
     def _position(self) -> tuple[int, int | None, int | None, int | None]:
-        """The same as Python keeps it: columns in bytes, None where there are none."""
+        """First line and column, last line and column, as Python keeps them: columns in bytes, or None."""
         positions = itertools.islice(self.code.co_positions(), self.instruction // 2, None)
         line, end_line, start, end = next(positions, (None, None, None, None))
         return self.code.co_firstlineno if line is None else line, end_line, start, end

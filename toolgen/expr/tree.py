@@ -22,7 +22,7 @@ from .source import Source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounded:
-    """The result is a window on more data; cursors are JSON keys of payload and result."""
+    """The result shows part of more data; cursors are JSON keys of payload and result."""
 
     cursor: str | None = None
     next_cursor: str | None = None
@@ -42,7 +42,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Error:
-    """A failure that is told by its name."""
+    """A declared failure with a name."""
 
     name: str
     description: str
@@ -176,7 +176,7 @@ class LongRunning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Behaviour:
-    """What a tool asks of those who run it."""
+    """The behaviour of a tool: approval, time, order, and texts."""
 
     confirmation: Confirmation | None = None
     long_running: LongRunning | None = None
@@ -279,7 +279,7 @@ class UsedTool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsedToolset:
-    """What an agent takes of one toolset, in the toolset's order."""
+    """The tools of one toolset that an agent uses, in the toolset's order."""
 
     toolset: Toolset
     prefix: str

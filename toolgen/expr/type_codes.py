@@ -1,4 +1,4 @@
-"""What can be wrong with types, their constraints and their values; rows of the table in `codes`."""
+"""The diagnostics of types, their constraints and their values; rows of the table in `codes`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of one problem. Every command reports its problems as these, whatever found them."""
+"""The record of one problem. Every command reports its problems as findings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Severity: TypeAlias = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a problem stands; lines and columns count from 1, and 0 stands for one that is not known."""
+    """The place of a problem; lines and columns count from 1, and 0 means not known."""
 
     file: str = ""
     """As Python or the command line names it; empty where there is none."""
@@ -30,7 +30,7 @@ NOWHERE: Final = Place()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Related:
-    """Another place that has to do with a finding."""
+    """Another place that concerns a finding."""
 
     message: str
     place: Place

@@ -96,7 +96,7 @@ def _json(finding: Finding, root: str) -> str:
 
 
 def _place(place: Place, root: str) -> Mapping[str, object]:
-    """Return the keys that say where it is; those of what is not known are left out."""
+    """Return the keys for the place of a finding, without unknown ones."""
     found: dict[str, object] = {"file": shown(place.file, root)} if place.file else {}
     if place.line:
         found |= {"line": place.line, "column": place.column}
@@ -126,7 +126,7 @@ def _position(place: Place, root: str) -> str:
 
 
 def _subject(finding: Finding) -> str:
-    """Return what goes before the message: the tool and the place in an imported document."""
+    """Return the text before the message: the tool and the place in an imported document."""
     tool = f"tool {_short(finding.tool)!r}" if finding.tool else ""
     place = f"at {_short(finding.place.pointer)}" if finding.place.pointer else ""
     where = " ".join(part for part in (tool, place) if part)
@@ -134,7 +134,7 @@ def _subject(finding: Finding) -> str:
 
 
 def _short(text: str) -> str:
-    """Return the text, its middle left out where it is too long to be read."""
+    """Return the text, with its middle left out where it is too long."""
     if len(text) <= _LONGEST_SHOWN:
         return text
     half = _LONGEST_SHOWN // 2

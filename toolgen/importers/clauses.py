@@ -1,4 +1,4 @@
-"""The normal form of a schema in the words of a design, where they say exactly the same.
+"""Writes the normal form of a schema as clauses, where they mean exactly the same.
 
 What a single attribute cannot say in words stands in it as a small `JSONSchema({…})`; what cannot stand so
 either raises, and its owner keeps the schema as a file. The rules of
@@ -37,7 +37,7 @@ _MOST_ATTRIBUTES: Final = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClauseSource:
-    """A schema that words can say: its normal form, and how its parts are meant."""
+    """A schema that clauses can express: its normal form, and the original of some parts."""
 
     root: Node
     classes: Classes
@@ -48,7 +48,7 @@ class ClauseSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedType:
-    """A `Type` that stands above the tools."""
+    """A `Type` above the tools."""
 
     name: str
     text: Call
@@ -58,7 +58,7 @@ class NamedType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenClauses:
-    """The words of arguments or of a result."""
+    """The clauses of arguments or of a result."""
 
     parts: tuple[Part | Named, ...]
     """What stands in `Args` or `Return`."""
@@ -70,7 +70,7 @@ class WrittenClauses:
 
 
 def plan_types(shape: ClauseSource) -> TypePlan:
-    """Return the types that the words of a shape need names for.
+    """Return the types that the clauses of a shape need names for.
 
     Raises:
         NotExpressibleError: the words cannot say it, whatever the names.
@@ -86,7 +86,7 @@ def plan_types(shape: ClauseSource) -> TypePlan:
 def write_clauses(
     shape: ClauseSource, plan: TypePlan, class_name: str, names: Mapping[str, str]
 ) -> WrittenClauses:
-    """Return the words of a shape whose root becomes the class, and whose types have these names.
+    """Return the clauses of a shape whose root becomes the class, and whose types have these names.
 
     Raises:
         NotExpressibleError: the words cannot say it.
@@ -113,7 +113,7 @@ def write_clauses(
 
 
 class _Writer:
-    """Writes one class and what stands in it; collects the names of the classes that it makes."""
+    """Writes one class and its parts; collects the names of the classes that it makes."""
 
     def __init__(
         self,
@@ -197,7 +197,7 @@ class _Writer:
         )
 
     def _facts(self, key: str, node: Node, required: bool) -> Iterable[Named]:
-        """Yield what is said about an attribute beside its type."""
+        """Yield the facts of an attribute beside its type."""
         default, examples = node.get("default", MISSING), node.get("examples")
         if default is not MISSING and not required:
             if self._holds(node, default):
@@ -312,7 +312,7 @@ class _Writer:
 
 
 def _nullable_type(node: Node) -> Part:
-    """Return a node as it is; null beside it in words, in which an optional attribute keeps it."""
+    """Return a node without null, which an optional attribute accepts anyway."""
     branches = node.get("anyOf", [])
     rest = [branch for branch in branches if branch != {"type": "null"}]
     if len(rest) == len(branches):
@@ -366,12 +366,12 @@ def _integral(value: Any, node: Node) -> Any:
 
 
 def _sentence(*texts: str | None) -> str:
-    """Return the first text that says something."""
+    """Return the first text that is not empty."""
     return next(said for text in texts if text and (said := _encodable(text).strip()))
 
 
 def _encodable(text: str) -> str:
-    """Return the text without halves of surrogate pairs."""
+    """Return the text without lone surrogates."""
     return text.encode(errors="replace").decode()
 
 

@@ -1,4 +1,4 @@
-"""Dates, durations and decimals with limits, of schemas of toolgen's own, in the words of a design."""
+"""Dates, durations and decimals with limits, of schemas that toolgen wrote, as clauses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .clauses_nodes import Node, inner
 
 
 def limited_clause(node: Node) -> tuple[Part, tuple[Named, ...]]:
-    """Return the type of a node with such limits, and the constraints that it carries.
+    """Return the type clause of a node with such limits, and its constraints.
 
     Raises:
         NotExpressibleError: the limits are not those of one of these types.
@@ -40,7 +40,7 @@ def python_value(node: Node, value: Json) -> object:
 
 
 def holds_limited(node: Node, value: Json) -> bool:
-    """Return whether a default or an example fits the limits, and can stand in a design by them."""
+    """Return whether a default or an example is within the limits and can be written in a design."""
     if value is None or value in ([], {}):
         return True
     type_ = limited_type(node)

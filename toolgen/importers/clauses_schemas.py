@@ -15,7 +15,7 @@ _LONGEST: Final = 200
 
 
 def schema_clause(node: Node) -> Part:
-    """Return the word for a node that stands as it is.
+    """Return the clause for a node that stays a schema.
 
     Raises:
         NotExpressibleError: it holds objects or references, or is too long to read.
@@ -30,12 +30,12 @@ def schema_clause(node: Node) -> Part:
 
 
 def as_written(node: Node) -> Node:
-    """Return a node without what its attribute says."""
+    """Return a node without the annotations that its attribute has."""
     return {key: value for key, value in node.items() if key not in _NOTES}
 
 
 def notes(node: Node) -> Node:
-    """Return what an attribute says about itself, beside its type."""
+    """Return the annotations of an attribute, beside its type."""
     return {key: value for key, value in node.items() if key in _NOTES}
 
 

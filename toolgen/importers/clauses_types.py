@@ -1,4 +1,4 @@
-"""Which classes of a normal form become named types, and in which order they stand above the tools."""
+"""Which classes of a normal form become named types, and the order of these types above the tools."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class TypePlan:
     """By class, the tag that it stands under wherever it is used: a branch of unions."""
 
     def is_below(self, name: str, other: str | None) -> bool:
-        """Return whether the type is only defined below another, or is the other: it stands in quotes."""
+        """Return whether the type is defined below another, or is the other, so that it needs quotes."""
         return other is not None and self.order.index(name) >= self.order.index(other)
 
 
 def type_plan(root: Node, classes: Classes) -> TypePlan:
-    """Return which classes have a name of their own: used twice, or leading back to themselves.
+    """Return which classes get a name: those that are used twice or refer to themselves.
 
     A class that is a branch in one place and none in another is written out where it is a branch.
 
@@ -61,7 +61,7 @@ def _referred_classes(class_: Node) -> tuple[str, ...]:
 
 
 def _recursive(classes: Classes) -> set[str]:
-    """Return the classes that lead back to themselves."""
+    """Return the classes that refer to themselves, directly or not."""
     follows = {name: set(_referred_classes(class_)) for name, class_ in classes.items()}
     found = set()
     for name in classes:
@@ -78,7 +78,7 @@ def _recursive(classes: Classes) -> set[str]:
 
 
 def _ordered(root: Node, classes: Classes, named: set[str]) -> Iterator[str]:
-    """Yield the named classes, each behind those that it leads to, as far as there are no cycles."""
+    """Yield the named classes, each after those that it refers to, as far as there are no cycles."""
     entered: set[str] = set()
     waiting = [(name, False) for name, _ in reversed(list(targets(root)))]
     while waiting:

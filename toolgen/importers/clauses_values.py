@@ -1,4 +1,4 @@
-"""Defaults and examples of attributes whose format is a type: which of them a design can hold.
+"""Defaults and examples of attributes with a format type: which of them a design can hold.
 
 A design holds values of Python; what is written as a date there cannot stand as a string.
 """
@@ -25,7 +25,7 @@ TYPED_FORMATS: Final = {
 
 
 def holds(node: Node, value: Any) -> bool:
-    """Return whether a value of JSON that fits a node can stand beside its type in a design.
+    """Return whether a JSON value that fits a node can be written beside its type in a design.
 
     Formats of the node are types here: the value of an address has its form, and a date is no string.
     """

@@ -1,4 +1,4 @@
-"""The codes of what `toolgen import` finds; errors leave a tool or a value out, warnings say what is lost."""
+"""The codes of findings of `toolgen import`; errors leave out a tool or a value, warnings a detail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A design module for the tools of a source: what the words can say, and files for the rest.
+"""A design module for the tools of a source: clauses where possible, and schema files for the rest.
 
 The text is the user's from then on. It builds without a diagnostic: names, classes and limits that a design
 would refuse are settled here, and reported as findings.
@@ -96,7 +96,7 @@ class _Module:
         return name
 
     def _tool(self, tool: ImportedTool, name: str) -> Part | None:
-        """Return the word for a tool; None when it is left out."""
+        """Return the clause for a tool; None when it is left out."""
         readings: dict[Side, Foreign | None] = {
             "args": self._read(tool, tool.arguments, tool.arguments_pointer, name, "args"),
             "result": self._read(tool, tool.result, tool.result_pointer, name, "result"),
@@ -142,7 +142,7 @@ class _Module:
         return reading.foreign
 
     def _object(self, tool: ImportedTool, foreign: Foreign | None, name: str, side: Side) -> Part | None:
-        """Return `Args` or `Return` of a tool; None where it says what is said without it."""
+        """Return `Args` or `Return` of a tool; None where it can be left out."""
         word = _CLAUSE_NAMES[side]
         if foreign is None:
             return call(word, call("JSONSchema", literal({})))
@@ -164,7 +164,7 @@ class _Module:
         return clause if written.parts else None
 
     def _schema(self, tool: ImportedTool, foreign: Foreign, name: str, side: Side) -> Part:
-        """Return the word for a schema that stays as it is, in the module or in a file beside it."""
+        """Return the clause for a schema that stays a schema, in the module or in a file beside it."""
         self._names.take(foreign.classes)
         try:
             word: Part = root_schema_clause(foreign)
@@ -246,7 +246,7 @@ def _clause_names_in(part: Part) -> Iterable[str]:
 
 
 def _text(text: str) -> str:
-    """Return a text as a design can hold it."""
+    """Return a text that a design can hold."""
     return text.encode(errors="replace").decode().strip()
 
 

@@ -1,4 +1,4 @@
-"""Names of a design for what its source calls otherwise: tools, types, and the classes made of both."""
+"""Names in a design for names of its source: tools, types, and the classes made of both."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLAUSE_NAMES: Final = frozenset(dsl.__all__)
 
 
 def identifier(name: str, otherwise: str) -> str:
-    """Return the name `like_this`; it begins with `otherwise` where nothing else can begin it.
+    """Return the name in the form `like_this`; it begins with `otherwise` where no other start is left.
 
     Capitals begin words, unless the name would get too long by that.
     """
@@ -41,7 +41,7 @@ class Names:
         self._classes = set(surface(toolset))
 
     def tool(self, name: str) -> str:
-        """Take a name for a tool: this one, or with the first number behind it that makes it free."""
+        """Reserve a name for a tool: this one, or with the first number after it that makes it free."""
         given = name
         while not self._take_tool(given):
             number = self._numbers[name] = self._numbers.get(name, 1) + 1
@@ -59,7 +59,7 @@ class Names:
         return True
 
     def are_free(self, classes: Iterable[str]) -> bool:
-        """Return whether nothing has one of the names, which are different from each other."""
+        """Return whether all names are free and differ from each other."""
         found = list(classes)
         return len(set(found)) == len(found) and self._classes.isdisjoint(found)
 
@@ -68,6 +68,6 @@ class Names:
 
 
 def is_type_name(name: str) -> bool:
-    """Return whether a type of a design can have the name, and a module beside the words of the language."""
+    """Return whether a type of a design can have the name, which no clause has."""
     is_plain = name.isascii() and name.isidentifier() and naming.class_name(name) == name
     return is_plain and name not in CLAUSE_NAMES and not keyword.iskeyword(name)

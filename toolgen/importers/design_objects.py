@@ -1,4 +1,4 @@
-"""What of a tool's schema the words of a design say, and what stays the schema that it was."""
+"""The part of a tool's schema that clauses express, and the part that stays a schema."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _APART: Final = frozenset(["type", "properties", "required", "additionalProperti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostKeyword:
-    """Something that words leave out of a schema."""
+    """A keyword of a schema that the clauses leave out."""
 
     pointer: str
     """JSON Pointer into the schema."""
@@ -41,7 +41,7 @@ class LostKeyword:
 def to_clauses(
     foreign: Foreign, class_name: str, types: TypeTable, *, formats_are_types: bool
 ) -> WrittenClauses:
-    """Return the clauses that say exactly what a foreign schema says.
+    """Return the clauses that mean exactly the same as a foreign schema.
 
     Raises:
         NotExpressibleError: the words do not say exactly what the schema says.
@@ -53,7 +53,7 @@ def to_clauses(
 
 
 def required_defaults(schema: Node) -> Iterator[LostKeyword]:
-    """Yield the defaults of required properties, which say nothing and which words cannot hold."""
+    """Yield the defaults of required properties, which have no effect and no clause."""
     waiting: list[tuple[Any, str]] = [(schema, "")]
     while waiting:
         node, pointer = waiting.pop()
@@ -80,7 +80,7 @@ def _loses_default(property_: Node) -> bool:
 
 
 def _with_kept_schemas(foreign: Foreign, class_name: str) -> ClauseSource:
-    """Return the shape of a schema that Python types do not hold, where that is due to a few properties.
+    """Return the shape of a schema of which only a few properties have no exact Python type.
 
     Those properties stand as they are, beside words for all others.
     """
@@ -130,12 +130,12 @@ def _without_flags(property_: Node, node: Node) -> Node:
 
 
 def _is_plain_array(node: Node) -> bool:
-    """Return whether a node is an array of values that are one in a design where they are one in JSON."""
+    """Return whether a node is an array of values whose equality is the same in design and JSON."""
     return node.get("type") == "array" and ("enum" in node["items"] or node["items"].get("type") in _PLAIN)
 
 
 def _size(value: object) -> int:
-    """Return how many values a JSON value has, itself too."""
+    """Return the number of values in a JSON value, itself included."""
     return sum(1 for _ in values_in(value))
 
 
@@ -156,7 +156,7 @@ def values_in(value: object) -> Iterator[object]:
 
 
 def _with_good_examples(shape: ClauseSource) -> ClauseSource:
-    """Return the shape without the examples that do not fit where they stand."""
+    """Return the shape without the examples that do not fit their schema."""
     root = target(shape.root)
     asked: dict[str, Node] = {}
     classes: dict[str, Node] = {}
@@ -192,13 +192,13 @@ def _examples(property_: Node) -> list[Any]:
 
 
 def _read(schema: Node, name: str) -> tuple[Classes, bool]:
-    """Return the classes of an object's schema, and whether they hold all of it; no classes of a bad one."""
+    """Return the classes of an object's schema, and whether they are exact; no classes of a bad one."""
     found = read({"type": "object", **schema}, name=name, arguments=True).foreign
     return (found.classes, found.is_exact) if found else ({}, False)
 
 
 def root_schema_clause(foreign: Foreign) -> Any:
-    """Return the word for a schema that is small and holds no objects, such as a result that is a string.
+    """Return the clause for a small schema without objects, such as a result that is a string.
 
     Raises:
         NotExpressibleError: it is neither.

@@ -1,4 +1,4 @@
-"""The named types of a design module: each stands once, however many tools use it."""
+"""The named types of a design module: each is written once, however many tools use it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .design_names import Names, is_type_name
 
 
 class TypeTable:
-    """The types that stand above the tools, in order."""
+    """The types above the tools, in order."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
@@ -55,7 +55,7 @@ class TypeTable:
                 self._names.take(type_.claims)
 
     def _clashing(self, written: WrittenClauses) -> set[str]:
-        """Return the types whose names, or whose classes' names, are taken by something else."""
+        """Return the types whose names, or whose classes' names, are taken."""
         seen: set[str] = set(written.claims)
         clashing = set() if self._names.are_free(written.claims) else {""}
         for type_ in written.types:

@@ -1,4 +1,4 @@
-"""`jsonschema`: one schema, or a list of tools in the forms that providers of models take.
+"""`jsonschema`: one schema, or a list of tools in the forms of model providers.
 
 Of a record: OpenAI `{"type": "function", "function": {name, description, parameters}}` and the same flat,
 Anthropic `input_schema`, MCP `inputSchema` and `outputSchema`.

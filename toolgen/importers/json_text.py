@@ -1,4 +1,4 @@
-"""JSON (RFC 8259) from text, with nesting of any depth and with what `json` passes over in silence."""
+"""JSON (RFC 8259) from text, nested to any depth, with duplicate keys and non-numbers reported."""
 
 from __future__ import annotations
 

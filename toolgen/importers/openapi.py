@@ -41,7 +41,7 @@ _GOOD: Final = ("200", "201", "202", "203", "206", "2XX", "2xx")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Operation:
-    """One operation and what it stands in."""
+    """One operation, with its path item and document."""
 
     components: Components
     method: str
@@ -218,7 +218,7 @@ def _parameter_schema(parameter: dict[str, object], pointer: str) -> tuple[objec
 
 
 def _with_parameter_facts(schema: object, parameter: dict[str, object]) -> object:
-    """Return the schema of a parameter with what the parameter itself says about it."""
+    """Return the schema of a parameter with the facts of the parameter itself."""
     if schema is True:
         schema = {}
     if not isinstance(schema, dict):
@@ -302,7 +302,7 @@ def _media_schema(
 
 
 def _preferred_media_type(content: dict[str, object], *, with_forms: bool) -> str | None:
-    """Return the media type to use: JSON, then what is built on it (RFC 6839), then forms."""
+    """Return the media type to use: JSON, then JSON-based ones (RFC 6839), then forms."""
     plain = {media_type: media_type.partition(";")[0].strip().lower() for media_type in content}
     suited = [key for key, plain_type in plain.items() if plain_type == "application/json"]
     suited += [key for key, plain_type in plain.items() if plain_type.endswith("+json")]

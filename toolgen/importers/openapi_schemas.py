@@ -1,4 +1,4 @@
-"""Schemas of an OpenAPI document as JSON Schema 2020-12, each with the components that it refers to.
+"""Schemas of an OpenAPI document as JSON Schema 2020-12, each with the components that it uses.
 
 OpenAPI 3.1 and later write JSON Schema (OAS 3.1.1, 4.8.24); the dialect of 3.0 (OAS 3.0.4, 4.7.24) is
 translated: `nullable`, the boolean bounds, and `$ref` beside which nothing counts.
@@ -43,7 +43,7 @@ class UnreadableError(Exception):
 
 
 class Components:
-    """What the schemas of a document refer to, by pointer; each is translated once for all operations."""
+    """The referenced schemas of a document, by pointer; each is translated once for all operations."""
 
     def __init__(self, document: object, *, is_3_0: bool) -> None:
         self.document = document
@@ -67,7 +67,7 @@ class Components:
         return self._names[pointer]
 
     def translated(self, pointer: str) -> tuple[object, tuple[str, ...]]:
-        """Return the schema there, and the pointers that it refers to.
+        """Return the schema at a pointer, and the pointers that it refers to.
 
         Raises:
             UnreadableError: a reference in it leads nowhere, or out of the document.
@@ -117,7 +117,7 @@ class Schemas:
         return _from_3_0(schema, result) if self._components.is_3_0 else result
 
     def definitions(self) -> dict[str, object]:
-        """Return what all schemas so far refer to, and what that refers to, by name.
+        """Return the schemas that are referred to so far, directly or not, by name.
 
         Raises:
             UnreadableError: a reference leads nowhere, or out of the document.
@@ -155,7 +155,7 @@ def local(reference: str, place: str) -> str:
 
 
 def find(document: object, pointer: str, place: str = "") -> object:
-    """Return what stands at the pointer.
+    """Return the value at the pointer.
 
     Raises:
         UnreadableError: nothing does; the error stands at `place`.

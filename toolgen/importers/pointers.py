@@ -10,7 +10,7 @@ from toolgen.contract.json_pointer import pointer_of
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a source; its pointer is written only when it is asked for."""
+    """A place in a source; its pointer is computed only when it is needed."""
 
     outer: Place | None = None
     token: str | int = ""
@@ -33,12 +33,12 @@ def below(place: Place, token: str | int) -> Place:
 
 
 def joined(pointer: str, *tokens: str | int) -> str:
-    """Return the pointer, longer by these tokens."""
+    """Return the pointer with these tokens added."""
     return pointer + pointer_of(tokens)
 
 
 def resolve(document: object, tokens: Iterable[str]) -> object:
-    """Return what stands there.
+    """Return the value at the pointer.
 
     Raises:
         LookupError: nothing does.

@@ -1,4 +1,4 @@
-"""One record of a tool list, in whichever of the usual forms it stands."""
+"""One record of a tool list, in any of the usual forms."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HINTS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """Under which keys the records of a source have their schemas; the first that is there counts."""
+    """The keys under which the records of a source have their schemas; the first that exists counts."""
 
     arguments: tuple[str, ...]
     result: tuple[str, ...]
@@ -36,7 +36,7 @@ class Keys:
 
 
 def collected(name: str, description: str, found: Iterable[ImportedTool | Finding]) -> Source:
-    """Return the source of what was found; a second tool of one name becomes a finding."""
+    """Return the source of the tools and findings; a second tool of one name becomes a finding."""
     tools: dict[str, ImportedTool] = {}
     findings: list[Finding] = []
     for one in found:
@@ -50,7 +50,7 @@ def collected(name: str, description: str, found: Iterable[ImportedTool | Findin
 
 
 def read_records(records: object, pointer: str, keys: Keys) -> Iterator[ImportedTool | Finding]:
-    """Yield the tool of every record, or what is wrong with it."""
+    """Yield the tool of every record, or a finding for it."""
     if not isinstance(records, list):
         message = f"the list of tools is {a_kind(records)}"
         yield finding_at(codes.NO_TOOL, pointer, message, hint="make it a list of objects")
@@ -60,7 +60,7 @@ def read_records(records: object, pointer: str, keys: Keys) -> Iterator[Imported
 
 
 def read_record(record: object, pointer: str, keys: Keys) -> Iterator[ImportedTool | Finding]:
-    """Yield the tool of a record; before it what does not count, or instead of it what is wrong."""
+    """Yield the tool of a record after findings about ignored parts, or a finding instead of it."""
     if not isinstance(record, dict):
         message = f"the tool is {a_kind(record)}"
         yield finding_at(codes.NO_TOOL, pointer, message, hint="make it an object with a name")

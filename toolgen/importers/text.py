@@ -1,4 +1,4 @@
-"""The file of a source, read into JSON values; whatever stands in it, this ends within seconds.
+"""Reads the file of a source into JSON values, within seconds for any content.
 
 What would break a later stage is taken out here and becomes a finding: nesting that Python's stack does
 not hold, numbers that are none, halves of characters.
@@ -90,7 +90,7 @@ def _once_each(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _owner(pointer: str, names: Mapping[str, str]) -> str:
-    """Return the name of what stands at the pointer or around it; empty where that is nothing."""
+    """Return the name of the tool at or around the pointer; empty where there is none."""
     while pointer not in names and pointer:
         pointer = pointer.rpartition("/")[0]
     return names.get(pointer, "")
@@ -146,7 +146,7 @@ def _duplicate_key_finding(pointers: list[str]) -> Iterator[Finding]:
 
 
 def _drop_unsupported(document: Document) -> Document:
-    """Return the document without what no later stage can hold, and with what that was."""
+    """Return the document without values that no later stage supports, and those values."""
     findings: list[Finding] = list(document.findings)
     root = {"": document.value}
     waiting: list[tuple[object, Place]] = [(root, Place())]
@@ -185,7 +185,7 @@ def _is_supported(value: object) -> bool:
 
 
 def _supported_value(value: object, place: Place, findings: list[Finding]) -> Json:
-    """Return what stands in the place of a value that cannot be held."""
+    """Return the replacement of a value that is not supported."""
     match value:
         case str() if value != TOO_DEEP:
             findings.append(_has_surrogate(place.pointer))

@@ -1,4 +1,4 @@
-"""What a reader makes of a source: the tools in it, and what it could not read."""
+"""The result of reading a source: the tools in it, and the findings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Kind: TypeAlias = Literal["jsonschema", "openapi", "mcp", "python"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedTool:
-    """A tool as its source described it; nothing in it is checked but its shape."""
+    """A tool as its source describes it; only its shape is validated."""
 
     name: str
     """As the source wrote it, such as `math.factorial` or `API-patch-page`."""
@@ -40,7 +40,7 @@ class ImportedTool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """What a reader returns."""
+    """The result of a reader."""
 
     name: str
     """A suggestion for the name of the toolset, any text: file stem, server name, title of an API."""

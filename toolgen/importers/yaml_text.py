@@ -40,7 +40,7 @@ _PARSER: Final[Any] = getattr(yaml, "CLoader", yaml.Loader)
 
 
 class _Composer(_COMPOSER):  # type: ignore[misc]  # PyYAML has no types
-    """Makes nodes; its calls are as deep as the text is nested, which has a limit."""
+    """Composes nodes recursively; the depth of the text is limited."""
 
     depth = 0
 
@@ -57,7 +57,7 @@ class _Composer(_COMPOSER):  # type: ignore[misc]  # PyYAML has no types
 
 
 class _Loader(_Composer, _PARSER):  # type: ignore[misc]  # whichever parser is installed
-    """The parser written in C where there is one, with the composer from here."""
+    """The C parser where available, with the composer from here."""
 
     def __init__(self, text: str) -> None:
         _PARSER.__init__(self, text)
@@ -84,7 +84,7 @@ def read_yaml(text: str, file: str) -> Json:
 
 
 class _Values:
-    """Makes values of nodes; what an alias stands for is made once."""
+    """Constructs values from nodes; the value of an alias is constructed once."""
 
     def __init__(self, file: str) -> None:
         self._file = file
@@ -132,7 +132,7 @@ def _place(mark: Any) -> str:
 
 
 def _merged(value: dict[str, Json]) -> dict[str, Json]:
-    """Return an object with what its key `<<` brings in (YAML 1.1, "Merge Key"), which many files use."""
+    """Return an object with the keys merged in by `<<` (YAML 1.1, "Merge Key"), which many files use."""
     if "<<" not in value:
         return value
     own = {key: child for key, child in value.items() if key != "<<"}

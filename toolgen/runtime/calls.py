@@ -1,4 +1,4 @@
-"""A tool call: who asks, for what, in which words."""
+"""A tool call: its tool, arguments and meta."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ P = TypeVar("P", bound=ToolModel)
 
 @record
 class SeenBounds:
-    """The bounds of a result that the turn has seen already."""
+    """The bounds of an earlier result of the same turn."""
 
     tool: str
     """Id."""

@@ -80,7 +80,7 @@ class Codec(Generic[T]):
 
     @property
     def keys(self) -> frozenset[str]:
-        """The keys of all objects of the schema, which are no values of somebody's."""
+        """The keys of all objects of the schema, which are not sensitive."""
         if self._keys is None:
             self._keys = frozenset(_keys(self.schema))
         return self._keys
@@ -107,7 +107,7 @@ class Codec(Generic[T]):
         self._dump = model.__pydantic_serializer__.to_json
 
     def _guarded(self, validator: SchemaValidator, core: Any) -> Callable[..., T]:
-        """Return the validator's function, or one whose work does not multiply with alternatives."""
+        """Return the validator's function, or one with bounded work for schemas with many alternatives."""
         has_unions = '"oneOf"' in self.schema_json or '"anyOf"' in self.schema_json
         core = discriminate_unions(core) if has_unions else None
         if core is None:
@@ -152,7 +152,7 @@ class Codec(Generic[T]):
         raise _validation_error(findings if len(data) <= LONGEST_KEY else findings.shortened())
 
     def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
-        """Return what is wrong with a document, at most so many issues of it."""
+        """Return the findings in a document, with at most so many issues."""
         if error.error_count() > MOST_ERRORS:
             return COUNTLESS
         return self._read(error.errors(include_url=False), most)
@@ -163,7 +163,7 @@ class Codec(Generic[T]):
         return read(self._reader, errors, most)
 
     def _rule_issues(self, parsed: Any, most: int) -> Findings:
-        """Return what the schema says of a document that its types accept."""
+        """Return the issues by the schema of a document that the types accept."""
         if self._rules is None:
             self._rules = _rules_class(self.name)(self.schema)
         return self._rules.findings(parsed, most)
@@ -250,7 +250,7 @@ class SchemaCodec(Codec[T]):
         return value
 
     def encode(self, value: T) -> bytes:
-        """Return the JSON that holds what was set: no default, each null that a document held.
+        """Return the JSON of the set values: without defaults, with each null of the document.
 
         Raises:
             MalformedResultError: the value does not fit.
@@ -267,14 +267,14 @@ class SchemaCodec(Codec[T]):
         return written
 
     def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
-        """Return what the schema says, or the types where they say more."""
+        """Return the findings of the schema, or those of the types where they have more."""
         broken = Findings(issues=()) if self.is_exact else self._schema_issues(data, most)
         if broken.issues and broken.is_counted:
             return broken
         return super()._findings(error, data, most)
 
     def _schema_issues(self, data: bytes | str, most: int) -> Findings:
-        """Return what the schema says of a document; nothing when it is no JSON."""
+        """Return the issues by the schema of a document; nothing when it is not JSON."""
         try:
             parsed = from_json(data, allow_inf_nan=False)
         except (ValueError, TypeError):  # the latter where a text holds lone surrogates

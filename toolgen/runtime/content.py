@@ -1,4 +1,4 @@
-"""What a result shows beside its JSON: blocks of text, images, sound and resources.
+"""Content blocks of a result beside its JSON: text, images, audio and resources.
 
 The kinds and their fields are those of MCP's content blocks (MCP, Server Features, Tools).
 """
@@ -37,7 +37,7 @@ class ImageContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AudioContent:
-    """Sound; `media_type` is one such as `audio/wav`."""
+    """Audio; `media_type` is one such as `audio/wav`."""
 
     data: bytes
     media_type: str
@@ -49,7 +49,7 @@ class AudioContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceContent:
-    """A link to what can be read elsewhere, such as an artifact that was too large for the result."""
+    """A link to a resource, such as an artifact that was too large for the result."""
 
     uri: str
     name: str

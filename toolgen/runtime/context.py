@@ -1,4 +1,4 @@
-"""What an asynchronous executor gets beside the payload; `sync_context` has that of a synchronous one."""
+"""The context that an asynchronous executor gets beside the payload; `sync_context` has the other one."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ ARTIFACTS: Final[Key[Artifacts]] = Key("artifacts")
 
 
 class BatchScope(Protocol):
-    """What a context has of the calls that were made together: `batch.Batch`."""
+    """The part of a batch that contexts use: `batch.Batch`."""
 
     touched: list[ToolContext]
     """Contexts of calls that used a capability, or asked something of their agent."""
 
     @property
     def values(self) -> Values:
-        """What its calls share."""
+        """The values that the calls share."""
         ...
 
     def open(self, name: str, context: ToolContext) -> Any:
@@ -43,7 +43,7 @@ class BatchScope(Protocol):
         ...
 
     def in_thread(self, name: str, opened: Any, wait: Wait) -> Any:
-        """Return the capability's object as a synchronous executor sees it."""
+        """Return the capability's object for a synchronous executor."""
         ...
 
 
@@ -101,13 +101,13 @@ class ToolContext:
 
     @property
     def values(self) -> Values:
-        """What the hooks and tools of this turn share."""
+        """The values that the hooks and tools of this turn share."""
         if self._batch is None:
             raise RuntimeError("this context was made by hand, outside a runtime; it shares no values")
         return self._batch.values
 
     def answered(self, type_: type[T], question: str | None = None) -> T | None:
-        """Return what a person answered to a question of this type, the newest such answer; None before.
+        """Return a person's newest answer to a question of this type; None before an answer.
 
         It is what was asked for with `ToolOutcome.ask(question, type_)`, or what was added to the approval of
         a `Confirm(payload=…)`, with its defaults. `question` tells apart several questions of one type.
@@ -117,11 +117,11 @@ class ToolContext:
         return self._resumption.answered(type_, question, self.spec)
 
     def approved(self, question: str) -> bool:
-        """Return whether a person has approved this very question, asked with `ToolOutcome.approval`."""
+        """Return whether a person has approved this question, asked with `ToolOutcome.approval`."""
         return self._resumption is not None and self._resumption.approved(question)
 
     def progress(self, fraction: float | None = None, message: str = "", value: Any = None) -> None:
-        """Say how far the work is, from 0 to 1; `value` fits the design's `LongRunning(progress=)`.
+        """Report the progress, from 0 to 1; `value` fits the design's `LongRunning(progress=)`.
 
         Raises:
             MalformedResultError: one of them does not fit, whether or not somebody listens.
@@ -133,7 +133,7 @@ class ToolContext:
             self.report(fraction=fraction, message=message, value=value)
 
     def stream(self, text: str) -> None:
-        """Show a piece of output to whoever watches, before the result is there.
+        """Emit a piece of output to subscribers, before the result.
 
         Raises:
             MalformedResultError: it is no text.
@@ -161,7 +161,7 @@ class ToolContext:
         return self.capability(ARTIFACTS)
 
     def capability(self, key: Key[T]) -> T:
-        """Return what a capability of the host has for this call; it is opened at its first use.
+        """Return the object of a host's capability for this call; it is opened at its first use.
 
         The key has the capability's name, and says the type of the object.
 
@@ -183,13 +183,13 @@ class ToolContext:
     if not TYPE_CHECKING:  # a type checker knows the two above, and a misspelt one is an error
 
         def __getattr__(self, name: str) -> Any:
-            """Return what a capability of the host has for this call, by its name alone."""
+            """Return the object of a host's capability for this call, by its name alone."""
             if name.startswith("_"):
                 raise AttributeError(name)
             return self.capability(Key(name))
 
     def _touch(self) -> None:
-        """Register the call to be settled when it has its result."""
+        """Register the call for the commit at the end of its batch."""
         if self._batch is not None:
             self._batch.touched.append(self)
 

@@ -28,11 +28,11 @@ from .retry_hints import RetryHint
 
 
 class RegistrationError(ToolgenError):
-    """The toolset, its executor or an interceptor does not fit; nothing of it was registered."""
+    """The toolset, its executor or an interceptor is wrong; nothing of it was registered."""
 
 
 class FormatError(ToolgenError):
-    """Generated code and runtime do not speak the same format."""
+    """Generated code and runtime have different formats."""
 
 
 class UnknownToolError(ToolgenError, KeyError):
@@ -42,11 +42,11 @@ class UnknownToolError(ToolgenError, KeyError):
 
 
 class UnknownArtifactError(ToolgenError):
-    """No artifact has this URI, or none that the caller may know of."""
+    """No artifact has this URI, or none that the caller has access to."""
 
 
 class ToolError(Exception):
-    """A failure in words that the model may read.
+    """A failure whose text the model may read.
 
     Raise it in an executor to tell the model something on purpose. Every other exception reaches the
     model only as "… failed" with the correlation id under which the log has the traceback.
@@ -132,7 +132,7 @@ class ToolValidationError(ValueError):
 
 
 class MalformedResultError(RuntimeError):
-    """An executor returned what its contract does not allow; the message says what and where."""
+    """An executor returned something that its contract does not allow; the message says what and where."""
 
 
 def check_format(name: str, format: int) -> None:

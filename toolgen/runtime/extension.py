@@ -1,4 +1,4 @@
-"""What stands on a runtime and is opened, asked and closed with it, such as its agents."""
+"""Extensions of a runtime, such as its agents: opened, asked and closed with it."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class ExtensionServices:
 
 
 class Extension(Protocol):
-    """Stands on one runtime."""
+    """Extends one runtime."""
 
     async def open(self) -> None:
-        """Begin, after the toolsets of the runtime are open."""
+        """Start, after the toolsets of the runtime are open."""
         ...
 
     async def close(self) -> None:
-        """End, before the toolsets of the runtime are closed."""
+        """Stop, before the toolsets of the runtime are closed."""
         ...
 
     async def run_delegated(
@@ -54,31 +54,31 @@ class Extension(Protocol):
         host: RuntimeServices,
         run_id: str,
     ) -> ToolResult:
-        """Return the result of a call that an agent has to answer.
+        """Return the result of a call that an agent must answer.
 
         `host` is the runtime's, or one that reports elsewhere; `run_id` that of the run, "" for a new one.
         """
         ...
 
     async def find_tool(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
-        """Return the tool of a call that waits in a run, as the run would call it now; None without one."""
+        """Return the tool of a suspended call of a run, as the run would call it now; None without one."""
         ...
 
     async def cancel_run(self, run_id: str, reason: str) -> None:
-        """Cancel a run, with what else has to know of it; as `Runtime.cancel_run`."""
+        """Cancel a run, and update what depends on it; as `Runtime.cancel_run`."""
         ...
 
     async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
-        """Keep what became of a call whose outcome was unknown; as `Runtime.resolve`."""
+        """Store the outcome of a call whose outcome was unknown; as `Runtime.resolve`."""
         ...
 
     def status_of(self, status: RunStatus) -> RunStatus:
-        """Return a status of the engine as clients of the run see it; as `Runtime.status_of`."""
+        """Return the status of a run for its clients; as `Runtime.status_of`."""
         ...
 
 
 class ExtensionPoint:
-    """Where an extension stands on a runtime; without one no agent answers, and no run has seen a tool."""
+    """Holds the extension of a runtime; without one there are no agents and no runs of agents."""
 
     def __init__(self, host: RuntimeServices) -> None:
         self._host = host
@@ -118,7 +118,7 @@ class ExtensionPoint:
         host: RuntimeServices | None = None,
         run_id: str = "",
     ) -> ToolResult:
-        """Return the result of a call that an agent has to answer; an error where no agent is there."""
+        """Return the result of a call that an agent must answer; an error without an extension."""
         host = host or self._host
         if self.extension is not None:
             return await self.extension.run_delegated(entry, arguments, delegated, meta, host, run_id)
@@ -129,15 +129,15 @@ class ExtensionPoint:
         return failed_call_result(entry.spec, error, meta, host)
 
     async def find_tool(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
-        """Return the tool of a call that waits in a run of the extension, as it is now; None without one."""
+        """Return the current tool of a suspended call of the extension's runs; None without one."""
         return None if self.extension is None else await self.extension.find_tool(frozen, run_id)
 
     def status_of(self, status: RunStatus) -> RunStatus:
-        """Return a status of the engine as clients of the run see it."""
+        """Return the status of a run for its clients."""
         return status if self.extension is None else self.extension.status_of(status)
 
     async def cancel_run(self, run_id: str, reason: str) -> None:
-        """Cancel a run; with agents, their conversation hears of it.
+        """Cancel a run; with agents, its conversation records it.
 
         Raises:
             NoEngineError: nothing executes runs.
@@ -150,7 +150,7 @@ class ExtensionPoint:
             await self._host.waits.engine.cancel(run_id, reason=reason)
 
     async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
-        """Keep what became of a call whose outcome was unknown.
+        """Store the outcome of a call whose outcome was unknown.
 
         Raises:
             ResolveError: there are no agents.

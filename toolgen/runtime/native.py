@@ -10,7 +10,7 @@ from toolgen.contract.json_value import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NativeTool:
-    """One of them. Made by generated code."""
+    """A tool that the model's provider runs itself. Constructed by generated code."""
 
     id: str
     """`service.toolset.kind`."""

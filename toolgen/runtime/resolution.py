@@ -1,4 +1,4 @@
-"""What a person has found out of a call that may have run, and whose result was lost."""
+"""The outcome that a person found out of a call that may have run, and whose result was lost."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from toolgen.contract.json_value import Json
 
 
 class ResolveError(ToolgenError):
-    """The outcome of the call is not taken; the message says why, and nothing has changed."""
+    """The resolution was rejected; the message says why, and nothing has changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
-    """The outcome of a call, as a person has found it out."""
+    """The outcome of a call, as a person found it out."""
 
     outcome: Literal["result", "failed", "not_run"]
     result: Json = None

@@ -1,4 +1,4 @@
-"""What comes back: the executor's outcome and the one result of a call."""
+"""Results: the executor's outcome, and the one result of a call."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class ToolOutcome(Generic[R_co]):
     def pending(handle: str, ack: A) -> Pending[A]: ...
     @staticmethod
     def pending(handle: str, ack: Any = None) -> Pending[Any]:
-        """Return that the work goes on elsewhere under this handle, until `Runtime.deliver` ends it.
+        """Return an outcome for work elsewhere with this handle, which `Runtime.deliver` ends.
 
         The handle is the executor's own name of the work, unique in the tool. `ack` is what the model gets
         now, of the class that the design's `LongRunning(ack=)` declares; where it declares none, the model
@@ -119,7 +119,7 @@ class ToolOutcome(Generic[R_co]):
 
     @staticmethod
     def ask(question: str, schema: type[Any] | Mapping[str, Any] | None = None) -> Unfinished:
-        """Return that a person has to answer first; the tool then runs again from its first line.
+        """Return an outcome that asks a person first; the tool then runs again from its first line.
 
         `schema` is the type of the answer, which `ctx.answered(type)` then has; or its JSON Schema, for an
         answer that `ctx.answer` has as it was given. It is one string, number or boolean, or a flat object
@@ -129,7 +129,7 @@ class ToolOutcome(Generic[R_co]):
 
     @staticmethod
     def approval(question: str) -> Unfinished:
-        """Return that a person has to approve the call first, as with `Confirm`.
+        """Return an outcome that asks a person for an approval first, as `Confirm` does.
 
         After a no it is denied, and the tool does not run again. After a yes it runs again from its first
         line, and `ctx.approved(question)` is true for this very question.
@@ -138,12 +138,12 @@ class ToolOutcome(Generic[R_co]):
 
     @staticmethod
     def need_credential(request: Mapping[str, Json], question: str = "") -> Unfinished:
-        """Return that a credential is missing; the tool runs again when the host has it."""
+        """Return an outcome for a missing credential; the tool runs again when the host has it."""
         return Unfinished(kind="credential", question=question, request=request)
 
 
 class WithoutResult:
-    """What an executor returns that has no result yet: `Unfinished`, `Pending` or `Delegated`, nothing else.
+    """The value of an executor without a result yet: `Unfinished`, `Pending` or `Delegated`.
 
     One base, so that each call asks once.
     """
@@ -153,7 +153,7 @@ class WithoutResult:
 
 @record
 class Unfinished(WithoutResult):
-    """What an executor returns in the place of a result. Made by `ToolOutcome`."""
+    """The value of an executor that waits for an answer. Constructed by `ToolOutcome`."""
 
     kind: Literal["confirmation", "input", "credential"]
     question: str = ""
@@ -163,7 +163,7 @@ class Unfinished(WithoutResult):
 
 @record
 class Pending(WithoutResult, Generic[A_co]):
-    """What a `LongRunning` tool returns while its work goes on elsewhere. Made by `ToolOutcome.pending`."""
+    """The value of a `LongRunning` tool with work elsewhere. Constructed by `ToolOutcome.pending`."""
 
     handle: str
     ack: A_co
@@ -172,7 +172,7 @@ class Pending(WithoutResult, Generic[A_co]):
 
 @record
 class Delegated(WithoutResult):
-    """What the tools of an agent return: a run of the agent has to answer."""
+    """The value of an agent's tools: a run of the agent must answer."""
 
     agent: str
     """Id."""
@@ -182,7 +182,7 @@ class Delegated(WithoutResult):
 
 @record
 class RunLink:
-    """The run behind a result, where an agent answered the call."""
+    """The run of the agent that answered a call."""
 
     run_id: str
     agent: str
@@ -192,7 +192,7 @@ class RunLink:
 
 @record
 class Suspended:
-    """A call that waits for somebody; all that a client holds of it."""
+    """A call that waits for an answer; the part of it that a client gets."""
 
     token: str = field(repr=False)
     """Answers the suspension once, through `Runtime.deliver`; no log should show it."""
@@ -227,7 +227,7 @@ class Suspended:
 
 
 class Actions:
-    """What a tool asks of the agent that called it."""
+    """The actions that a tool requests of the agent that called it."""
 
     __slots__ = ("is_escalated", "transfer_to")
 
@@ -241,13 +241,13 @@ class Actions:
         self.transfer_to = agent
 
     def escalate(self) -> None:
-        """Give the conversation back to whoever called this agent."""
+        """Return the conversation to the agent, or the caller, that called this agent."""
         self.is_escalated = True
 
 
 @record
 class Telemetry:
-    """What a call cost."""
+    """The duration and token usage of a call."""
 
     duration_s: float = 0.0
     model: str = ""

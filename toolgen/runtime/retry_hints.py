@@ -1,4 +1,4 @@
-"""What a planner needs to repair a failed call."""
+"""Hints with which a planner repairs a failed call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolgen.shapes.issues import FieldIssue
 
 @record
 class RetryHint:
-    """What a planner needs to repair a failed call (Goa-AI's `RetryHint`)."""
+    """A hint with which a planner repairs a failed call (Goa-AI's `RetryHint`)."""
 
     reason: RetryReason
     tool: str

@@ -1,4 +1,4 @@
-"""Lists the runs of an engine by the state that their clients see, which the engine does not know."""
+"""Lists the runs of an engine by the state for their clients, which the engine does not know."""
 
 from __future__ import annotations
 

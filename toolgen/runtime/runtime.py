@@ -76,7 +76,7 @@ class Runtime:
         max_stuck_threads: int = 32,
         max_retries: int = 2,
     ) -> None:
-        """Make a runtime without tools; interceptors and hooks run in the order given.
+        """Construct a runtime without tools; interceptors and hooks run in the order given.
 
         Args:
             interceptors: Fill injected fields that no call fact fills.
@@ -154,7 +154,7 @@ class Runtime:
         on_error: OnError = "fail",
         timeout: float = 30.0,
     ) -> None:
-        """Add a toolset that says for each request which tools it has; `snapshot` lists them.
+        """Add a toolset that lists its tools for each request; `snapshot` calls it.
 
         An asynchronous context manager is opened with the runtime and closed with it. `timeout` are the
         seconds that opening it, or one list, may take.
@@ -238,7 +238,7 @@ class Runtime:
         wait_s: float | None = 30.0,
         within: Snapshot | None = None,
     ) -> ToolResult:
-        """Return the result of a call that waited, after its answer; the same answer again gives the same.
+        """Answer a suspended call and return its result; the same answer again returns the same result.
 
         Where nobody has executed the call after `wait_s` seconds, the status is `pending`: the answer is
         kept, and the same answer asks again.
@@ -270,7 +270,7 @@ class Runtime:
         by: str = "",
         wait_s: float | None = 30.0,
     ) -> ToolResult:
-        """Return the result of a call that nobody is to answer any more: denied, with the reason.
+        """Cancel a suspended call and return its result: denied, with the reason.
 
         The model sees the reason and the code `canceled`. Taking it back again gives the same, for whatever
         reason; a tool that has another contract now may still be taken back. `wait_s` is as in `deliver`.
@@ -283,7 +283,7 @@ class Runtime:
     async def progress(
         self, token: str, fraction: float | None = None, message: str = "", value: Any = None
     ) -> None:
-        """Tell how far pending work is, from 0 to 1; the value fits the design's `LongRunning(progress=)`.
+        """Report the progress of pending work, from 0 to 1; the value fits `LongRunning(progress=)`.
 
         The subscribers of this runtime hear of it, and no other process does.
 
@@ -294,7 +294,7 @@ class Runtime:
         await self._suspensions.progress(token, fraction, message, value)
 
     async def suspension(self, token: str, *, session_id: str | None = None) -> Suspended:
-        """Return what a token answers, so that a person sees all of it before; answered or not.
+        """Return the suspended call of a token, answered or not, to show a person all of it.
 
         Raises:
             SuspensionError: nothing waits under the token, or it belongs to another session.
@@ -302,7 +302,7 @@ class Runtime:
         return await self._suspensions.suspension(token, session_id)
 
     async def suspended(self, session_id: str | None = None) -> tuple[Suspended, ...]:
-        """Return what waits for an answer, oldest first; of one session where it is given.
+        """Return the suspended calls, oldest first; of one session where it is given.
 
         Raises:
             NoEngineError: no call of this runtime can wait.
@@ -310,7 +310,7 @@ class Runtime:
         return await self._suspensions.waiting(session_id)
 
     async def artifact(self, uri: str, *, session_id: str | None = None) -> StoredArtifact:
-        """Return what a reference names: an artifact of a result, a file, or a result that was too large.
+        """Return the data of a URI: an artifact of a result, a file, or a result that was too large.
 
         `session_id` is whose it has to be, "" for runs of no session; without one it is not compared.
 
@@ -339,7 +339,7 @@ class Runtime:
         await self._extension.cancel_run(run_id, reason)
 
     def status_of(self, status: RunStatus) -> RunStatus:
-        """Return a status of the engine as clients of the run see it.
+        """Return the status of a run for its clients.
 
         For its engine the run of an agent that ended with a failure is `completed`: its loop has returned.
         For clients it is `failed`, and `error` says why.
@@ -347,7 +347,7 @@ class Runtime:
         return self._extension.status_of(status)
 
     async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
-        """Return what became of a call whose outcome was unknown, once its conversation has it.
+        """Store the outcome of a call whose outcome was unknown, and return it.
 
         The turns after it see it in the place of the words that the call may have run, and who says so is
         kept beside it. It is also the run `<run>/resolved:<call>`, whose one `tool_end` names who says so in
@@ -372,7 +372,7 @@ class Runtime:
         return await self._extension.resolve(run_id, tool_call_id, resolution, by=by)
 
     async def start_runs(self, run_id: str = "") -> None:
-        """Begin to execute the runs of the engine; after `be_client` only the one of this id, if it is there.
+        """Start to execute the runs of the engine; after `be_client` only the one of this id.
 
         Raises:
             EngineError: another process executes the runs of the file, and this runtime is no client.
@@ -382,7 +382,7 @@ class Runtime:
 
     @property
     def engine(self) -> Engine | None:
-        """The engine that executes the runs; None where this runtime was given none, and no call can wait."""
+        """The engine that executes the runs; None without one, and then no call can wait."""
         return self._engine
 
     async def aclose(self) -> None:
@@ -408,7 +408,7 @@ class Runtime:
         await self.aclose()
 
     def extend(self, extension: Extension) -> ExtensionServices:
-        """Put something on this runtime, which opens, asks and closes it from now on; return what it may use.
+        """Attach an extension, which the runtime opens, asks and closes; return the services for it.
 
         Raises:
             RegistrationError: something stands on it already.
@@ -420,12 +420,12 @@ class Runtime:
 
     @property
     def extension(self) -> Extension | None:
-        """What stands on this runtime; None where nothing does."""
+        """The extension of this runtime; None without one."""
         return self._extension.extension
 
     @property
     def stuck_threads(self) -> Mapping[str, int]:
-        """Threads whose calls are over and whose synchronous executors run on, by the id of the tool."""
+        """Number of stuck threads by tool id: their calls are over, their executors still run."""
         return self._host.execution.stuck_threads
 
     def list_toolsets(self) -> tuple[str, ...]:
@@ -459,7 +459,7 @@ class Runtime:
     async def _later(
         self, entry: RegisteredTool, arguments: Arguments, result: ToolResult, meta: CallMeta
     ) -> ToolResult:
-        """Return the result of a call that an agent answers, or that waits from now on."""
+        """Return the result of a call that an agent answers, or that is suspended now."""
         if result.delegated is not None:
             return await self._extension.run_delegated(entry, arguments, result.delegated, meta)
         assert self._direct is not None, "only with an engine a call can wait"

@@ -1,4 +1,4 @@
-"""What the runtime knows of a tool: constants that generated code declares."""
+"""Specs of tools: constants that generated code declares for the runtime."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _error_document(document: str | bytes) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundedSpec:
-    """The result is a window; both cursors are JSON keys, or None without paging."""
+    """The result shows part of more data; both cursors are JSON keys, or None without paging."""
 
     cursor: str | None = None
     next_cursor: str | None = None
@@ -181,7 +181,7 @@ class LongRunningSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec(Generic[P, R]):
-    """One tool: its names, its codecs and its rules."""
+    """One tool: its names, codecs and rules."""
 
     id: str
     """`service.toolset.tool`."""
@@ -242,7 +242,7 @@ class ToolSpec(Generic[P, R]):
 
     @property
     def codecs(self) -> tuple[Codec[Any], ...]:
-        """Of all that crosses the JSON boundary."""
+        """The codecs of all values that cross the JSON boundary."""
         late = self.long_running
         further = (
             *(artifact.codec for artifact in self.artifacts.values()),
@@ -254,12 +254,12 @@ class ToolSpec(Generic[P, R]):
 
     @property
     def digest(self) -> str:
-        """Changes with every word of the tool's catalogue entry, `toolgen.catalog.entry.tool_digest`."""
+        """A digest that changes with the tool's catalogue entry, `toolgen.catalog.entry.tool_digest`."""
         return tool_digest(tool_entry(self.record()))
 
     @property
     def approval_digest(self) -> str:
-        """Changes when a schema, an injected field or a behaviour hint does: SHA-256 in hex.
+        """SHA-256 in hex, which changes with a schema, an injected field or a behaviour hint.
 
         These are what policies and people decide by. Texts for people are not, nor is the confirmation:
         agents and views ask in words of their own.
@@ -277,7 +277,7 @@ class ToolSpec(Generic[P, R]):
 
     @property
     def hints(self) -> dict[Hint, bool]:
-        """All behaviour hints: where the author said nothing, MCP's careful default."""
+        """All behaviour hints; MCP's defaults where the author set none."""
         return behaviour_hints(self.annotations)
 
     @property
@@ -286,7 +286,7 @@ class ToolSpec(Generic[P, R]):
         return self.id.rpartition(".")[0]
 
     def record(self, toolset: ToolsetRecord | None = None) -> ToolRecord:
-        """Return what a catalogue says of the tool, less what only a design knows."""
+        """Return the catalogue record of the tool, without facts that only a design knows."""
         return ToolRecord(
             id=self.id,
             name=self.name,

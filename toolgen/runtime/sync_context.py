@@ -1,4 +1,4 @@
-"""What a synchronous executor gets beside the payload: the same call, seen from its thread."""
+"""The context that a synchronous executor gets beside the payload: the call, used from its thread."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SyncToolContext:
     __slots__ = ("_bridge", "_context", "_opened")
 
     def __init__(self, context: ToolContext, bridge: Bridge) -> None:
-        """Show a call to the thread that the bridge is for."""
+        """Construct the context of a call for the thread of the bridge."""
         self._context = context
         self._bridge = bridge
         self._opened: dict[str, Any] = {}
@@ -47,20 +47,20 @@ class SyncToolContext:
 
     @property
     def answer(self) -> Json:
-        """What a person answered last, as it was given; None before. `answered` has it typed."""
+        """A person's last answer, as it was given; None before. `answered` returns it typed."""
         return self._context.answer
 
     def answered(self, type_: type[T], question: str | None = None) -> T | None:
-        """Return what a person answered to a question of this type; as `ToolContext.answered`."""
+        """Return a person's newest answer to a question of this type; as `ToolContext.answered`."""
         return self._context.answered(type_, question)
 
     def approved(self, question: str) -> bool:
-        """Return whether a person has approved this very question, asked with `ToolOutcome.approval`."""
+        """Return whether a person has approved this question, asked with `ToolOutcome.approval`."""
         return self._context.approved(question)
 
     @property
     def deadline(self) -> float | None:
-        """On the clock of the call's event loop; None without a timeout."""
+        """The deadline on the clock of the call's event loop; None without a timeout."""
         return self._context.deadline
 
     @property
@@ -80,11 +80,11 @@ class SyncToolContext:
 
     @property
     def values(self) -> Values:
-        """What the hooks and tools of this turn share."""
+        """The values that the hooks and tools of this turn share."""
         return self._context.values
 
     def progress(self, fraction: float | None = None, message: str = "", value: Any = None) -> None:
-        """Say how far the work is, from 0 to 1; `value` fits the design's `LongRunning(progress=)`.
+        """Report the progress, from 0 to 1; `value` fits the design's `LongRunning(progress=)`.
 
         Raises:
             CallEndedError: the call is over.
@@ -93,7 +93,7 @@ class SyncToolContext:
         self._context.progress(fraction, message, value)
 
     def stream(self, text: str) -> None:
-        """Show a piece of output to whoever watches, before the result is there.
+        """Emit a piece of output to subscribers, before the result.
 
         Raises:
             CallEndedError: the call is over.
@@ -122,7 +122,7 @@ class SyncToolContext:
         return self.capability(ARTIFACTS)
 
     def capability(self, key: Key[T]) -> T:
-        """Return what a capability of the host has for this call; it is opened at its first use.
+        """Return the object of a host's capability for this call; it is opened at its first use.
 
         The key has the capability's name, and says the type that a synchronous executor gets.
 
@@ -139,7 +139,7 @@ class SyncToolContext:
     if not TYPE_CHECKING:  # a type checker knows the two above, and a misspelt one is an error
 
         def __getattr__(self, name: str) -> Any:
-            """Return what a capability of the host has for this call, by its name alone."""
+            """Return the object of a host's capability for this call, by its name alone."""
             if name.startswith("_"):
                 raise AttributeError(name)
             return self.capability(Key(name))

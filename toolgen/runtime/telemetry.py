@@ -33,7 +33,7 @@ log = logger("toolgen.runtime")
 
 
 class CallSpan:
-    """The span of one call; it takes the call's result."""
+    """The span of one call; `end` records the call's result."""
 
     __slots__ = ("_shows_content", "_span", "_spec")
 
@@ -43,7 +43,7 @@ class CallSpan:
         self._shows_content = shows_content
 
     def end(self, result: ToolResult) -> None:
-        """Note how the call ended; never raises."""
+        """Record how the call ended; never raises."""
         if self._span is None:
             return
         try:
@@ -72,7 +72,7 @@ class ToolSpans:
     """Makes one span for each call; the spans of what the tool calls are its children."""
 
     def __init__(self, provider: TracerProvider | None = None, *, shows_content: bool = False) -> None:
-        """Take a tracer of the provider, by default of the one that the process has set.
+        """Get a tracer of the provider, by default of the process's provider.
 
         With `shows_content` spans hold the model's arguments and what it saw of the result; injected
         and sensitive values are in neither.
@@ -87,7 +87,7 @@ class ToolSpans:
 
     @contextmanager
     def of(self, spec: ToolSpec[Any, Any], meta: CallMeta, arguments: Arguments = b"") -> Iterator[CallSpan]:
-        """Make the span current while the call runs; an exception that leaves the block is noted by type.
+        """Make the span current while the call runs; an exception that leaves the block is recorded by type.
 
         A tracer that fails is logged, and the call goes on without a span.
         """
@@ -128,7 +128,7 @@ class ToolSpans:
 
 
 def _description(result: ToolResult) -> str:
-    """Return the error for the span; not what the person or the model gave, which it may quote."""
+    """Return the error text for the span, without quotes of what the person or the model gave."""
     hint = result.retry_hint
     if hint is not None and hint.issues:
         return f"{len(hint.issues)} issues with the arguments"
@@ -147,7 +147,7 @@ def _shown_arguments(arguments: Arguments, spec: ToolSpec[Any, Any]) -> str:
 
 
 def _shown_result(result: ToolResult, spec: ToolSpec[Any, Any]) -> str:
-    """Return what the model saw, without sensitive values."""
+    """Return the model's JSON of a result, without sensitive values."""
     if current() is None:
         return result.json.decode(errors="replace")
     return to_json(scrubbed_json(shown_result(result, spec))).decode()

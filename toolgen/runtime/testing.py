@@ -26,7 +26,7 @@ class RecordedCall:
 
 
 class RecordingExecutor:
-    """Executes any toolset: answers each method with what it was given, and keeps the calls.
+    """Executes any toolset: returns the given result of each method, and records the calls.
 
     An answer is a result, an outcome, or an exception to raise.
     """

@@ -1,4 +1,4 @@
-"""Codecs of types that somebody wrote in Python, made when the program runs."""
+"""Codecs of types that somebody wrote in Python, constructed at run time."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TypeCodec(Codec[T]):
     def __init__(
         self, type_: Any, name: str, *, is_result: bool = False, title: str = "", description: str = ""
     ) -> None:
-        """Make the codec of a type, which is called `name` where it has no title of its own.
+        """Construct the codec of a type; `name` is used where the type has no title of its own.
 
         `title` is what people read in its place; without, the title of the type, or the words of its name.
 

@@ -1,4 +1,4 @@
-"""Values by typed keys: what the hooks and tools of a turn share, and the capabilities of a host."""
+"""Values by typed keys: shared by the hooks and tools of a turn, and the capabilities of a host."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class Key(Generic[T]):
-    """Names a value and its type: a capability of the host, or what hooks and tools of a turn share.
+    """The typed key of a value: of a host's capability, or of values that hooks and tools share.
 
     Of shared values two keys of one name are two.
     """

@@ -1,4 +1,4 @@
-"""Defaults that their own schema refuses: an annotation that says what is not so."""
+"""Defaults that their own schema rejects."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _NOT_FROM_2019: Final = ("$recursiveRef", "unevaluatedItems")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """What a draft does otherwise than 2020-12 (its release notes, and draft-07 Core 8.3)."""
+    """The differences of a draft from 2020-12 (its release notes, and draft-07 Core 8.3)."""
 
     metaschema: str
     ref_stands_alone: bool = False
@@ -54,7 +54,7 @@ _DIALECTS: Final = {
 
 
 def dialect_of(schema: Schema) -> Dialect | Problem:
-    """Return the dialect that `$schema` names, 2020-12 where nothing is named, or why it cannot be read."""
+    """Return the dialect of `$schema`, 2020-12 without one, or why it cannot be read."""
     uri = schema.get("$schema")
     if uri is None:
         return UNDECLARED
@@ -68,7 +68,7 @@ def dialect_of(schema: Schema) -> Dialect | Problem:
 
 
 def unreadable(survey: SchemaIndex, dialect: Dialect) -> list[Problem]:
-    """Return the keywords of 2019-09 that mean something else since."""
+    """Return the keywords of 2019-09 that have another meaning in 2020-12."""
     if dialect.unknown is not _AFTER_2019:
         return []
     hint = "rewrite it in 2020-12, and name that in $schema"
@@ -147,7 +147,7 @@ def _split_dependencies(value: dict[str, Any], new: dict[str, Any]) -> None:
 
 
 def _moved(ref: str, moves: dict[tuple[str, str], str], base: str) -> str:
-    """Return a reference into the document with a fragment only, to where its target stands now."""
+    """Return a reference as a fragment of this document, to the new place of its target."""
     local = local_part(ref, base)
     if local is None:
         return ref

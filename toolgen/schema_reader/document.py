@@ -24,11 +24,11 @@ _Trail: TypeAlias = "tuple[_Trail, str | int] | None"
 
 
 class _Stop(Exception):
-    """The rest of the document is not worth reading."""
+    """Raised to stop reading the document."""
 
 
 def copied(document: object) -> tuple[Any, list[Problem]]:
-    """Return a copy of the document with lists for tuples, and what is no JSON in it.
+    """Return a copy of the document with lists for tuples, and its values that are not JSON.
 
     A member of an enum, and any other text or number of a class of its own, becomes a plain one. Reads in a
     loop, so that no depth ends in a RecursionError.

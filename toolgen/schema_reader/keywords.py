@@ -1,4 +1,4 @@
-"""The keywords of JSON Schema 2020-12 that reading a schema knows, by what their values are."""
+"""The keywords of JSON Schema 2020-12 that the reader knows, by the kind of their values."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class UnsupportedKeywords:
 
 
 class Merger:
-    """Merges schemas; what it makes lives as long as it does, so identity tells schemas apart."""
+    """Merges schemas, and keeps the merged ones alive, so that identity distinguishes schemas."""
 
     def __init__(self, survey: SchemaIndex, losses: UnsupportedKeywords) -> None:
         self._survey = survey
@@ -94,7 +94,7 @@ class Merger:
         return self._joined[key][0]
 
     def follow(self, schema: Subschema) -> Subschema:
-        """Return what the schema stands for, where it only refers to one other."""
+        """Return the target of a schema that only refers to another one; else the schema."""
         while isinstance(schema, dict):
             words = [word for word in schema if word in CONSTRAINTS and not has_no_effect(word, schema)]
             if words == ["$ref"]:
@@ -146,7 +146,7 @@ class Merger:
         yield from schema.get("allOf", ())
 
     def _with_rest(self, schema: Schema, rest: Subschema) -> Schema:
-        """Return the schema with `unevaluatedProperties` said by `additionalProperties` (Core 11.3)."""
+        """Return the schema with `unevaluatedProperties` rewritten to `additionalProperties` (Core 11.3)."""
         if "additionalProperties" in schema:
             return schema
         if any(word in schema for word in _SEEING_THROUGH):

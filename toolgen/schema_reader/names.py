@@ -14,7 +14,7 @@ _LONGEST: Final = 200
 
 
 class Names:
-    """Hands out class names; two that would be equal get a number."""
+    """Makes class names; a number distinguishes two that would be equal."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -30,7 +30,7 @@ class Names:
         return name
 
     def of_place(self, pointer: str) -> str:
-        """Return the name that the schema at a JSON Pointer wants."""
+        """Return the name for the schema at a JSON Pointer."""
         name, path = self.root, tokens_of(pointer)
         while path:
             token = path.pop(0)

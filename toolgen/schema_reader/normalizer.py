@@ -1,4 +1,4 @@
-"""The normal form: what Python types hold of a schema.
+"""The normal form: the part of a schema that Python types hold.
 
 A node is one of `{}`, a scalar, an enum of one kind, an array with `items`, a map with
 `additionalProperties`, a `$ref` to an object in `classes`, or an `anyOf` of those with null last. It
@@ -34,7 +34,7 @@ _LEAST, _MOST = lengths_of("array")
 
 
 class SchemaNormalizer:
-    """Brings one surveyed schema into the normal form; objects become classes."""
+    """Converts one surveyed schema into the normal form; objects become classes."""
 
     def __init__(self, survey: SchemaIndex, name: str, *, refused_defaults: set[str]) -> None:
         self.unsupported = UnsupportedKeywords()
@@ -69,7 +69,7 @@ class SchemaNormalizer:
         self._finish()
 
     def _take_arguments(self, schema: Schema, target: Subschema) -> None:
-        """Make the root a class, whatever it says; a value of another type never comes here."""
+        """Convert the root to a class in any case; arguments of another type never come here."""
         flat = self.merger.flat(schema)
         if flat is NEVER:
             self.unsupported.add("not")
@@ -88,7 +88,7 @@ class SchemaNormalizer:
         self.root = {"$ref": f"#/$defs/{name}"}
 
     def node(self, schema: Subschema, name: str) -> Node:
-        """Return the node of a schema; `name` is what an object there would be called."""
+        """Return the node of a schema; `name` is the class name if it is an object."""
         self._budget -= 1
         if self._budget < 0:
             self.unsupported.add("$ref")
@@ -113,14 +113,14 @@ class SchemaNormalizer:
         return node
 
     def _referred_name(self, schema: Subschema, followed: Schema) -> str:
-        """Return the name of what a schema refers to, empty where that stands inside the schema."""
+        """Return the name of a schema's target, empty where the target is inside the schema."""
         at = self._survey.pointer(schema) if isinstance(schema, dict) else None
         pointer = self._survey.pointer(followed)
         is_inside = at is not None and pointer is not None and pointer.startswith(f"{at}/")
         return "" if pointer is None or is_inside else self._names.of_place(pointer)
 
     def property(self, schema: Subschema, name: str, *, required: bool) -> Node:
-        """Return the node of a property with the annotations that stand beside it."""
+        """Return the node of a property with the annotations beside it."""
         node = self.node(schema, name)
         if not isinstance(schema, dict):
             return node
@@ -187,13 +187,13 @@ class SchemaNormalizer:
         return self._joined(nodes)
 
     def _titled(self, branch: Schema) -> Schema:
-        """Return a branch, or what it only refers to, with the title that it has itself."""
+        """Return a branch, or its target, with its own title."""
         followed = self.merger.follow(branch)
         assert isinstance(followed, dict), "a branch that is an object is no boolean"
         return {**self.merger.flat(followed), **({"title": branch["title"]} if "title" in branch else {})}
 
     def _branches(self, flat: Schema, word: str, rest: Schema) -> list[Subschema]:
-        """Return the branches, each with the rest of the schema that it stands in."""
+        """Return the branches, each merged with the rest of the schema around it."""
         rest = self._rests.setdefault(id(flat), rest)
         if accepts_all(rest):
             return list(flat[word])
@@ -256,7 +256,7 @@ class SchemaNormalizer:
         return {**node, "items": self._joined([self.node(kind, inner) for kind in kinds])}
 
     def _inner_name(self, name: str, word: str) -> str:
-        """Return the name of an object inside a value of this name; the root keeps its own for itself."""
+        """Return the name of an object inside a value of this name; the root's own name stays unused."""
         return naming.class_name(name, word) if name == self._names.root else name
 
     def _object(self, schema: Schema, flat: Schema, name: str) -> Node:
@@ -269,7 +269,7 @@ class SchemaNormalizer:
         return {"$ref": f"#/$defs/{self._class_of[key]}"}
 
     def _flatten(self) -> None:
-        """Take out what stands deeper than Python's stack can follow; each class is entered once."""
+        """Remove nodes that are too deep for Python's stack; each class is entered once."""
         entered: set[str] = set()
         waiting: list[tuple[Node, int]] = [(self.root, 0)]
         while waiting:
@@ -306,7 +306,7 @@ class SchemaNormalizer:
         self.classes = used
 
     def _lose_sizes(self, nodes: list[Node]) -> None:
-        """Take the sizes from maps inside other values; only those of an attribute come into the types."""
+        """Remove the sizes of maps inside other values; types hold only those of attributes."""
         for node in nodes:
             for word in lengths_of("map"):
                 if node.pop(word, None) is not None:
@@ -314,7 +314,7 @@ class SchemaNormalizer:
 
 
 def _inner(node: Node) -> list[Node]:
-    """Return the nodes that stand in a node, without those behind a reference."""
+    """Return the child nodes of a node, without those behind a reference."""
     return [
         *node.get("anyOf", ()),
         *(node[word] for word in ("items", "additionalProperties") if word in node),

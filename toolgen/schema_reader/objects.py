@@ -16,17 +16,17 @@ _ONLY_LOST = ("dependentRequired", "dependentSchemas")
 
 
 class Normalizer(Protocol):
-    """Brings the schemas inside an object into the normal form."""
+    """Converts the schemas inside an object into the normal form."""
 
     unsupported: UnsupportedKeywords
     merger: Merger
 
     def node(self, schema: Subschema, name: str) -> Node:
-        """Return the node of a schema; `name` is what an object there would be called."""
+        """Return the node of a schema; `name` is the class name if it is an object."""
         ...
 
     def property(self, schema: Subschema, name: str, *, required: bool) -> Node:
-        """Return the node of a property with the annotations that stand beside it."""
+        """Return the node of a property with the annotations beside it."""
         ...
 
 
@@ -40,7 +40,7 @@ def _is_closed(flat: Schema) -> bool:
 
 
 def _listed_keys(flat: Schema) -> list[str]:
-    """Return the keys that `propertyNames` lists, where nothing else names any."""
+    """Return the keys that `propertyNames` enumerates, where no other keyword names any."""
     names = flat.get("propertyNames")
     if not isinstance(names, dict) or flat.get("properties") or flat.get("patternProperties"):
         return []
@@ -50,7 +50,7 @@ def _listed_keys(flat: Schema) -> list[str]:
 
 
 def as_map(normalizer: Normalizer, flat: Schema, name: str) -> Node:
-    """Return the node of an object with free keys; `name` is what an object as a value would be called."""
+    """Return the node of an object with free keys; `name` is the class name if its values are objects."""
     losses = normalizer.unsupported
     for word in _ONLY_LOST:
         if word in flat and not has_no_effect(word, flat):
@@ -79,7 +79,7 @@ def as_map(normalizer: Normalizer, flat: Schema, name: str) -> Node:
 
 
 def _names_node(normalizer: Normalizer, flat: Schema) -> Node:
-    """Return the string node of `propertyNames`, empty when it says nothing; keys are strings anyway."""
+    """Return the string node of `propertyNames`, empty without constraints; keys are strings anyway."""
     names = flat.get("propertyNames", True)
     if accepts_all(names):
         return {}
@@ -169,7 +169,7 @@ class ClassBuilder:
             self._note_unsupported("propertyNames")
 
     def _widen(self) -> None:
-        """Take in the properties that the branches of `anyOf` and `oneOf` name."""
+        """Add the properties that the branches of `anyOf` and `oneOf` name."""
         for word in ("anyOf", "oneOf"):
             if word in self._flat and not has_no_effect(word, self._flat):
                 self._note_unsupported(word)
@@ -197,14 +197,14 @@ class ClassBuilder:
 
 
 def _names_matter(normalizer: Normalizer, flat: Schema) -> bool:
-    """Return whether `propertyNames` says more than that a key is a string."""
+    """Return whether `propertyNames` constrains keys beyond being strings."""
     names = flat["propertyNames"]
     plain = isinstance(names, dict) and all(word in ("type", *ANNOTATIONS) for word in names)
     return not accepts_all(names) and (not plain or bool(_names_node(normalizer, flat)))
 
 
 def _in_any(named: list[Subschema], *, is_known: bool) -> Schema:
-    """Return the schema of a key that some branches name, as wide as any branch needs.
+    """Return the schema of a key that some branches name, which accepts what any branch accepts.
 
     `is_known` says that no other branch takes the key.
     """

@@ -1,4 +1,4 @@
-"""How large a regular expression becomes when it is compiled, told from its text alone.
+"""Estimates the size of a compiled regular expression, from its text alone.
 
 `(.{500}){100}` has thirteen characters and fifty thousand parts; compiling takes as long as that says.
 """

@@ -1,4 +1,4 @@
-"""What is wrong with a schema that somebody else wrote, and what reading it gave."""
+"""Problems of a foreign schema, and the result of reading it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toolgen.shapes.fields import Foreign
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing that stands in the way of a schema, or a warning about it."""
+    """One error in a schema, or a warning about it."""
 
     pointer: str
     """JSON Pointer into the schema (RFC 6901); empty at the root."""
@@ -22,7 +22,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A schema as it was read."""
+    """The result of reading a schema."""
 
     foreign: Foreign | None
     """None exactly when there is an error among the problems."""

@@ -1,4 +1,4 @@
-"""From a schema that somebody else wrote to its contract and its normal form."""
+"""Converts a foreign schema to its contract and its normal form."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_PARTS: Final = 100_000
 
 
 def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
-    """Return the schema as a contract and as types, or what is wrong with it.
+    """Return the schema as a contract and as types, or its problems.
 
     `name` is the class name of the root. `arguments` says that the value is a tool's arguments, which
     are always an object.
@@ -52,7 +52,7 @@ def _failed(problems: list[Problem]) -> Reading:
 
 
 def _upgraded(document: Schema) -> tuple[SchemaIndex, list[Problem]]:
-    """Bring the document to 2020-12, in place; return its schemas and what is wrong with them."""
+    """Upgrade the document to 2020-12, in place; return its schemas and problems."""
     identifier = document.get("$id")
     base = identifier.partition("#")[0] if isinstance(identifier, str) else ""
     survey = SchemaIndex(document, base=base)

@@ -26,7 +26,7 @@ _TYPE_NAMES: Final = ("boolean", "string", "integer", "number", "array", "object
 
 
 def sizes(schema: Schema, holder: Holder, losses: UnsupportedKeywords) -> Node:
-    """Return the two bounds of the size of a kind of type that say something, as ints."""
+    """Return the two effective bounds of the size of a kind of type, as ints."""
     node: Node = {}
     low, high = lengths_of(holder)
     minimum, maximum = schema.get(low, 0), schema.get(high, _LONGEST)

@@ -1,4 +1,4 @@
-"""Every schema of a document with its place, and what each reference refers to."""
+"""The index of all schemas of a document with their places, and of the targets of references."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class SchemaIndex:
         return None
 
     def cycles(self) -> list[Problem]:
-        """Return each reference that leads back to itself on the same value: it never ends."""
+        """Return each reference that leads back to itself on the same value, so that it never ends."""
         problems: list[Problem] = []
         done: set[int] = set()
         for start in self.places:

@@ -1,4 +1,4 @@
-"""Unions of normal nodes: joined, told apart, and tagged."""
+"""Unions of nodes of the normal form: joined, checked for overlap, and tagged."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _enum_kind(node: Node) -> str:
 
 
 def tag_of(branches: list[Node], classes: Classes) -> str | None:
-    """Return the first property that tells all the objects apart by its strings, or None."""
+    """Return the first property whose strings distinguish all the objects, or None."""
     objects = [classes[_name(branch)] for branch in branches if "$ref" in branch]
     if len(objects) < 2 or any("$ref" not in branch and branch != {"type": "null"} for branch in branches):
         return None
@@ -75,7 +75,7 @@ def _name(node: Node) -> str:
 
 
 class Disjointness:
-    """Tells whether a value can be of two nodes; remembers what it compared, and gives up after a while."""
+    """Checks whether a value can be of two nodes, with a memory, and a limit of its work."""
 
     def __init__(self, classes: Classes) -> None:
         self._classes = classes

@@ -1,4 +1,4 @@
-"""jsonschema-rs, as reading a schema uses it: metaschemas, patterns, defaults, and the whole contract.
+"""The uses of jsonschema-rs in reading a schema: metaschemas, patterns, defaults, the whole contract.
 
 The only file of this package that knows the library.
 """

@@ -60,29 +60,29 @@ class Constraint:
 
     @property
     def is_annotation(self) -> bool:
-        """Whether the keyword is toolgen's own, which validators of JSON Schema pass over."""
+        """Whether the keyword is toolgen's own, which validators of JSON Schema ignore."""
         return self.keyword.startswith("x-")
 
     @property
     def is_exclusive(self) -> bool:
-        """Whether the limit itself does not pass."""
+        """Whether the limit itself is rejected."""
         return self.compare in (gt, lt)
 
     def passes(self, value: Any, limit: Any) -> bool:
-        """Return whether a value, or a size, passes a limit."""
+        """Return whether a value, or a size, is within a limit."""
         return self.compare is None or self.compare(value, limit)
 
     def whole(self, limit: int | float) -> int:
-        """Return the integer that is the limit of the same integers."""
+        """Return the integer limit that accepts the same integers."""
         return math.ceil(limit) if self.compare in (ge, lt) else math.floor(limit)
 
     def tighter(self, one: Any, other: Any) -> Any:
-        """Return the one of two limits that lets less pass."""
+        """Return the one of two limits that accepts less."""
         return max(one, other) if self.side == "low" else min(one, other)
 
 
 def exact_number(value: int | float | Decimal | dt.timedelta) -> Fraction:
-    """Return the number that its digits say: 0.3 is three times 0.1; of a duration, its microseconds."""
+    """Return the exact number of the written digits: 0.3 is three times 0.1; of a duration, microseconds."""
     if isinstance(value, dt.timedelta):
         return Fraction(value // dt.timedelta(microseconds=1))
     return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
@@ -237,12 +237,12 @@ FLAGS: Final = tuple(row for row in CONSTRAINTS if row.takes == "flag")
 
 
 def held_by(holder: Holder) -> tuple[Constraint, ...]:
-    """Return the constraints that a kind of type takes."""
+    """Return the constraints of a kind of type."""
     return tuple(row for row in CONSTRAINTS if holder in row.holders)
 
 
 def limits_of(holder: Holder, takes: Takes | None = None) -> tuple[Constraint, ...]:
-    """Return those of them that have a limit; only those that take this, if it is said."""
+    """Return the constraints of a kind of type that are limits; with `takes`, only those of this value."""
     return tuple(row for row in LIMITS if holder in row.holders and takes in (None, row.takes))
 
 
@@ -270,7 +270,7 @@ def holder_of(type_: DataType) -> Holder | None:
 
 
 def given(type_: DataType, rows: Iterable[Constraint] = CONSTRAINTS) -> Iterator[tuple[Constraint, Any]]:
-    """Yield those of the constraints that a type has, each with what was written for it."""
+    """Yield the constraints that a type has, each with its value."""
     holder = holder_of(type_)
     for row in rows:
         value = getattr(type_, row.name, None) if holder in row.holders else None

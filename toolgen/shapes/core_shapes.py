@@ -11,14 +11,14 @@ from .union_shapes import ANY, Shape, scalars, union_shape
 
 
 class CoreShapes:
-    """Reads shapes out of a core schema."""
+    """Reads shapes from a core schema."""
 
     def __init__(self, definitions: Mapping[str, Any]) -> None:
-        """Read a schema whose references lead into these definitions."""
+        """Construct a reader of a schema whose references lead into these definitions."""
         self._definitions = definitions
 
     def of(self, schema: Any, *, has_members: bool = True) -> Shape:
-        """Return the shape of what a schema accepts; where author's code comes first, that is anything."""
+        """Return the shape of the accepted values; any shape where author's code comes first."""
         kind = schema["type"]
         if (types := _TYPES.get(kind)) is not None:
             return Shape(types=types)
@@ -39,7 +39,7 @@ class CoreShapes:
         return self.of(schema["json_schema"], has_members=has_members)
 
     def _chain(self, schema: Any, has_members: bool) -> Shape:
-        """Return what the first step wants, or the values of a last step that chooses among some."""
+        """Return the shape of the first step, or the values of a last step that is a choice."""
         first, last = schema["steps"][0], schema["steps"][-1]
         return self.of(last if last["type"] == "literal" else first, has_members=has_members)
 
@@ -59,7 +59,7 @@ class CoreShapes:
         return _OBJECT
 
     def _class(self, schema: Any, has_members: bool) -> Shape:
-        """Return the shape of a model or a dataclass; ANY of one that its author's code makes."""
+        """Return the shape of a model or a dataclass; ANY of one that author's code constructs."""
         inner = schema["schema"]
         while inner["type"] == "function-after":
             inner = inner["schema"]
@@ -95,7 +95,7 @@ class CoreShapes:
         )
 
     def _has_default(self, schema: Any) -> bool:
-        """Return whether a value may be left out, wherever its default stands."""
+        """Return whether a value has a default, at any level."""
         match schema:
             case {"type": "default"}:
                 return True
@@ -150,7 +150,7 @@ def choices_of(schema: Any) -> list[Any]:
 
 
 def fields_of(schema: Any) -> list[tuple[str | None, Any]]:
-    """Return the fields of an object by JSON key; None for one that may stand at several."""
+    """Return the fields of an object by JSON key; None for a field with several keys."""
     fields = schema["fields"]
     named = fields.items() if isinstance(fields, dict) else [(one["name"], one) for one in fields]
     keys = [(one.get("validation_alias", name), one) for name, one in named]
@@ -158,7 +158,7 @@ def fields_of(schema: Any) -> list[tuple[str | None, Any]]:
 
 
 def _refuses_keys(schema: Any, config: Mapping[str, Any]) -> bool:
-    """Return whether an object takes no key beside those of its fields."""
+    """Return whether an object rejects keys beside those of its fields."""
     keys = schema.get("extras_keys_schema", {})
     if keys.get("custom_error_type") == UNKNOWN_KEY:
         return True

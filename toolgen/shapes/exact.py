@@ -94,12 +94,12 @@ def json_value_schema() -> Any:
 
 
 def null_kept(schema: AnySchema) -> Any:
-    """Return the schema, marked: its null is a value, and not another way to leave a field out."""
+    """Return the schema, marked: its null is a value and does not mean absent."""
     return {**schema, "metadata": {**schema.get("metadata", {}), _NULL_KEPT: True}}
 
 
 def unique(schema: AnySchema) -> Any:
-    """Return the schema of a list, marked: no two of its items are one value."""
+    """Return the schema of a list, marked: it has no equal items."""
     return {**schema, "metadata": {**schema.get("metadata", {}), _UNIQUE: True}}
 
 
@@ -148,7 +148,7 @@ def _literal(node: AnySchema) -> AnySchema:
 
 
 def _lexical_schema(pattern: str, python: AnySchema, text: Callable[[Any], str] | None = None) -> AnySchema:
-    """Return the schema that wants the lexical form in JSON and the type itself in Python.
+    """Return the schema that accepts the lexical form in JSON and the type itself in Python.
 
     Limits are compared in Python: pydantic-core puts `-PT0S` below zero, and shows a duration in words.
     """
@@ -176,7 +176,7 @@ def _within_days(text: object, parse: Callable[[object], object]) -> object:
 
 
 def _is_naive(bound: object) -> bool:
-    """Return whether a bound is an instant without an offset, as only an author's own type has one."""
+    """Return whether a bound is a datetime without a time zone, which only an author's own type has."""
     return isinstance(bound, dt.datetime) and bound.utcoffset() is None
 
 
@@ -205,7 +205,7 @@ _SCALARS: Final[dict[str, Callable[[AnySchema], AnySchema]]] = {
 
 
 def by_key(node: AnySchema) -> AnySchema:
-    """Return a union that goes by the JSON key of its tag: to an open branch, its name is any other key.
+    """Return a union selected by the JSON key of its tag; for an open branch its Python name is another key.
 
     pydantic looks for the name first. So does what validates and writes instances: they may have any
     attribute of the key's name.

@@ -19,7 +19,7 @@ from toolgen.contract.json_value import Json
 
 
 class Missing(Enum):
-    """The type of `MISSING`: "nothing was written here", where None is a value."""
+    """The type of `MISSING`: no value was written, where None is a value."""
 
     MISSING = "MISSING"
 
@@ -60,7 +60,7 @@ class NumberType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnumType:
-    """One of the values, all strings or all integers; `name` is a class name or None when inline."""
+    """One of several values, all strings or all integers; `name` is a class name or None when inline."""
 
     values: tuple[str, ...] | tuple[int, ...]
     name: str | None = None
@@ -69,7 +69,7 @@ class EnumType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalarType:
-    """A primitive with a form of its own; its limits are values of its Python type."""
+    """A primitive with a lexical form; its limits are values of its Python type."""
 
     kind: ScalarKind
     minimum: Ordered | None = None
@@ -107,7 +107,7 @@ class NullableType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnionType:
-    """One of several objects, told apart by the value of their first field, the tag."""
+    """One of several objects, distinguished by the value of their first field, the tag."""
 
     tag: str
     branches: tuple[tuple[str, RefType], ...]
@@ -147,7 +147,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Foreign:
-    """A schema that somebody else wrote, and what Python types hold of it.
+    """A foreign schema, and the part of it that Python types hold.
 
     `root` and `classes` are in the normal form of `toolgen.schema_reader.normalizer`.
     """
@@ -187,12 +187,12 @@ Objects: TypeAlias = Mapping[str, ObjectType]
 
 
 def null_is_a_value(type_: DataType) -> bool:
-    """Return whether null is a value of the type, and not another way to leave it out."""
+    """Return whether null is a value of the type, and does not mean absent."""
     return isinstance(type_, NullableType) or type_ == ScalarType(kind="any")
 
 
 def may_be_absent(field: Field) -> bool:
-    """Return whether the field may be left out, and nothing stands in its place then."""
+    """Return whether the field may be absent, without a default."""
     return not field.required and field.default is MISSING
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a document: pydantic's errors as issues that a model can repair."""
+"""Issues of a document: pydantic's errors in a form that a model can repair."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Keys = tuple[int | str, ...]
 
 
 class _Told:
-    """Room for what an issue is in JSON; no field, so that it is no part of the issue."""
+    """A base class with a slot for the JSON of an issue, which is no field of the issue."""
 
     __slots__ = ("_told",)
 
@@ -29,7 +29,7 @@ class _Told:
 
 @record
 class FieldIssue(_Told):
-    """One thing wrong with one value of a document."""
+    """One fault of one value of a document."""
 
     keys: Keys
     """Keys and array indexes that lead to the value."""
@@ -90,7 +90,7 @@ class FieldIssue(_Told):
 
 @record
 class Findings:
-    """What is wrong with a document, as far as it was read."""
+    """The issues of a document, as far as it was read."""
 
     issues: tuple[FieldIssue, ...]
     """In the order of the document."""
@@ -100,7 +100,7 @@ class Findings:
     """Whether there are just so many more; else there are at least so many."""
 
     def shortened(self) -> Findings:
-        """Return the same with each issue short."""
+        """Return the findings with each issue shortened."""
         return replace(self, issues=tuple([issue.shortened() for issue in self.issues]))
 
 
@@ -171,14 +171,14 @@ UNKNOWN: Final = "is not a field here"
 
 
 def type_issue(keys: Keys, expected: tuple[str, ...], actual: str) -> FieldIssue:
-    """Return the issue of a value that is of none of the JSON types."""
+    """Return the issue of a value that has none of the JSON types."""
     message = f"must be {' or '.join([_ONE[name] for name in expected])}, not {_ONE[actual]}"
     wanted = " or ".join(expected)
     return FieldIssue(keys=keys, constraint="invalid_type", message=message, expected=wanted, actual=actual)
 
 
 def bound_issue(keys: Keys, bound: Constraint, limit: int | float | str, *, of_object: bool) -> FieldIssue:
-    """Return the issue of a value, or of a size, that crosses a bound of `BOUNDS`."""
+    """Return the issue of a value, or of a size, that is outside a bound of `BOUNDS`."""
     bound = _OF_MAPS.get(bound.error, bound) if of_object else bound
     limit = _plain_number(limit)
     message = bound.message.format(limit)
@@ -195,13 +195,13 @@ def _plain_number(value: int | float | str) -> int | float | str:
 
 
 def not_among(keys: Keys, allowed: tuple[Json, ...]) -> FieldIssue:
-    """Return the issue of a value that is none of those allowed."""
+    """Return the issue of a value that is not among those allowed."""
     message = f"must be one of {_listed(allowed)}"
     return FieldIssue(keys=keys, constraint="invalid_enum_value", message=message, allowed=allowed)
 
 
 def other_issue(keys: Keys, error: ErrorDetails) -> FieldIssue:
-    """Return the issue of an error that the tables do not name."""
+    """Return the issue of an error that is not in the tables."""
     match error["type"]:
         case "json_invalid":
             message = f"is not JSON: {context_of(error)['error']}"

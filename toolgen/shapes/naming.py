@@ -1,4 +1,4 @@
-"""Identifiers of generated code. Nobody else makes or joins a name."""
+"""Identifiers of generated code. No other module makes or joins a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that keep what came: an integer stays one, however many digits it has.
+"""Numbers that keep their type: an integer stays an integer, with any number of digits.
 
 JSON has one kind of number, Python has two. What is written in digits alone becomes an int; a fraction or an
 exponent makes a float, as in `json`. pydantic-core decides; Python runs only for steps and for bounds beyond
@@ -62,7 +62,7 @@ def floats_first(choices: Sequence[AnySchema]) -> list[AnySchema]:
 
 
 def one_error_each(errors: Sequence[ErrorDetails]) -> list[ErrorDetails]:
-    """Return the errors; the two of a number, as a float and as an integer, become one without a label."""
+    """Return the errors; the two of a number, as a float and as an integer, are merged."""
     found: list[ErrorDetails] = []
     for error in errors:
         loc = error["loc"]
@@ -78,7 +78,7 @@ def one_error_each(errors: Sequence[ErrorDetails]) -> list[ErrorDetails]:
 
 
 def limited(row: Constraint, limit: Any) -> Callable[[Any], Any]:
-    """Return a validator of one limit, whose error is that of pydantic."""
+    """Return a validator of one limit, with pydantic's error."""
     error: Any = row.error  # its type is a Literal of all errors
     shown = plain(limit)
 

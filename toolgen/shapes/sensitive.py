@@ -1,4 +1,4 @@
-"""Where a document has sensitive values, and the document without them.
+"""The places of sensitive values in a document, and the redaction of documents.
 
 A place is a JSON Pointer (RFC 6901), in which `*` stands for every item of an array and every key of a map.
 """
@@ -91,7 +91,7 @@ def redacted(value: Any, places: Iterable[str], instead: Json = None) -> Any:
 
 
 def for_people(value: Any, places: Iterable[str]) -> Any:
-    """Return the copy that texts are filled from: each sensitive value is `HIDDEN`."""
+    """Return the copy for texts to people: each sensitive value is `HIDDEN`."""
     return redacted(value, places, HIDDEN)
 
 

@@ -1,4 +1,4 @@
-"""Unions whose branches would be tried again and again, told apart by the shape of the value.
+"""Unions whose branches would be tried again and again, selected by the shape of the value instead.
 
 pydantic tries each branch of a union. Where branches lead to the same union again, each level of a document
 doubles the work. Here one branch is tried where the shape of a value leaves one, and accepts what it would
@@ -35,7 +35,7 @@ _MOST_MEASURED: Final = 100_000
 
 
 class AmbiguousError(Exception):
-    """Too many values may be of several branches; whether the document fits is not known."""
+    """Too many values fit several branches; the validation was stopped."""
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class _WorkBudget:
     explained: int = _MOST_EXPLAINED
 
     def affords(self, value: object, times: int, *, may_fit: bool) -> bool:
-        """Return whether a value may be looked at so many times more, and take that from the budget."""
+        """Take so many visits of a value from the budget, and return whether they were left."""
         left = self.left if may_fit else self.explained
         spent = times * _size(value, left // times)
         if spent > left:
@@ -60,7 +60,7 @@ _WORK: Final[ContextVar[_WorkBudget | None]] = ContextVar("work", default=None)
 
 
 def discriminate_unions(schema: AnySchema) -> AnySchema | None:
-    """Return the schema with unions chosen by the value's shape; None where trying all branches is cheap."""
+    """Return the schema with unions selected by the value's shape; None where trying all is cheap."""
     nodes = list(_nodes(schema))
     definitions = {node["ref"]: node for node in nodes if "ref" in node}
     shapes = CoreShapes(definitions)
@@ -72,7 +72,7 @@ def discriminate_unions(schema: AnySchema) -> AnySchema | None:
     branches: list[AnySchema] = []
 
     def named(branch: AnySchema) -> AnySchema:
-        """Return a reference to the branch, which stands at two places and is built once."""
+        """Return a reference to the branch, which is used twice and built once."""
         if branch["type"] == "definition-ref":
             return branch
         ref = f"toolgen branch {len(branches)}"  # a name of its own means nothing outside the definitions
@@ -110,7 +110,7 @@ def within_budget(call: Callable[..., T]) -> Callable[..., T]:
 
 
 def _discriminator(shapes: Mapping[str, Shape], every: str) -> Callable[[object], str]:
-    """Return what gives the label of the one branch that may accept a value, or that of every branch."""
+    """Return the function that gives the label of the one possible branch, or that of every branch."""
 
     def choose(value: object) -> str:
         misfits = {label: shape.misfits(value) for label, shape in shapes.items()}
@@ -128,7 +128,7 @@ def _discriminator(shapes: Mapping[str, Shape], every: str) -> Callable[[object]
 
 
 def _chosen(branches: list[AnySchema], node: AnySchema, shapes: CoreShapes) -> AnySchema:
-    """Return a union of these branches that goes by the shape of the value."""
+    """Return a union of these branches that is selected by the shape of the value."""
     labels = _labels(node)
     known = dict(zip(labels, map(shapes.of, choices_of(node)), strict=True))
     labelled = list(zip(branches, labels, strict=True))
@@ -145,7 +145,7 @@ def _chosen(branches: list[AnySchema], node: AnySchema, shapes: CoreShapes) -> A
 
 
 def _labels(node: AnySchema) -> list[str]:
-    """Return the labels of the branches of a union, where they stand in errors."""
+    """Return the labels of the branches of a union, as they appear in errors."""
     return [
         choice[1] if isinstance(choice, tuple) else f"branch {number}"
         for number, choice in enumerate(node["choices"])
@@ -179,7 +179,7 @@ def _overlap(node: AnySchema, shapes: CoreShapes) -> int:
 
 
 def _ways(schema: AnySchema, shapes: CoreShapes) -> Iterator[tuple[str | None, int]]:
-    """Yield what is reached from a schema, and how often: names of definitions, and None for an end."""
+    """Yield the definitions that are reached from a schema, and how often; None is an end."""
     waiting = [(schema, 1)]
     while waiting:
         node, ways = waiting.pop()
@@ -194,7 +194,7 @@ def _ways(schema: AnySchema, shapes: CoreShapes) -> Iterator[tuple[str | None, i
 
 
 def _most_ways(ways: Mapping[str, Sequence[tuple[str | None, int]]]) -> int:
-    """Return in how many ways one value may be looked at from the first part of a schema; or just too many.
+    """Return how often one value may be visited from the first part of a schema; or just too many.
 
     `ways` has for each part those that are reached from it. One that leads to itself by two branches doubles
     them with each level of a document.

@@ -1,4 +1,4 @@
-"""What a branch of a union surely refuses, seen from the outside of a value: its type, its keys, its tags.
+"""The values that a branch of a union surely rejects, by type, keys and tags of a value alone.
 
 A shape never refuses what its branch accepts. It is read from a core schema (`core_shapes`), and compared
 with a value without looking further than its members.
@@ -16,7 +16,7 @@ Scalar = tuple[bool, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What a branch may accept, as far as the outside of a value tells."""
+    """The values that a branch may accept, by type, keys and tags alone."""
 
     types: frozenset[str] | None = None
     """JSON types; None for any."""
@@ -32,7 +32,7 @@ class Shape:
     """What accepts a value that is no JSON, in Python."""
 
     def misfits(self, value: object) -> int:
-        """Return how many reasons there are that the branch does not accept a value; 0 when it may."""
+        """Return the number of reasons why the branch rejects a value; 0 when it may accept it."""
         match value:
             case dict():
                 if not self._takes("object"):

@@ -1,4 +1,4 @@
-"""Arrays in which no two items are one value (JSON Schema Validation 6.4.3)."""
+"""Arrays without equal items (JSON Schema Validation 6.4.3)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLAIN: Final = frozenset((str, int, float))
 
 
 def all_different(items: list[Any]) -> list[Any]:
-    """Return the items.
+    """Return the items, or raise where two are equal.
 
     They are compared as the codec writes them: 1 is 1.0 and not true, keys have no order, two texts of one
     UUID are one value, and a field that is absent is its default.

@@ -1,4 +1,4 @@
-"""Work of others that is over when its time is, whatever it makes of its cancellation."""
+"""Time limits for foreign work that may ignore its cancellation."""
 
 from __future__ import annotations
 

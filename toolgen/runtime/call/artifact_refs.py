@@ -1,4 +1,4 @@
-"""Artifacts of results by reference: kept in the host's store before anybody is told of the result."""
+"""Artifacts of results by reference: stored before anybody sees the result."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def keeper_of(host: RuntimeServices) -> ArtifactsCapability | None:
 
 
 def dropping(host: RuntimeServices) -> OnForget | None:
-    """Return what drops the artifacts of runs that are forgotten; None where nothing keeps any."""
+    """Return the function that drops the artifacts of forgotten runs; None where none are stored."""
     keeper = keeper_of(host)
     if keeper is None:
         return None
@@ -88,7 +88,7 @@ async def _reference(frame: Frame, artifact: Artifact) -> ArtifactRef:
 
 
 async def _store(frame: Frame, artifact: Artifact, digest: str) -> tuple[str, str]:
-    """Store an artifact and return its URI, or "" and why it was not stored."""
+    """Store an artifact and return its URI and ""; or "" and the reason why it was not stored."""
     keeper = keeper_of(frame.host)
     if keeper is None:
         return "", NO_STORE

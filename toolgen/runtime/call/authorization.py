@@ -1,4 +1,4 @@
-"""Whether a call may run: the host's policy, and the people whom the design wants asked."""
+"""The authorization of a call: by the host's policy, and by people where the design wants a confirmation."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def suspended_result(host: RuntimeServices, frozen: FrozenCall) -> ToolResult:
 
 
 async def _policy_decision(frame: Frame, call: ToolCall, preview: str) -> Allow | Ask | Deny:
-    """Return what the host's policy decides; where there is none, the call may run.
+    """Return the decision of the host's policy; without a policy the call may run.
 
     Raises:
         TypeError: it decides none of the three.
@@ -129,7 +129,7 @@ async def _policy_decision(frame: Frame, call: ToolCall, preview: str) -> Allow 
 
 
 def approval_schema(spec: ToolSpec[Any, Any]) -> dict[str, Json]:
-    """Return the JSON Schema of what a person answers to a confirmation."""
+    """Return the JSON Schema of an answer to a confirmation."""
     properties: dict[str, Json] = {"approved": {"type": "boolean"}, "message": {"type": "string"}}
     schema: dict[str, Json] = {
         "type": "object",

@@ -1,4 +1,4 @@
-"""Calls that belong together: what they share, and what is settled when the last of them has ended."""
+"""Calls of one batch: their shared values, and the commit of their changes when the last has ended."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Batch:
 
     @property
     def values(self) -> Values:
-        """What its calls share."""
+        """The values that the calls share."""
         if self._values is None:
             self._values = Values()
         return self._values
@@ -55,7 +55,7 @@ class Batch:
         return capability.open(scope)
 
     def in_thread(self, name: str, opened: Any, wait: Wait) -> Any:
-        """Return the capability's object as a synchronous executor sees it."""
+        """Return the capability's object for a synchronous executor."""
         from ..capabilities import ThreadCapability
 
         capability = self._capabilities[name]

@@ -1,4 +1,4 @@
-"""The boundary around author code: what it raises leaves it as an `Exception`, inside its own task or thread.
+"""The boundary around author code: what it raises becomes an `Exception`, inside its own task or thread.
 
 Python and asyncio have a use of their own for some exceptions. `SystemExit` in a task ends the event loop,
 `StopIteration` cannot be put into a future, so that whoever awaits it waits for ever, `GeneratorExit` from a
@@ -19,19 +19,19 @@ T = TypeVar("T")
 
 
 class StrayExceptionError(RuntimeError):
-    """Author code raised what is no error, such as `SystemExit`; `__cause__` is what it raised."""
+    """Author code raised something that is no `Exception`, such as `SystemExit`; see `__cause__`."""
 
 
 @record
 class Returned(Generic[T]):
-    """Author code returned."""
+    """The outcome of author code that returned."""
 
     value: T
 
 
 @record
 class Raised:
-    """Author code raised."""
+    """The outcome of author code that raised."""
 
     error: BaseException
 
@@ -146,7 +146,7 @@ async def set_outcome(work: Awaitable[T], ended: asyncio.Future[Outcome[T]]) -> 
 
 
 def _raise_interrupt(error: BaseException) -> None:
-    """Raise where the process was interrupted, in a task group of the author's too.
+    """Raise a KeyboardInterrupt, also one within a task group of the author.
 
     Raises:
         KeyboardInterrupt: as said.

@@ -1,4 +1,4 @@
-"""Bounds of results: read off a typed result, held to their contract, and shown to the host's policy."""
+"""Bounds of results: read from a typed result, validated, and passed to the host's policy."""
 
 from __future__ import annotations
 

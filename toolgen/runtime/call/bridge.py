@@ -1,4 +1,4 @@
-"""The way from the thread of a synchronous executor to the event loop of its call."""
+"""The bridge from the thread of a synchronous executor to the event loop of its call."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _OVER: Final = "the call of this thread is over, and nobody waits for its result
 
 
 class CallEndedError(RuntimeError):
-    """The call of this thread is over: its time was, or its caller was cancelled. Nobody gets a result."""
+    """The call of this thread timed out or was cancelled, and its result has no receiver."""
 
 
 class Wait(Protocol):
-    """Returns what an asynchronous function gives that runs in the event loop of the call."""
+    """Runs an asynchronous function in the event loop of the call, and returns its result."""
 
     def __call__(
         self, function: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs
@@ -31,7 +31,7 @@ class Wait(Protocol):
 
 
 class Bridge:
-    """Runs coroutines in the running event loop for threads that wait for them, as long as one call goes on.
+    """Runs coroutines in the running event loop for threads that wait for them, until the call ends.
 
     The loop never waits for a thread here: when the call ends, the threads are woken with an error.
     """
@@ -50,7 +50,7 @@ class Bridge:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        """End the call: cancel what its threads wait for."""
+        """End the call: cancel the coroutines that its threads wait for."""
         with self._lock:
             self.is_open = False
             pending = tuple(self._pending)
@@ -67,7 +67,7 @@ class Bridge:
             raise CallEndedError(_OVER)
 
     def wait(self, function: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what an asynchronous function gives that runs in the event loop of the call.
+        """Run an asynchronous function in the event loop of the call, and return its result.
 
         Raises:
             CallEndedError: the call is over, or ends meanwhile.
@@ -106,7 +106,7 @@ class Bridge:
 
 
 async def _outcome_of(function: Callable[[], Coroutine[Any, Any, T]]) -> Outcome[T]:
-    """Return how the function ended: out of a task of its own, some exceptions would end the event loop."""
+    """Return the outcome of the function; raised outside a task, some exceptions would end the event loop."""
     try:
         return Returned(value=await function())
     except BaseException as error:

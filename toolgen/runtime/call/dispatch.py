@@ -1,4 +1,4 @@
-"""One call, step by step: decode, ask, inject, execute, check, encode. Always ends in one result."""
+"""One call, step by step: decode, authorize, inject, execute, check, encode. It always has one result."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
 
 
 async def _hiding(frame: Frame, is_watched: bool) -> ToolResult:
-    """Return the result of a call that has sensitive values; nothing that is told of it shows them."""
+    """Return the result of a call that has sensitive values, with redaction of everything that it reports."""
     with hiding(frame.secrets):
         return await (_dispatch_observed(frame) if is_watched else _run_steps(frame, False))
 

@@ -1,4 +1,4 @@
-"""The end of a call: the hooks after it have seen its one result, and those who watch are told of it."""
+"""The end of a call: the hooks after it run on its one result, and the `tool_end` event is emitted."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _escaped(frame: Frame, error: Exception) -> ToolResult:
 def failed_call_result(
     spec: ToolSpec[Any, Any], error: Exception, meta: CallMeta, host: RuntimeServices
 ) -> ToolResult:
-    """Return and emit the error result of a call that failed outside its frame."""
+    """Emit and return the error result of a call that failed outside its frame."""
     result = error_result(spec.id, declared(spec, tool_error_of(spec, error)), meta, host.limit_of(spec))
     host.reports.emit_tool_end(result, meta, spec)
     return result

@@ -1,4 +1,4 @@
-"""How an executor's method runs: in the loop or in a thread, alone or with others, within its time."""
+"""The execution of an executor's method: in the event loop or in a thread, in a queue, with a time limit."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class Execution:
 
     @property
     def stuck_threads(self) -> Mapping[str, int]:
-        """Threads whose calls are over and whose functions run on, by tool."""
+        """Number of threads by tool whose calls are over and whose functions still run."""
         return self._threads.stuck
 
     async def run(self, entry: RegisteredTool, *arguments: Any) -> Any:
-        """Return what the executor returns.
+        """Run the executor and return its value.
 
         Raises:
             ToolError: its time is over, or there is no thread for it.
@@ -76,7 +76,7 @@ class Execution:
                 call.close()  # where no place became free in time
 
     def close(self) -> None:
-        """End the threads; work that is in one goes on to its end, or to that of the process."""
+        """End the threads; a busy one ends with its function, or with the process."""
         self._threads.close()
 
     def _make_locks(self) -> None:
@@ -130,7 +130,7 @@ class Execution:
     async def _in_thread(
         self, entry: RegisteredTool, seconds: float | None, payload: Any, context: Any
     ) -> Any:
-        """Return what a synchronous executor returns; where that is to be awaited, what it gives in turn."""
+        """Run a synchronous executor in a thread and return its value, awaited where it is awaitable."""
         clock = asyncio.get_running_loop().time
         began = clock()
         with Bridge() as bridge:

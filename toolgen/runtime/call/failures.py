@@ -1,4 +1,4 @@
-"""Calls that end in an error: what the model is told, what the host learns, what the log keeps."""
+"""Calls that end in an error: the texts for the model, the result for the host, the log record."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def invalid_arguments_result(
 
 
 def declared(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
-    """Return a failure as the design of its tool knows it.
+    """Return a failure as the declared error of its tool's design, where it is one.
 
     A declared error gets its details as JSON. One that this tool does not declare keeps its message alone;
     one whose details do not fit is the executor's bug, and what the model may know of that is returned.
@@ -127,7 +127,7 @@ def error_result(tool: str, error: ToolError, meta: CallMeta, limit: int) -> Too
 
 
 def _scrubbed_error(error: ToolError) -> ToolError:
-    """Return a failure without sensitive values in its texts; itself where none stands there."""
+    """Return an error with its sensitive values redacted; the same one where it has none."""
     cause: ToolError | None = None
     for one in reversed(causes_of(error)):  # an executor may have made a circle of them
         cause = _without_secrets(one, cause)
@@ -185,7 +185,7 @@ def _document(error: ToolError, limit: int) -> bytes:
 
 
 def _hint(tool: str, hint: object, limit: int) -> RetryHint | None:
-    """Return the hint of an error, its texts within the limit; None in the place of what is no hint."""
+    """Return the hint of an error, its texts truncated; None for a value that is no hint."""
     if hint is None or (isinstance(hint, RetryHint) and _is_well_typed(hint)):
         return hint and truncate_hint(hint, limit)
     log.warning("the retry hint of an error of %s has a value of a wrong type; the hint is left out", tool)
@@ -193,7 +193,7 @@ def _hint(tool: str, hint: object, limit: int) -> RetryHint | None:
 
 
 def _is_well_typed(hint: RetryHint) -> bool:
-    """Return whether each value of a hint is of its type; an executor may have put anything there."""
+    """Return whether each value of a hint is of its type; an executor may set any value."""
     values = {name: getattr(hint, name) for name in _HINTED}
     return (
         hint.reason in _REASONS
@@ -272,7 +272,7 @@ def is_blank(data: Arguments) -> bool:
 
 
 def _arguments_text(data: Arguments, limit: int) -> str | None:
-    """Return the refused arguments as they came, or their beginning; None for a mapping that is not JSON."""
+    """Return the rejected arguments as text, truncated; None for a mapping that is not JSON."""
     try:
         return decode_truncated(arguments_json(data), limit)
     except ToolValidationError:

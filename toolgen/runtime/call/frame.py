@@ -1,4 +1,4 @@
-"""The frame of a call: what all its steps share, from its beginning to its one result."""
+"""The frame of a call: the state that all its steps share."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Frame:
-    """One call that has begun, with a context of its own."""
+    """The state of one call that has begun, with a context of its own."""
 
     __slots__ = (
         "arguments",
@@ -81,7 +81,7 @@ class Frame:
             set_resumption(self.context, resumption)
 
     def set_begun_writer(self, begun: Callable[[], Awaitable[None]]) -> None:
-        """Set what writes the begun record before the executor runs, unless the tool may run twice."""
+        """Set the writer of the begun record, unless the tool may run twice."""
         if self.entry.runs_once:
             self.write_begun_record = begun
 
@@ -96,7 +96,7 @@ class Frame:
         return () if self.resumption is None else self.resumption.answers
 
     def error_result(self, error: ToolError) -> ToolResult:
-        """Return the result of a failure that is already in words for the model."""
+        """Return the error result of a failure whose text is for the model."""
         with hiding(self.secrets):
             known = declared(self.spec, error)
             if self.secrets is not None and isinstance(known, DeclaredError):
@@ -116,7 +116,7 @@ class Frame:
 
 
 def _read(arguments: Arguments) -> bytes:
-    """Return the arguments as they came; nothing of a mapping that is not JSON."""
+    """Return the raw arguments of a call; nothing for a mapping that is not JSON."""
     try:
         return arguments_json(arguments)
     except ToolValidationError:

@@ -1,4 +1,4 @@
-"""Texts for people, with the fields of a payload or of a result in braces."""
+"""Templates of texts for people, with fields of a payload or of a result in braces."""
 
 from __future__ import annotations
 

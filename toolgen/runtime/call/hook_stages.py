@@ -1,4 +1,4 @@
-"""The three stages of the hooks of a tool: before it, after it, and where it failed."""
+"""The three stages of tool hooks: before the tool, after it, and after its failure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .result_encoding import encode_hook_result
 
 
 async def run_before_hooks(frame: Frame, call: ToolCall) -> ToolCall | Stop[ToolResult]:
-    """Run the before-hooks; return the call as they leave it, or the result that ends it.
+    """Run the before-hooks; return the call with their changes, or the result that ends it.
 
     Raises:
         Exception: what a hook raises or aborts with, or what does not fit of a payload of its own.
@@ -47,7 +47,7 @@ async def run_error_hooks(frame: Frame, call: ToolCall, failure: ToolError) -> T
 
 
 async def run_after_hooks(frame: Frame, result: ToolResult) -> ToolResult:
-    """Run the after-hooks one by one and return the result that they leave.
+    """Run the after-hooks one by one and return the last result.
 
     A denial stands, whatever a hook says, does or raises; `Deny` puts it in other words. A call that is
     suspended has its hooks when it has its result.
@@ -100,7 +100,7 @@ def _stop_with_denial(frame: Frame, subject: object, message: str) -> Stop[ToolR
 
 
 def _raise_error(frame: Frame, call: ToolCall, error: ToolError) -> ToolCall:
-    """Fail the call.
+    """Raise the error with which a hook aborts.
 
     Raises:
         ToolError: always.
@@ -118,7 +118,7 @@ async def _replace_result(frame: Frame, result: ToolResult, answer: object) -> T
 
 
 def _deny_result(frame: Frame, result: ToolResult, message: str) -> ToolResult:
-    """Return a denial; one that was one already keeps its code."""
+    """Return a denied result; the code of an earlier denial stays."""
     code = json.loads(result.json).get("code", "denied") if result.status == "denied" else "denied"
     return frame.denied_result(message, code=code)
 
@@ -129,7 +129,7 @@ def _fail_result(frame: Frame, result: ToolResult, error: ToolError) -> ToolResu
 
 
 def _refuse_denied(result: ToolResult, verdict: str) -> None:
-    """Refuse what no hook may say to a denied call.
+    """Raise for a verdict that no hook may return for a denied call.
 
     Raises:
         TypeError: the call was denied.

@@ -1,4 +1,4 @@
-"""The tools that hooks name: a hook with a misspelt id would never run, so the runtime refuses to serve."""
+"""The tool ids that hooks name: the runtime refuses to start with an unknown one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class HookTools:
-    """What the hooks of a runtime name, and what its toolsets have.
+    """The tool ids that hooks name, and the tool ids of the toolsets.
 
     An id is that of a registered tool; or one that a dynamic toolset says it may list (`tool_ids`); or, where
     it says nothing, one of its own, whose part before the tool is the name of the toolset.

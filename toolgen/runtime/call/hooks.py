@@ -25,28 +25,28 @@ T = TypeVar("T")
 
 @record
 class Continue:
-    """Go on; with a payload, go on with this one, which is checked again."""
+    """Continue with the next step; a given payload replaces the current one and is validated again."""
 
     payload: Any = None
 
 
 @record
 class Answer:
-    """This is the result, a typed one or a `ToolOutcome`; what stands in its place does not happen."""
+    """Use this result, a typed one or a `ToolOutcome`, instead of the step."""
 
     result: Any
 
 
 @record
 class Deny:
-    """The call must not run; the model is told why."""
+    """Do not run the call; the model gets the reason."""
 
     message: str
 
 
 @record
 class Abort:
-    """The call has failed, with this error."""
+    """End the call with this error."""
 
     error: ToolError
 
@@ -57,7 +57,7 @@ _VERDICTS: Final = (Continue, Answer, Deny, Abort)
 
 
 class Hook:
-    """What stands around calls. Override what is needed; each method goes on as it is.
+    """Code of the host around calls. Override methods as needed; the default methods change nothing.
 
     The methods of models take and give the host's own requests and responses.
     """
@@ -69,11 +69,11 @@ class Hook:
     """
 
     async def before_tool(self, call: ToolCall, payload: Any, ctx: ToolContext) -> Verdict:
-        """Decide before anything runs; injected fields are not there yet."""
+        """Decide before anything runs; injected fields are not set yet."""
         return Continue()
 
     async def after_tool(self, call: ToolCall, result: ToolResult, ctx: ToolContext) -> Verdict:
-        """See a result, or put another one in its place with `Answer`; none can be taken away.
+        """Inspect a result, or replace it with `Answer`; it cannot be removed.
 
         A suspended call comes here when it has its result. A denied one stays denied: `Deny` puts it in
         other words, everything else than `Continue` goes to the log.
@@ -81,7 +81,7 @@ class Hook:
         return Continue()
 
     async def on_tool_error(self, call: ToolCall, error: ToolError, ctx: ToolContext) -> Verdict:
-        """See a failure of the tool, or recover from it with `Answer`."""
+        """Inspect a failure of the tool, or recover from it with `Answer`."""
         return Continue()
 
     async def before_model(self, request: Any) -> Verdict:
@@ -154,7 +154,7 @@ def _keep_subject(around: object, subject: T, payload: object) -> T:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage(Generic[C, S, R]):
-    """One point at which hooks are asked, and what each of their verdicts means there.
+    """One point at which hooks run, and the effect of each verdict there.
 
     Each function takes what the hooks stand around (`C`), what they are asked about (`S`) and what the
     verdict holds. It returns what the next hook is asked about, or `Stop`.
@@ -172,7 +172,7 @@ class Stage(Generic[C, S, R]):
         around: C,
         subject: S,
     ) -> S | Stop[R]:
-        """Return what the last hook leaves of the subject, or what one of them stops with.
+        """Run the hooks and return the subject with their changes, or the result of the one that stops.
 
         Raises:
             Exception: what asking a hook raises, or what its verdict means here.

@@ -29,7 +29,7 @@ def tool_method(method: Callable[[Any, P, ToolContext], Coroutine[Any, Any, R]])
 
 
 def is_async(function: object) -> bool:
-    """Return whether calls of the function give coroutines."""
+    """Return whether calls of the function return coroutines."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
         getattr(function, "__call__", None)  # noqa: B004  # an object whose calls are asynchronous
     )
@@ -41,7 +41,7 @@ def takes_sync_context(function: Callable[..., object]) -> bool:
 
 
 def context_problem(name: str, function: Callable[..., object]) -> str:
-    """Return what is wrong with the context that a method of this name says it takes; empty when nothing is.
+    """Return the problem with the context that a method's annotation names; empty when there is none.
 
     A method that says nothing gets the right one.
     """

@@ -1,4 +1,4 @@
-"""Calls that are made at once: each with a place in their batch, and a result whatever the others do."""
+"""Parallel calls: each has a place in their batch, and a result of its own."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def _call_one(
 def _failed_call(
     call: ToolCall, directory: Directory, batch: Batch, host: RuntimeServices, error: BaseException
 ) -> ToolResult:
-    """Return the result of a call whose tool has ended the task of the call.
+    """Return the result of a call whose tool ended the task of the call.
 
     Raises:
         KeyboardInterrupt: it was raised.

@@ -1,4 +1,4 @@
-"""The host's policy: which calls run, which are asked about, which are refused."""
+"""The host's policy: allows, denies or asks about each call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .hooks import Deny
 
 @record
 class Allow:
-    """The call may run; a `Confirm` of its design is asked all the same."""
+    """The call may run; a `Confirm` of its design still applies."""
 
 
 @record
@@ -28,10 +28,10 @@ Decision: TypeAlias = Allow | Ask | Deny
 
 
 class Policy(Protocol):
-    """Decides over every call, before a person is asked and before anything runs."""
+    """Decides about every call, before a person is asked and before anything runs."""
 
     async def decide(self, call: ToolCall, spec: ToolSpec[Any, Any], preview: str) -> Decision:
-        """Return the decision; `preview` says what would happen.
+        """Return the decision; `preview` describes the effect of the call.
 
         `call.payload` is a copy of the arguments: nothing that is done to it changes what runs.
         """

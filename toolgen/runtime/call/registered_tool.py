@@ -1,4 +1,4 @@
-"""One registered tool, with everything resolved that a call needs."""
+"""One registered tool, with everything resolved that its calls need."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Interceptor(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeOptions:
-    """What the runtime's host configured for all tools: hooks, interceptors, capabilities, timeout."""
+    """The host's options for all tools: hooks, interceptors, capabilities, timeout."""
 
     interceptors: tuple[Interceptor, ...] = ()
     hooks: tuple[Hook, ...] = ()
@@ -121,7 +121,7 @@ class RegisteredTool:
         """Whether anything that it takes or gives has sensitive values."""
 
     def inject_meta(self, payload: ToolModel, meta: CallMeta) -> None:
-        """Set the injected fields that are facts of the call.
+        """Set the injected fields from the `CallMeta`.
 
         Raises:
             RuntimeError: the host's `CallMeta` does not hold a fact that the tool needs.

@@ -1,4 +1,4 @@
-"""From what an executor returned to what the model gets: contract checks, encoding, size, texts."""
+"""From an executor's value to the model's result: contract checks, encoding, size, texts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TYPES: Final[dict[str, Any]] = {"data": bytes, "size": int | None}
 def encode_result(
     spec: ToolSpec[Any, Any], returned: object, meta: CallMeta, trace: Trace | None = None
 ) -> ToolResult:
-    """Check and encode what the executor returned, and return it as a `ToolResult`.
+    """Check and encode the value of an executor, and return it as a `ToolResult`.
 
     Raises:
         MalformedResultError: it breaks the tool's contract.
@@ -112,7 +112,7 @@ async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
 
 
 def _checked_display(display: object) -> str:
-    """Return a text for people, which UTF-8 can encode.
+    """Return a text for people; raises for one that UTF-8 cannot encode.
 
     Raises:
         MalformedResultError: it is no text.

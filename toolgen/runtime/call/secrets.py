@@ -1,4 +1,4 @@
-"""The sensitive values of one call: of its arguments, and of all that it gives back."""
+"""The sensitive values of one call: of its arguments, and of its result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def has_sensitive(spec: ToolSpec[Any, Any]) -> bool:
 
 
 def secrets_of(document: bytes, codec: Codec[Any]) -> Secrets:
-    """Return the sensitive values of a call's arguments, inside those of the call that makes it."""
+    """Return the sensitive values of a call's arguments, with those of the call that contains it."""
     secrets = within()
     note_document(secrets, codec, document)
     return secrets
@@ -50,7 +50,7 @@ def frozen_secrets(frozen: FrozenCall, spec: ToolSpec[Any, Any] | None, given: J
 
 
 def note_document(secrets: Secrets | None, codec: Codec[Any] | None, document: bytes | str) -> None:
-    """Know the sensitive values of a JSON document, whole or broken; nothing is known of what is no JSON."""
+    """Add the sensitive values of a JSON document, also of a broken one; none of what is not JSON."""
     if secrets is None or codec is None or not codec.sensitive:
         return
     try:
@@ -61,7 +61,7 @@ def note_document(secrets: Secrets | None, codec: Codec[Any] | None, document: b
 
 
 def note_value(secrets: Secrets | None, codec: Codec[Any] | None, value: object) -> None:
-    """Know the sensitive values of a typed value, as Python writes them."""
+    """Add the sensitive values of a typed value, as Python writes them."""
     if secrets is None or codec is None or not codec.sensitive or not isinstance(value, BaseModel):
         return
     try:
@@ -106,7 +106,7 @@ def note_seen(secrets: Secrets, spec: ToolSpec[Any, Any], status: ToolStatus, te
 
 
 def note_result(secrets: Secrets, spec: ToolSpec[Any, Any], result: ToolResult) -> None:
-    """Know the sensitive values of a result and of its artifacts."""
+    """Add the sensitive values of a result and of its artifacts."""
     note_document(secrets, spec.result, result.json)
     note_value(secrets, spec.result, result.result)
     for artifact in result.artifacts:

@@ -1,4 +1,4 @@
-"""What one runtime has for all its calls."""
+"""The services that one runtime has for all its calls."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _nothing() -> int:
 
 @dataclass(slots=True, kw_only=True)
 class RuntimeServices:
-    """The services that all calls of one runtime share. Made by `Runtime` of its arguments."""
+    """The services that all calls of one runtime share. Constructed by `Runtime` from its arguments."""
 
     execution: Execution
     reports: CallReporter
@@ -47,18 +47,18 @@ class RuntimeServices:
     """Returns the bytes of JSON that the engine keeps beside a call that waits: what its run says of it."""
 
     def limit_of(self, spec: ToolSpec[Any, Any]) -> int:
-        """Return the most bytes of a document that goes out for a tool."""
+        """Return the largest size of an outgoing document of a tool, in bytes."""
         limit = spec.max_result_bytes
         return self.limits.result_bytes if limit is None else limit
 
     def exceeds(self, spec: ToolSpec[Any, Any], result: ToolResult) -> bool:
-        """Return whether a document is longer than goes out for a tool, or a text for people may be."""
+        """Return whether a document exceeds the limit of its tool, or a text for people may do so."""
         limit = self.limit_of(spec)
         return len(result.json) > limit or len(result.display) > limit // LONGEST_CHARACTER
 
 
 def call_reporter_for(events: Events | None, limits: Limits) -> CallReporter:
-    """Return what emits the events of calls; without a hub it emits nothing."""
+    """Return the reporter of calls to a hub; without a hub it emits nothing."""
     if events is None:
         return CallReporter()
     from ..events.event_reporter import EventReporter  # only a runtime that is watched needs the events

@@ -1,4 +1,4 @@
-"""Threads for author code that blocks: bounded, replaced when they are stuck, and none holds the process.
+"""Threads for blocking author code: bounded, replaced when they are stuck; none keeps the process alive.
 
 A thread cannot be ended from outside. One whose caller has given up is *stuck* until its function returns: it
 is counted, and another takes its place as long as no more than `max_stuck` are.
@@ -37,7 +37,7 @@ class ThreadPool:
     """Runs functions in daemon threads, for any number of event loops."""
 
     def __init__(self, max_threads: int, *, max_stuck: int = MAX_STUCK) -> None:
-        """Make a pool without threads; they begin when they are needed.
+        """Construct a pool; its threads start when they are needed.
 
         Args:
             max_threads: That run at once, the stuck ones apart.
@@ -62,7 +62,7 @@ class ThreadPool:
     async def run(
         self, name: str, function: Callable[..., T], *arguments: Any, seconds: float | None = None
     ) -> T:
-        """Return what the function returns in a thread, with the context variables of the caller.
+        """Run a function in a thread with the caller's context variables, and return its value.
 
         Jobs of one name are those of one function; the log has it.
 
@@ -86,12 +86,12 @@ class ThreadPool:
 
     @property
     def stuck(self) -> Mapping[str, int]:
-        """How many threads are stuck, by the name of the function."""
+        """The number of stuck threads, by the name of the function."""
         with self._lock:
             return Counter(job.name for job in self._stuck)
 
     def close(self) -> None:
-        """End the threads; those that are busy when their functions return."""
+        """End the threads; busy ones end when their functions return."""
         with self._lock:
             self._is_closed = True
             _dismiss(self._idle)
@@ -148,7 +148,7 @@ class ThreadPool:
             self._assign()
 
     def _forget_other_process(self) -> None:
-        """Begin anew in a process that was forked: no thread but the caller's came along; under the lock."""
+        """Reset the pool in a forked process, which has none of its threads; under the lock."""
         known = next((worker for group in (self._busy.values(), self._idle) for worker in group), None)
         if known is not None and not known.thread.is_alive():
             self._waiting.clear()
@@ -195,7 +195,7 @@ class _Worker:
 
 
 def _serve(jobs: SimpleQueue[_Job | None], pool: weakref.ref[ThreadPool]) -> None:
-    """Run jobs until there is a None, or nobody has the pool any more; an idle thread holds neither."""
+    """Run jobs until a None comes, or the pool is garbage collected; an idle thread holds neither."""
     while (job := jobs.get()) is not None:
         outcome = outcome_of(job.call)
         owner = pool()

@@ -1,4 +1,4 @@
-"""What happened in one call, step by step, for whoever hands a `Trace` to `Runtime.call`."""
+"""The steps of one call with their times, for callers that pass a `Trace` to `Runtime.call`."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Trace:
         self._since = time.perf_counter()
 
     def mark(self, name: Step, value: object) -> None:
-        """Add a step that ended now."""
+        """Add a step that has ended now."""
         now = time.perf_counter()
         self.steps.append(TraceStep(name=name, duration_s=now - self._since, value=value))
         self._since = time.perf_counter()
 
     def fail(self, error: ToolError) -> None:
-        """Add the step in which the call failed: the first that is not there."""
+        """Add the step in which the call failed: the first that is missing."""
         self.mark(_STEPS[len(self.steps)], error)

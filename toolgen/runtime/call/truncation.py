@@ -1,4 +1,4 @@
-"""Documents and texts that go out, no longer than their limit.
+"""Truncates outgoing documents and texts to their limits.
 
 A truncated document is still JSON: an error of the same shape, or a marker in the place of a result.
 """
@@ -39,7 +39,7 @@ def decode_truncated(data: bytes, limit: int) -> str:
 
 
 def truncate_document(document: bytes, limit: int, kept: str = "") -> bytes:
-    """Return a JSON document, or the marker of a truncated one: size, beginning, and where it is kept."""
+    """Return a JSON document, or the marker of a truncated one: its size, beginning and URI."""
     if len(document) <= limit:
         return document
     head = b'{"truncated_by":"%b","bytes":%d' % (_BY, len(document))

@@ -1,4 +1,4 @@
-"""Tools whose methods are still stubs: the log says where they stand, and no model is told."""
+"""Tools whose methods are still stubs: their places go to the log, and not to models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tools leave behind: files, versioned, by name, of a session or of a user; and artifacts of results.
+"""Artifacts: versioned files by name, of a session or of a user; and artifacts of results.
 
 A version is there as soon as it is saved, whatever becomes of the call. One store keeps both: an artifact of
 a result is of its run, and its name is the SHA-256 of its data.
@@ -55,7 +55,7 @@ class ArtifactStore(Protocol):
     async def save(
         self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json], most: int
     ) -> int:
-        """Keep a new version and return its number.
+        """Store a new version and return its number.
 
         Raises:
             ToolError: the owner would have more than `most` bytes.
@@ -80,17 +80,17 @@ class ArtifactStore(Protocol):
 
 
 def is_of(owner: str, given: str) -> bool:
-    """Return whether an owner is the one given to `ArtifactStore.forget`, or begins with it."""
+    """Return whether an owner is the one passed to `ArtifactStore.forget`, or begins with it."""
     return owner == given or (given.endswith("/") and owner.startswith(given))
 
 
 def too_many_bytes(most: int) -> ToolError:
-    """Return what a store raises for an owner whose artifacts would be too large together."""
+    """Return the error of an owner whose artifacts together would be too large."""
     return ToolError(f"all artifacts together may have {most} bytes")
 
 
 class Artifacts:
-    """The artifacts as one call sees them: `ctx.artifacts`. With `user:` before it a name is the user's."""
+    """The artifacts that one call can use: `ctx.artifacts`. A name with the prefix `user:` is the user's."""
 
     def __init__(self, capability: ArtifactsCapability, call: CallScope) -> None:
         self._capability = capability
@@ -103,7 +103,7 @@ class Artifacts:
         media_type: str = "application/octet-stream",
         metadata: Mapping[str, Json] | None = None,
     ) -> ArtifactInfo:
-        """Keep a new version.
+        """Store a new version.
 
         Raises:
             ValueError: the name or the media type is none.
@@ -149,7 +149,7 @@ class Artifacts:
         return await self._capability.store.listed(owner, plain)
 
     async def save_overflow(self, document: bytes) -> str:
-        """Keep a result that is too large for the model, and return its URI."""
+        """Store a result that is too large for the model, and return its URI."""
         call = self._call.meta.tool_call_id or "call"
         name = f"{self._call.spec.name} {re.sub(r'[^A-Za-z0-9._-]', '-', call)[:100]}.json"
         return (await self.save(name, document, JSON_TYPE)).uri
@@ -164,7 +164,7 @@ class Artifacts:
 
 
 class SyncArtifacts:
-    """The artifacts as one call sees them, for a synchronous executor; each method waits in its thread.
+    """The artifacts for a synchronous executor; each method waits in its thread.
 
     All of them raise `CallEndedError` when the call is over, or ends meanwhile.
     """
@@ -180,7 +180,7 @@ class SyncArtifacts:
         media_type: str = "application/octet-stream",
         metadata: Mapping[str, Json] | None = None,
     ) -> ArtifactInfo:
-        """Keep a new version.
+        """Store a new version.
 
         Raises:
             ValueError: the name or the media type is none.
@@ -206,7 +206,7 @@ class SyncArtifacts:
 
 
 class ArtifactsCapability:
-    """Gives executors `ctx.artifacts`, and the runtime a place for artifacts and for results too large."""
+    """Provides `ctx.artifacts`, and stores artifacts of results and results that are too large."""
 
     name = "artifacts"
 
@@ -233,7 +233,7 @@ class ArtifactsCapability:
         return ()
 
     def owner(self, is_users: bool, meta: CallMeta) -> str:
-        """Return whose artifacts a call sees.
+        """Return the owner of the artifacts that a call can use.
 
         Raises:
             RuntimeError: the host's `CallMeta` does not say.
@@ -249,7 +249,7 @@ class ArtifactsCapability:
     async def save(
         self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json]
     ) -> int:
-        """Keep a new version and return its number.
+        """Store a new version and return its number.
 
         Raises:
             ToolError: it, or all of its owner, would be too large.
@@ -259,7 +259,7 @@ class ArtifactsCapability:
         return await self.store.save(owner, name, data, media_type, metadata, self._most_bytes_of_owner)
 
     async def keep(self, session_id: str, run_id: str, artifact: Artifact, digest: str) -> str:
-        """Keep an artifact of a result for a run and return its URI; equal data of one run is kept once.
+        """Store an artifact of a result for a run and return its URI; equal data of a run is stored once.
 
         Raises:
             ToolError: as `save`.
@@ -273,7 +273,7 @@ class ArtifactsCapability:
         return _uri(owner, digest, version)
 
     async def read(self, uri: str, session_id: str | None = None) -> StoredArtifact | None:
-        """Return what a URI names: an artifact of a result, a file, or a result that was too large.
+        """Return the data of a URI: an artifact of a result, a file, or a result that was too large.
 
         With `session_id`, only what the session or a run of it left; "" for runs of no session. None where
         there is nothing, or it is somebody else's.
@@ -288,11 +288,11 @@ class ArtifactsCapability:
         return None if found is None else replace(found, info=replace(found.info, uri=uri))
 
     async def drop(self, session_id: str, run_id: str) -> int:
-        """Drop what one run left, and nothing of its children; return how many versions."""
+        """Drop the artifacts of one run, without those of its children; return how many versions."""
         return await self.store.forget(_run(session_id, run_id))
 
     async def forget(self, session_id: str, *, run_id: str = "", before: float | None = None) -> int:
-        """Drop the files of a session and what its runs left; return how many versions.
+        """Drop the files of a session and the artifacts of its runs; return how many versions.
 
         With `run_id`, only what this run and its children left; without a session, what runs of no session
         did. With `before`, in seconds since 1970, only the files or the run that saved nothing from then on.
@@ -303,12 +303,12 @@ class ArtifactsCapability:
 
 
 def _run(session_id: str, run_id: str) -> str:
-    """Return the owner of what a run leaves."""
+    """Return the owner of the artifacts of a run."""
     return f"run/{quote(session_id, safe='')}/{run_id}"
 
 
 def _of_session(session_id: str) -> tuple[str, ...]:
-    """Return the owners of what belongs to a session, as `ArtifactStore.forget` takes them."""
+    """Return the owners that belong to a session, as `ArtifactStore.forget` takes them."""
     runs = _run(session_id, "")
     return (f"session/{session_id}", runs) if session_id else (runs,)
 

@@ -1,4 +1,4 @@
-"""Artifacts that live as long as the process."""
+"""Artifacts in the memory of the process."""
 
 from __future__ import annotations
 

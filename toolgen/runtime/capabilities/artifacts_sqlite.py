@@ -48,7 +48,7 @@ class SqliteArtifactStore:
         self._clock = clock
 
     def close(self) -> None:
-        """Close the file now, not when nobody has the store any more."""
+        """Close the file now, not when the store is garbage collected."""
         self._file.close()
 
     async def save(

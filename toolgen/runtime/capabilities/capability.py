@@ -1,4 +1,4 @@
-"""The seam by which a host gives executors more than their payload."""
+"""The protocol of capabilities: objects that a host gives executors beside their payload."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CallScope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """Calls made at once that changed the same thing; the change of one stands."""
+    """Parallel calls changed the same key, and the change of one of them was kept."""
 
     scope: str
     key: str
@@ -39,28 +39,28 @@ class Conflict:
 
 
 class Capability(Protocol):
-    """Something that executors find at their context, under its name: `ctx.<name>`."""
+    """Provides an object to executors at their context, under its name: `ctx.<name>`."""
 
     @property
     def name(self) -> str:
-        """What a design's `Needs` says, and the attribute of the context."""
+        """The name in a design's `Needs`, and the attribute of the context."""
         ...
 
     def open(self, call: CallScope) -> Any:
-        """Return the object of one call; made at its first use, so it should do nothing yet."""
+        """Return the object for one call; called at its first use, so it should be fast."""
         ...
 
     async def close(self, opened: Sequence[tuple[Any, bool]]) -> Sequence[Conflict]:
-        """Keep what the calls did, in their order; each with whether it succeeded."""
+        """Commit the changes of calls, in their order; each comes with whether it succeeded."""
         ...
 
 
 @runtime_checkable
 class ThreadCapability(Protocol):
-    """A capability that has another object for synchronous executors, which run in threads."""
+    """A capability with a separate object for synchronous executors, which run in threads."""
 
     def for_thread(self, opened: Any, wait: Wait) -> Any:
-        """Return the object of one call as its synchronous executor sees it.
+        """Return the object of one call for its synchronous executor.
 
         `opened` is what `open` returned. `wait(opened.find, key)` returns what `opened.find(key)` gives,
         awaited in the event loop of the call.
@@ -70,8 +70,8 @@ class ThreadCapability(Protocol):
 
 @runtime_checkable
 class ReadableState(Protocol):
-    """What the capability `state` may have beside: values for dynamic toolsets to read."""
+    """An optional method of the capability `state`: it returns values for dynamic toolsets."""
 
     async def read(self, meta: CallMeta) -> Mapping[str, Json]:
-        """Return everything that a call of this meta could read, by key."""
+        """Return all values that a call with this meta could read, by key."""
         ...

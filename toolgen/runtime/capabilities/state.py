@@ -31,7 +31,7 @@ _NO_TURN: Final = "call"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One step of what a call wrote."""
+    """One change of the state by a call."""
 
     key: str
     """Without its scope."""
@@ -43,11 +43,11 @@ class StateStore(Protocol):
     """Keeps values by scope, owner and key. Each method is one atomic step, over all processes."""
 
     async def load(self, scope: Scope, owner: str) -> dict[str, Json]:
-        """Return everything that an owner has."""
+        """Return all values of an owner."""
         ...
 
     async def apply(self, scope: Scope, owner: str, changes: Sequence[Change]) -> None:
-        """Make the changes in their order, on what is stored now.
+        """Apply the changes in their order to the stored values.
 
         Raises:
             ValueError: one of them does not fit what is stored, such as a number added to a text.
@@ -57,10 +57,10 @@ class StateStore(Protocol):
 
 @runtime_checkable
 class BulkStateStore(Protocol):
-    """A store that reads several owners in one step; without it they are read one after the other."""
+    """A store that reads several owners in one step; other stores are read once for each owner."""
 
     async def load_each(self, places: Sequence[tuple[Scope, str]]) -> Sequence[dict[str, Json]]:
-        """Return everything that each of the owners has, in their order."""
+        """Return all values of each of the owners, in their order."""
         ...
 
 
@@ -91,7 +91,7 @@ def applied(values: Mapping[str, Json], changes: Sequence[Change]) -> dict[str, 
 
 
 class State:
-    """The state as one call sees it: `ctx.state`. A key without a scope is the session's."""
+    """The state that one call can use: `ctx.state`. A key without a scope is the session's."""
 
     def __init__(self, capability: StateCapability, call: CallScope) -> None:
         self._capability = capability
@@ -100,24 +100,24 @@ class State:
         """By scope and owner, in the order in which they were made."""
 
     async def get(self, key: str, default: Json = None) -> Json:
-        """Return the value, with what this call has changed of it."""
+        """Return the value, with the changes of this call."""
         scope, owner, name = self._place(key)
         stored = await self._capability.load(scope, owner)
         return applied(stored, self.changes.get((scope, owner), ())).get(name, default)
 
     def set(self, key: str, value: Json) -> None:
-        """Put a value in the place of what is there."""
+        """Replace the value."""
         self._change(key, "set", value)
 
     def delete(self, key: str) -> None:
         self._change(key, "delete", None)
 
     def append(self, key: str, item: Json) -> None:
-        """Add an item to a list; calls at once each add theirs, in their order."""
+        """Append an item to a list; parallel calls append theirs in their order."""
         self._change(key, "append", item)
 
     def add(self, key: str, number: float) -> None:
-        """Add to a number; calls at once each add theirs."""
+        """Add to a number; the additions of parallel calls are summed."""
         if isinstance(number, bool) or not isinstance(number, int | float):
             raise ValueError(f"{number!r} is no number")
         self._change(key, "add", number)
@@ -141,14 +141,14 @@ class State:
 
 
 class SyncState:
-    """The state as one call sees it, for a synchronous executor; `get` waits in its thread."""
+    """The state for a synchronous executor; `get` waits in its thread."""
 
     def __init__(self, state: State, wait: Wait) -> None:
         self._state = state
         self._wait = wait
 
     def get(self, key: str, default: Json = None) -> Json:
-        """Return the value, with what this call has changed of it.
+        """Return the value, with the changes of this call.
 
         Raises:
             CallEndedError: the call is over, or ends meanwhile.
@@ -156,23 +156,23 @@ class SyncState:
         return self._wait(self._state.get, key, default)
 
     def set(self, key: str, value: Json) -> None:
-        """Put a value in the place of what is there."""
+        """Replace the value."""
         self._state.set(key, value)
 
     def delete(self, key: str) -> None:
         self._state.delete(key)
 
     def append(self, key: str, item: Json) -> None:
-        """Add an item to a list; calls at once each add theirs, in their order."""
+        """Append an item to a list; parallel calls append theirs in their order."""
         self._state.append(key, item)
 
     def add(self, key: str, number: float) -> None:
-        """Add to a number; calls at once each add theirs."""
+        """Add to a number; the additions of parallel calls are summed."""
         self._state.add(key, number)
 
 
 class StateCapability:
-    """Gives executors `ctx.state`."""
+    """Provides `ctx.state`."""
 
     name = "state"
 
@@ -184,7 +184,7 @@ class StateCapability:
         user: Callable[[CallMeta], str] = lambda meta: meta.labels.get("user", ""),
         rules: Mapping[str, Operation] | None = None,
     ) -> None:
-        """Keep the state in a store; `user` says whose call it is.
+        """Construct the capability on a store; `user` returns the user of a call.
 
         `rules` names for a key, with its scope, the only operation that may change it: a counter that is
         only added to is never lost to a call made at the same time.
@@ -203,7 +203,7 @@ class StateCapability:
         return SyncState(opened, wait)
 
     async def close(self, opened: Sequence[tuple[State, bool]]) -> Sequence[Conflict]:
-        """Store what the calls that succeeded wrote; what the others wrote is dropped."""
+        """Store the changes of calls that succeeded; the changes of other calls are dropped."""
         kept = [state for state, succeeded in opened if succeeded]
         merged: dict[tuple[Scope, str], list[Change]] = {}
         for state in kept:
@@ -223,7 +223,7 @@ class StateCapability:
         return self._turns.get(owner, {}) if scope == "temp" else await self._store.load(scope, owner)
 
     async def read(self, meta: CallMeta) -> dict[str, Json]:
-        """Return everything that a call of this meta could read, under the keys that `State.get` takes.
+        """Return all values that a call with this meta could read, under the keys of `State.get`.
 
         Those of the session are without `session:`, unless they have a colon of their own. A scope whose
         owner the meta does not say is left out.
@@ -245,7 +245,7 @@ class StateCapability:
         }
 
     def owner(self, scope: Scope, meta: CallMeta) -> str:
-        """Return whose values a scope has in a call.
+        """Return the owner of a scope for a call.
 
         Raises:
             RuntimeError: the host's `CallMeta` does not say.
@@ -256,7 +256,7 @@ class StateCapability:
         return owner
 
     def _owner(self, scope: Scope, meta: CallMeta) -> str:
-        """Return the owner; empty where the meta does not say who it is."""
+        """Return the owner; empty where the meta does not name one."""
         match scope:
             case "app":
                 return self._app
@@ -268,7 +268,7 @@ class StateCapability:
                 return json.dumps([meta.session_id, meta.turn_id]) if meta.turn_id else _NO_TURN
 
     def refuse(self, key: str, operation: Operation) -> None:
-        """Raise when the rules want another operation for the key.
+        """Raise when the rules require another operation for the key.
 
         Raises:
             ValueError: they do.
@@ -279,7 +279,7 @@ class StateCapability:
 
 
 def _conflicts(states: Sequence[State]) -> list[Conflict]:
-    """Return the keys that more than one call put a value into."""
+    """Return the keys that more than one call has set."""
     writers: dict[tuple[Scope, str, str], list[str]] = {}
     for state in states:
         for (scope, owner), changes in state.changes.items():

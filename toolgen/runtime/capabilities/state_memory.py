@@ -1,4 +1,4 @@
-"""State that lives as long as the process."""
+"""State in the memory of the process."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class SqliteStateStore:
         self._file = SqliteFile(path, _FORMAT)
 
     def close(self) -> None:
-        """Close the file now, not when nobody has the store any more."""
+        """Close the file now, not when the store is garbage collected."""
         self._file.close()
 
     async def load(self, scope: Scope, owner: str) -> dict[str, Json]:

@@ -14,7 +14,7 @@ from .statuses import ForgottenRun, Receipt, RunState, RunStatus, RunWait, Signa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineCaps:
-    """What an engine can do."""
+    """The features of an engine."""
 
     is_durable: bool
     """Runs survive the process."""
@@ -48,12 +48,12 @@ Emit: TypeAlias = Callable[[Mapping[str, Json]], None]
 
 
 async def _begun() -> None:
-    """Do nothing: what is not executed by an engine keeps no record of its beginning."""
+    """Do nothing: outside an engine there is no begun record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActivityInfo:
-    """What an activity knows of its place."""
+    """The facts that an activity knows of its run and attempt."""
 
     run_id: str
     op: str
@@ -72,22 +72,22 @@ class ActivityInfo:
 
     @property
     def idempotency_key(self) -> str:
-        """The same for every attempt, in whatever process."""
+        """The same for every attempt, in any process."""
         return f"{self.run_id}/{self.op}"
 
 
 class RunContext(Protocol):
-    """All that a loop may do. Every operation has a key of its own within the run."""
+    """The operations of a loop. Each operation has a key of its own within the run."""
 
     @property
     def run_id(self) -> str: ...
 
     def now(self) -> float:
-        """Return the seconds since 1970 of the newest thing that the run has seen."""
+        """Return the time of the newest recorded operation, in seconds since 1970."""
         ...
 
     def start(self, op: str, activity: str, arg: Json, options: CallOptions | None = None) -> Awaitable[Json]:
-        """Start an activity at once and return what gives its result.
+        """Start an activity at once and return an awaitable of its result.
 
         Raises:
             ActivityFailed: when awaited; all attempts failed.
@@ -96,7 +96,7 @@ class RunContext(Protocol):
         ...
 
     async def child(self, op: str, loop: str, arg: Json) -> Json:
-        """Return what a child run returned; its id is `<run id>/<op>`.
+        """Run a child run, whose id is `<run id>/<op>`, and return its result.
 
         Raises:
             ActivityFailed: it failed or was canceled.
@@ -104,20 +104,20 @@ class RunContext(Protocol):
         ...
 
     async def detach(self, op: str, loop: str, arg: Json) -> str:
-        """Start a run that goes on after this one, and return its id: `<run id>/<op>`.
+        """Start a run that outlives this one, and return its id: `<run id>/<op>`.
 
         It is kept, and forgotten, by itself. Only when this run is canceled, it is canceled too.
         """
         ...
 
     async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:
-        """Return all results in the order of the arguments, when the last is there; nothing is cancelled."""
+        """Return all results in the order of the arguments, after the last one; nothing is cancelled."""
         ...
 
     async def wait(
         self, op: str, *names: str, timeout_s: float | None = None, about: Json = None
     ) -> Signal | None:
-        """Return the next signal of these names that nobody took; None after `timeout_s` seconds.
+        """Return the next unused signal of these names; None after `timeout_s` seconds.
 
         With `timeout_s=0` it takes what is there. While it waits the run is `waiting`, and `about` stands
         in `RunStatus.awaiting`. A run may wait for several things at once, each under its own key.
@@ -147,14 +147,14 @@ raises, or the process ends meanwhile, the runs stay, and it gets them again."""
 
 
 class Engine(Protocol):
-    """Where runs are executed."""
+    """Executes runs."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def id(self) -> str:
-        """The same for all processes that have the same runs, and for no other engine."""
+        """The same for all processes that share runs, and for no other engine."""
         ...
 
     @property
@@ -166,7 +166,7 @@ class Engine(Protocol):
         ...
 
     def secret(self) -> bytes | None:
-        """Return the secret that seals tokens, kept beside the runs; None where the host has to give one."""
+        """Return the secret that seals tokens, stored beside the runs; None where the host must give one."""
         ...
 
     def register(
@@ -189,7 +189,7 @@ class Engine(Protocol):
         ...
 
     async def start(self, *, worker: bool = True, only: Collection[str] | None = None) -> None:
-        """Begin to execute; without `worker` only start, signal and watch runs. Doing it again is nothing.
+        """Start to execute; without `worker` only start, signal and watch runs. Idempotent.
 
         With `only` this process executes these runs and what they start, and no other that was there before;
         where another worker has the runs, it is a client. Another set may be given later.
@@ -208,7 +208,7 @@ class Engine(Protocol):
         ...
 
     async def signal(self, run_id: str, name: str, payload: Json, *, signal_id: str) -> None:
-        """Hand something to a run, now or before it waits; a second signal of the id is dropped.
+        """Send a signal to a run, now or before it waits; a second signal of the same id is dropped.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -227,7 +227,7 @@ class Engine(Protocol):
         ...
 
     async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
-        """Return where a wait stands; None where none has begun under the key.
+        """Return the status of a wait; None where none has begun under the key.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -235,11 +235,11 @@ class Engine(Protocol):
         ...
 
     async def open_waits(self, *, session: str | None = None, limit: int = 100) -> tuple[RunWait, ...]:
-        """Return the open waits about something, of all runs or of those of a session, oldest first."""
+        """Return the open waits with a subject, of all runs or of a session, oldest first."""
         ...
 
     async def cancel(self, run_id: str, *, reason: str = "") -> None:
-        """Cancel a run and its children, waiting ones too; a run that is over is left alone.
+        """Cancel a run and its children, waiting ones too; no effect on a run that is over.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -247,7 +247,7 @@ class Engine(Protocol):
         ...
 
     async def status(self, run_id: str) -> RunStatus:
-        """Return where a run stands.
+        """Return the status of a run.
 
         Raises:
             UnknownRunError: no run has the id.

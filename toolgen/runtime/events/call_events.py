@@ -1,4 +1,4 @@
-"""The events of one call within a run: kept for its loop, which publishes each once."""
+"""The events of one call within a run: collected for its loop, which publishes each once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OF_THE_LOOP: Final = frozenset({"tool_start"})
 
 
 class CallEvents:
-    """Takes the events of one call of an activity."""
+    """Collects the events of one call of an activity."""
 
     is_idle = False
 
@@ -44,7 +44,7 @@ class CallEvents:
             self.kept.append(document)
 
     async def begun(self) -> None:
-        """Return once it is kept that the executor begins now, with what was told of the call so far.
+        """Store that the executor begins now, with the events of the call so far, and return then.
 
         Who has approved a call is in the log before it runs, also where its process ends in the middle.
         """

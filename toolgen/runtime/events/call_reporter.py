@@ -1,4 +1,4 @@
-"""What a call reports of its steps; these reports drop it, those of `told.py` make events of it."""
+"""The reporter of a call's steps; this one ignores them, `event_reporter` makes events of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class CallReporter:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody listens."""
+        """Whether there is no subscriber."""
         return True
 
     def progress_callback(self, spec: ToolSpec[Any, Any], meta: CallMeta) -> ProgressCallback | None:
@@ -41,7 +41,7 @@ class CallReporter:
         """Emit that a call waits for the answer of a person."""
 
     def answered(self, frozen: FrozenCall, person: str) -> None:
-        """Take that a call got what it waited for, other than an approval."""
+        """Emit that a suspended call was answered, other than by an approval."""
 
     def emit_authorization(
         self,

@@ -1,4 +1,4 @@
-"""The steps of calls as events; nothing is built while nobody listens.
+"""Emits the steps of calls as events; nothing is built while there is no subscriber.
 
 Events show a call in the model's own words. Injected values and tokens have no place in them, nor has the
 data of large artifacts.
@@ -45,28 +45,28 @@ if TYPE_CHECKING:
 
 
 def _progress(spec: ToolSpec[Any, Any], value: Json) -> Json:
-    """Return what a tool tells of its progress, without sensitive values."""
+    """Return the progress event of a report, without sensitive values."""
     codec = spec.long_running.progress if spec.long_running else None
     shown: Json = value if codec is None else redacted(value, codec.sensitive)
     return shown
 
 
 class EventSink(Protocol):
-    """Takes events: the hub of a runtime, or the log of a run."""
+    """Receives events: the hub of a runtime, or the log of a run."""
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody listens."""
+        """Whether there is no subscriber."""
         ...
 
     def emit(self, event: Event, meta: CallMeta = NO_META) -> None: ...
 
 
 class EventReporter(CallReporter):
-    """Turns the steps of calls into events."""
+    """Emits the steps of calls as events."""
 
     def __init__(self, events: EventSink, limit: int) -> None:
-        """Tell the events to a sink; each text and each value of them has at most `limit` bytes."""
+        """Construct the reporter to a sink; each text and value has at most `limit` bytes."""
         self._events = events
         self._limit = limit
 
@@ -75,7 +75,7 @@ class EventReporter(CallReporter):
         return self._events.is_idle
 
     def progress_callback(self, spec: ToolSpec[Any, Any], meta: CallMeta) -> ProgressCallback:
-        """Return what takes what one call tells on its way."""
+        """Return the callback for progress of one call."""
 
         def report(
             text: str | None = None,
@@ -216,14 +216,14 @@ class EventReporter(CallReporter):
             self._emit(event, meta)
 
     def _emit(self, event: Event, meta: CallMeta) -> None:
-        """Tell an event, without the sensitive values of the call that goes on."""
+        """Emit an event, without the sensitive values of the running call."""
         self._events.emit(event if current() is None else without_secrets(event), meta)
 
     def _truncate_text(self, text: str) -> str:
         return truncate_text(text, self._limit)
 
     def _truncate_value(self, value: Json) -> Json:
-        """Return a value, or the marker of one that is too long."""
+        """Return a value, or a marker in the place of one that is too long."""
         if isinstance(value, str | dict | list):
             document = to_json(value, inf_nan_mode="constants")
             if len(document) > self._limit:

@@ -1,4 +1,4 @@
-"""What is told of calls, without their sensitive values."""
+"""Redaction of events: the sensitive values of calls and results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HEAD: Final = frozenset(field.name for field in fields(Head))
 
 
 def without_secrets(event: E) -> E:
-    """Return the event without the sensitive values of the call that goes on, whoever quoted them."""
+    """Return the event with the sensitive values of the running call redacted, wherever they appear."""
     return _scrubbed(event)
 
 
@@ -66,7 +66,7 @@ def fits(document: bytes, codec: Codec[Any]) -> bool:
 
 
 def shown_result(result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: int | None = None) -> Json:
-    """Return what the model saw of a result, without its sensitive values; None where it saw nothing.
+    """Return the model's JSON of a result, without its sensitive values; None where there is none.
 
     It has at most `limit` bytes of JSON; without a limit, what was truncated has as many as it had.
     """
@@ -103,7 +103,7 @@ def _reference(artifact: Artifact, spec: ToolSpec[Any, Any] | None) -> ArtifactR
 
 
 def _codec_of(result: ToolResult, spec: ToolSpec[Any, Any]) -> Codec[Any] | None:
-    """Return the codec of the document that the model saw; of an error, that of its details."""
+    """Return the codec of the model's document; for an error, that of its details."""
     match result.status:
         case "ok":
             return spec.result

@@ -1,4 +1,4 @@
-"""Where events go: numbered per run, and put into the bounded queue of each subscriber.
+"""The event hub: numbers events per run, and queues them for each subscriber, bounded.
 
 Emitting never waits for a subscriber, never raises, and may be done in any thread. One lock covers the
 number and the queues, so that every subscriber sees the events of a run in the order of their numbers.
@@ -28,12 +28,12 @@ log = logger("toolgen.runtime")
 
 
 class Events:
-    """Takes the events of a runtime and gives them to whoever subscribed."""
+    """Receives the events of a runtime and passes them to subscribers."""
 
     __slots__ = ("_clock", "_lock", "_logged", "_seqs", "_subscriptions", "is_idle")
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
-        """Make a hub without subscribers; the clock gives seconds since 1970."""
+        """Construct a hub without subscribers; the clock returns seconds since 1970."""
         self._clock = clock
         self._lock = threading.RLock()  # a signal handler may emit while this thread emits
         self._seqs: OrderedDict[str, int] = OrderedDict()
@@ -68,7 +68,7 @@ class Events:
             log.exception("an event was lost")
 
     def mark_logged(self, run: str) -> None:
-        """Mark a run as logged: its events come numbered by `forward`."""
+        """Mark a run as logged: its events arrive numbered by `forward`."""
         with self._lock:
             self._logged[run] = None
             self._logged.move_to_end(run)
@@ -76,7 +76,7 @@ class Events:
                 self._logged.popitem(last=False)
 
     def forward(self, event: Event) -> None:
-        """Queue an event that is numbered and dated already: one of the log of a run."""
+        """Queue an event of a run's log, which has its number and its time."""
         with self._lock:
             for subscription in self._subscriptions:
                 subscription._offer(event)
@@ -238,7 +238,7 @@ class Subscription:
         return self._waiter
 
     def _wake(self) -> None:
-        """Let the reader go on, from whatever thread."""
+        """Wake the reader, from any thread."""
         waiter, self._waiter = self._waiter, None
         if waiter is None or self._loop is None:
             return
@@ -268,7 +268,7 @@ class Listener:
 
     @property
     def dropped(self) -> int:
-        """Events that the callback was too slow for."""
+        """Number of events that were dropped because the callback was too slow."""
         return self._subscription.dropped
 
     async def __aenter__(self) -> Listener:

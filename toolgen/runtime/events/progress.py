@@ -1,4 +1,4 @@
-"""What is said while work goes on, held to the design's `LongRunning(progress=)`."""
+"""Validates reported progress by the design's `LongRunning(progress=)`."""
 
 from __future__ import annotations
 

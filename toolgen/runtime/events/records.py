@@ -19,7 +19,7 @@ from ..results import Bounds, ToolStatus
 # Twenty classes would repeat these six fields, so this is a base class, against the house style.
 @record
 class Head:
-    """When and where an event happened; filled by `Events.emit`."""
+    """The number, time and ids of an event; filled by `Events.emit`."""
 
     seq: int = 0
     """From 1 without gaps, per run; 0 is in no log: of the subscription, or of a call that a tool made."""
@@ -43,7 +43,7 @@ class RunStarted(Head):
 
 @record
 class RunPhase(Head):
-    """A run went on to its next phase."""
+    """A run entered its next phase."""
 
     type: Literal["run_phase"] = "run_phase"
     phase: Literal["prompted", "planning", "executing_tools", "synthesizing", "waiting"]
@@ -51,7 +51,7 @@ class RunPhase(Head):
 
 @record
 class ToolStart(Head):
-    """A call's arguments are decoded, and it is on its way to the executor."""
+    """A call's arguments are decoded, and its executor is about to run."""
 
     type: Literal["tool_start"] = "tool_start"
     tool: str
@@ -77,7 +77,7 @@ class ToolArgsDelta(Head):
 
 @record
 class ToolUpdate(Head):
-    """How far the work of a call is; best effort."""
+    """The progress of a call; best effort."""
 
     type: Literal["tool_update"] = "tool_update"
     tool: str
@@ -99,7 +99,7 @@ class ToolOutputDelta(Head):
 
 @record
 class ToolEnd(Head):
-    """A call has its one result."""
+    """A call has its result."""
 
     type: Literal["tool_end"] = "tool_end"
     tool: str
@@ -133,7 +133,7 @@ class ToolEnd(Head):
 
 @record
 class AgentRunStarted(Head):
-    """A tool call became the run of another agent."""
+    """A tool call started the run of another agent."""
 
     type: Literal["agent_run_started"] = "agent_run_started"
     tool: str
@@ -143,7 +143,7 @@ class AgentRunStarted(Head):
 
 @record
 class AwaitClarification(Head):
-    """The planner has a question to the person."""
+    """The planner asks the person a question."""
 
     type: Literal["await_clarification"] = "await_clarification"
     suspension_id: str
@@ -158,7 +158,7 @@ class AwaitClarification(Head):
 
 @record
 class AwaitConfirmation(Head):
-    """A person has to approve a call. The token that answers is in the result, for its client alone."""
+    """A person must approve a call. The token for the answer is in the result, for its client alone."""
 
     type: Literal["await_confirmation"] = "await_confirmation"
     suspension_id: str
@@ -202,7 +202,7 @@ class AwaitInput(Head):
 
 @record
 class AnswerAccepted(Head):
-    """What a call or a planner waited for was answered; the answer itself is not told.
+    """A call or a planner got the answer that it waited for; the answer itself is not in the event.
 
     After `AwaitConfirmation` it is `ToolAuthorization` that says so.
     """
@@ -219,7 +219,7 @@ class AnswerAccepted(Head):
 
 @record
 class ToolAuthorization(Head):
-    """Somebody decided whether a call may run."""
+    """A call was approved or denied."""
 
     type: Literal["tool_authorization"] = "tool_authorization"
     tool: str
@@ -234,7 +234,7 @@ class ToolAuthorization(Head):
 
 @record
 class PlannerThought(Head):
-    """What the planner says to itself; best effort."""
+    """The planner's reasoning; best effort."""
 
     type: Literal["planner_thought"] = "planner_thought"
     text: str
@@ -242,7 +242,7 @@ class PlannerThought(Head):
 
 @record
 class PlanRetry(Head):
-    """A planning begins again; what was told of it so far, text, thoughts and arguments, is void."""
+    """A planning begins again; its texts, thoughts and arguments so far are discarded."""
 
     type: Literal["plan_retry"] = "plan_retry"
     attempt: int
@@ -265,7 +265,7 @@ class AssistantReply(Head):
 
 @record
 class Usage(Head):
-    """What one call of a model cost."""
+    """The token usage of one request to a model."""
 
     type: Literal["usage"] = "usage"
     model: str
@@ -275,7 +275,7 @@ class Usage(Head):
 
 @record
 class StateConflict(Head):
-    """Calls of one step changed a key of the state in ways that its rule does not merge."""
+    """Parallel calls changed a key of the state in ways that its rule does not merge."""
 
     type: Literal["state_conflict"] = "state_conflict"
     scope: str
@@ -308,7 +308,7 @@ class ToolsetDropped(Head):
 
 @record
 class EventsDropped(Head):
-    """The reader was too slow: here events are missing. It is the subscription's own, with `seq` 0."""
+    """The reader was too slow, and events are missing here. The subscription adds this, with `seq` 0."""
 
     type: Literal["events_dropped"] = "events_dropped"
     count: int

@@ -30,7 +30,7 @@ class JsonLinesSink:
     def __init__(
         self, events: Events, path: str | Path, *, size: int = 1000, types: Iterable[str] | None = None
     ) -> None:
-        """Make a sink; `size` and `types` are those of `Events.subscribe`."""
+        """Construct a sink; `size` and `types` are those of `Events.subscribe`."""
         self._events = events
         self._path = Path(path)
         self._size = size
@@ -43,7 +43,7 @@ class JsonLinesSink:
 
     @property
     def dropped(self) -> int:
-        """Events that came faster than the file took them."""
+        """Number of events that were dropped because the file was too slow."""
         return self._subscription.dropped
 
     async def __aenter__(self) -> JsonLinesSink:
@@ -65,7 +65,7 @@ class JsonLinesSink:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Write what is queued, say what is missing, and close the file."""
+        """Write what is queued, write the number of dropped events, and close the file."""
         self._subscription.close()
         try:
             await self._task
@@ -98,7 +98,7 @@ class JsonLinesSink:
             self.failed += len(lines)
 
     def _line(self, event: Event) -> bytes:
-        """Return the event's line; empty, and counted, when somebody put into it what is not JSON."""
+        """Return the event's line; empty, and counted, where a value of the event is not JSON."""
         try:
             document = as_json(event)
             return (

@@ -1,4 +1,4 @@
-"""Tells other processes that have a file open that something in it has changed.
+"""Notifies other processes that have a file open of changes in it.
 
 Sockets for datagrams stand beside the file. The worker has one of a fixed name; others announce theirs to it,
 and it rings back. A datagram may be lost, so whoever listens also looks at the file from time to time.
@@ -37,7 +37,7 @@ class ChangeNotifier:
         self._others: set[str] = set()
 
     def open(self, *, is_worker: bool) -> None:
-        """Listen; without sockets in the folder of the file nothing is heard."""
+        """Start to listen; without sockets in the folder of the file there are no notifications."""
         self.close()
         own = self._worker if is_worker else f"{self._worker[:-5]}.{secrets.token_hex(8)}.bell"
         try:
@@ -58,7 +58,7 @@ class ChangeNotifier:
             self.notify_worker()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._loop is not None and self._socket is not None and not self._loop.is_closed():
             self._loop.remove_reader(self._socket)
         if self._socket is not None:

@@ -1,4 +1,4 @@
-"""What goes wrong with the file or the folder of a store; nothing of the failed step was kept.
+"""Errors of the file or the folder of a store; nothing of the failed step was stored.
 
 StoreError                   any other failure, such as of the disk
 ├── StoreLockedError         another process writes for too long; the same step may work later

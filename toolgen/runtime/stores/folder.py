@@ -47,7 +47,7 @@ _GONE: Final = "gone-"
 
 
 class Bucket:
-    """One folder within: JSON documents by name, and blobs by their digest. It may not be there yet."""
+    """A folder within the store: JSON documents by name, and blobs by digest. It may not exist yet."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -62,11 +62,11 @@ class Bucket:
         return _parsed(file) if file.exists() else None
 
     def put(self, name: str, document: Any) -> None:
-        """Keep a document in the place of the one before."""
+        """Store a document, replacing the previous one."""
         self._write(self._file(name), json.dumps(document).encode())
 
     def add_blob(self, data: bytes) -> str:
-        """Keep data and return its SHA-256 in hex, by which it is found."""
+        """Store data and return its key, the SHA-256 in hex."""
         digest = sha256(data).hexdigest()
         file = self.path / digest
         if not file.exists():
@@ -106,7 +106,7 @@ class Bucket:
 
 
 class Folder:
-    """A folder of shelves; any number of processes on one machine may have it, on Windows one."""
+    """A folder of buckets; several processes on one machine may use it, on Windows one."""
 
     def __init__(self, path: str | Path, *, busy_s: float = BUSY_S) -> None:
         """Open the folder, which is created where it is missing, with access for its owner only.
@@ -139,11 +139,11 @@ class Folder:
         return await self._in_thread(partial(self._run, step, is_shared=True))
 
     def bucket(self, key: str) -> Bucket:
-        """Return the shelf of a key, which is created by what is put there."""
+        """Return the bucket of a key, which is created at the first write."""
         return Bucket(self.path / _hash(key))
 
     def buckets(self) -> Iterator[Bucket]:
-        """Yield the shelves that are there; what a killed process had begun to remove is removed."""
+        """Yield the existing buckets; removals that a killed process left unfinished are completed."""
         for path in sorted(self.path.iterdir()):
             if path.name.startswith(_GONE):
                 shutil.rmtree(path)
@@ -151,7 +151,7 @@ class Folder:
                 yield Bucket(path)
 
     def remove(self, shelf: Bucket) -> None:
-        """Remove a shelf with all on it, whole or not at all."""
+        """Remove a bucket with everything in it, whole or not at all."""
         gone = shelf.path.with_name(f"{_GONE}{shelf.path.name}")
         os.rename(shelf.path, gone)
         shutil.rmtree(gone)
@@ -169,7 +169,7 @@ class Folder:
 
     @contextmanager
     def _locked(self, *, is_shared: bool) -> Iterator[None]:
-        """Hold the lock; the kernel ends it with the process. On Windows the thread is all there is."""
+        """Hold the lock; it ends with the process. On Windows it covers only the threads of this process."""
         if sys.platform == "win32":
             yield
             return
@@ -199,7 +199,7 @@ class Folder:
 
 
 def _hash(key: str) -> str:
-    """Return the name of a key in the folder; half a surrogate pair has one too."""
+    """Return the folder name of a key, also of one with a lone surrogate."""
     return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -223,7 +223,7 @@ def _damaged(file: Path) -> StoreCorruptError:
 
 
 def _store_error(error: OSError, path: Path) -> StoreError:
-    """Return what an error of the system means for the folder."""
+    """Return the store error for an error of the operating system."""
     message = f"cannot be used: {error.strerror}"
     if error.errno in NOT_WRITABLE:
         return StoreReadOnlyError(

@@ -1,4 +1,4 @@
-"""The lease on a file: one process has it, and the operating system takes it back when that ends."""
+"""The lease on a file: one process holds it, and the operating system releases it when that ends."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Lease:
         _leases.add(self)
 
     def acquire(self) -> bool:
-        """Take the lease unless somebody has it, in this process or another; return whether it is ours."""
+        """Take the lease unless it is held, in this process or another; return whether it was taken."""
         if self._descriptor is not None:
             return True
         descriptor = os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, _MODE)
@@ -51,7 +51,7 @@ class Lease:
             return ""
 
     def release(self) -> None:
-        """Give the lease back; without one it does nothing."""
+        """Release the lease; no effect without one."""
         self._descriptor = None
         self._close()
 
@@ -60,7 +60,7 @@ _leases: weakref.WeakSet[Lease] = weakref.WeakSet()
 
 
 def _leave_to_parent() -> None:
-    """Close, in a forked process, what would keep the leases of its parent after its end."""
+    """Close, in a forked process, files that would hold the leases of its parent after its end."""
     for lease in list(_leases):
         lease.release()
 

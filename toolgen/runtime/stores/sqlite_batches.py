@@ -1,4 +1,4 @@
-"""A SQLite file that is written in batches: what was put in one turn of the event loop is one transaction.
+"""A SQLite file that is written in batches: one transaction for each turn of the event loop.
 
 With `synchronous=NORMAL` a batch is written on the event loop, which takes a fraction of the time that
 handing it to a thread takes. With `FULL`, and while another process has the file, it is written in a thread.
@@ -37,7 +37,7 @@ log = logger("toolgen.stores")
 
 @dataclass(slots=True)
 class _Request(Generic[T]):
-    """A step that somebody waits for; it fails when its batch cannot be written."""
+    """A step with a caller that waits; it fails when its batch cannot be written."""
 
     step: Callable[[sqlite3.Connection], T]
     done: asyncio.Future[T]
@@ -111,7 +111,7 @@ class SqliteBatches:
             self._schedule_lazy_flush(_LAZY_S)
 
     def mark(self, name: str) -> None:
-        """Have `on_commit` hear of a name once what was put before is written."""
+        """Call `on_commit` with a name once everything put before is written."""
         self._batch.marks.add(name)
 
     def put_unless_contested(self, sql: str, *row: Any, about: int, then: Callable[[bool], None]) -> None:
@@ -132,7 +132,7 @@ class SqliteBatches:
         await done
 
     async def run(self, step: Callable[[sqlite3.Connection], T]) -> T:
-        """Return what a step returns, run in the transaction of this batch, after its rows.
+        """Run a step in the transaction of this batch, after its rows, and return its value.
 
         The step runs in any thread. It may raise an error of its own before it has written anything.
 
@@ -146,7 +146,7 @@ class SqliteBatches:
         return await request.done
 
     def read(self, step: Callable[[sqlite3.Connection], T]) -> T:
-        """Return what a step returns that only reads what is written.
+        """Run a step that only reads written rows, and return its value.
 
         Raises:
             StoreError: the file cannot be used; the class says why.
@@ -154,7 +154,7 @@ class SqliteBatches:
         return self._reads.run_here(step, busy_s=1.0)
 
     def write_now(self, step: Callable[[sqlite3.Connection], T]) -> T:
-        """Return what a step returns, run as a transaction of its own, before the first batch.
+        """Run a step as a transaction of its own, before the first batch, and return its value.
 
         Raises:
             StoreError: the file cannot be used; the class says why.
@@ -264,7 +264,7 @@ class SqliteBatches:
             self._finish(batch, future.exception())
 
     def _finish(self, batch: _Batch, error: BaseException | None) -> None:
-        """Tell who waits for a batch how it ended; keep its rows when it was not written."""
+        """Notify the callers of a batch of its end; keep its rows when it was not written."""
         self._flight = None
         if error is None:
             if self._is_failing:

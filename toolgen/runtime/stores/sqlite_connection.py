@@ -80,7 +80,7 @@ def open_connection(
 
 
 def in_transaction(database: sqlite3.Connection, begin: str, step: Callable[[sqlite3.Connection], T]) -> T:
-    """Return what the step returns; nothing that it did is kept when it raises."""
+    """Run the step in a transaction and return its value; it is rolled back when the step raises."""
     database.execute(begin)
     try:
         result = step(database)
@@ -93,7 +93,7 @@ def in_transaction(database: sqlite3.Connection, begin: str, step: Callable[[sql
 
 
 def _prepare(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> None:
-    """Bring the file into its format; a file of something else stays as it is."""
+    """Convert the file to its format; a file of another kind stays unchanged."""
 
     def check(database: sqlite3.Connection) -> bool:
         return is_ready(database, format, path)

@@ -28,7 +28,7 @@ _OURS: Final = {
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Return whether another connection holds the file, so that the same may work a moment later."""
+    """Return whether another connection holds the file, so that a retry may succeed."""
     return _primary_code(error) in _BUSY
 
 
@@ -39,7 +39,7 @@ def is_about_the_file(error: sqlite3.Error) -> bool:
 
 
 def store_error(error: sqlite3.Error, path: Path, *, busy_s: float) -> StoreError:
-    """Return what an error of SQLite means for the file; `busy_s` is how long was waited for others."""
+    """Return the store error for an error of SQLite; `busy_s` is how long the step waited for others."""
     primary = _primary_code(error)
     if primary in _BUSY:
         return StoreLockedError(

@@ -1,4 +1,4 @@
-"""A SQLite file of a store: all stores open, use and close theirs here.
+"""A SQLite file of a store: opening, transactions and closing for all stores.
 
 Steps of writing run one after the other in a thread of the file's own, steps of reading in a second one, each
 with a connection that is kept. So no step holds up the event loop, a file that another process has locked
@@ -28,7 +28,7 @@ BUSY_S: Final = 10.0
 
 
 class SqliteFile:
-    """A file that holds what one store keeps, and nothing else; any number of processes may have it open.
+    """A file of one store; any number of processes may have it open.
 
     It may be used in a process that was forked later. A file that was replaced is opened anew. It is closed
     by `close`, when nobody has the object any more, or when the process ends.
@@ -65,7 +65,7 @@ class SqliteFile:
         self._lanes.writes.open()
 
     async def write(self, step: Callable[[sqlite3.Connection], T], *, is_brief: bool = False) -> T:
-        """Return what the step returns, run as one transaction; nothing of it is kept when it raises.
+        """Run the step as one transaction and return its value; it is rolled back when the step raises.
 
         Args:
             step: What is done.
@@ -81,7 +81,7 @@ class SqliteFile:
         return await lane.run(step)
 
     async def read(self, step: Callable[[sqlite3.Connection], T], *, is_brief: bool = False) -> T:
-        """Return what the step returns, all of it from the same moment; it waits for no writer.
+        """Run the step on one snapshot of the file and return its value; it waits for no writer.
 
         Args:
             step: What is read.
@@ -94,12 +94,12 @@ class SqliteFile:
         return await (lane.run_brief(step) if is_brief else lane.run(step))
 
     def close(self) -> None:
-        """Close the file; a step that is being run ends first. To close it twice does nothing."""
+        """Close the file after a running step has ended. Idempotent."""
         self._is_closed = True
         self._lanes.close()
 
     def _current(self) -> _Connections:
-        """Return the lanes of this process.
+        """Return the connections of this process.
 
         What a process inherits from the one that forked it is closed before the file is opened anew: its
         locks did not come along, but SQLite's list of them did.
@@ -130,12 +130,12 @@ class SqliteFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Connections:
-    """What one process has of a file."""
+    """The connections of one process to a file."""
 
     process: int
     writes: SqliteThread
     reads: SqliteThread
 
     def close(self) -> bool:
-        """Close both; return whether no step was being run."""
+        """Close both connections; return whether no step was running."""
         return all([self.writes.close(), self.reads.close()])

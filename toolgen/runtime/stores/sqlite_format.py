@@ -1,4 +1,4 @@
-"""What a SQLite file of a store holds: its tables, and the marks that tell it from other files."""
+"""The format of a SQLite file of a store: its tables, and the marks that tell it from other files."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _version_of(database: sqlite3.Connection, format: SqliteFormat, path: Path) 
 
 
 def _tables_of(format: SqliteFormat, version: int) -> set[tuple[str, str]]:
-    """Return what a file of a version has."""
+    """Return the tables and indexes of a version."""
     with closing(sqlite3.connect(":memory:")) as database:
         for statements in (format.tables, *format.later)[:version]:
             for statement in statements:

@@ -32,7 +32,7 @@ class LaneSettings:
 
 
 class _Thread(ThreadPoolExecutor):
-    """One thread, and what it was given and has not done."""
+    """One thread, and its queue of steps."""
 
     def __init__(self) -> None:
         super().__init__(1, thread_name_prefix="toolgen sqlite")
@@ -61,7 +61,7 @@ class SqliteThread:
         self._is_closed = False
 
     def require_process(self) -> None:
-        """Raise where the lane was opened before this process was forked: its thread did not come along.
+        """Raise in a process that was forked after the connection was opened: it lacks the thread.
 
         Raises:
             StoreError: as said.
@@ -74,12 +74,12 @@ class SqliteThread:
             )
 
     async def run(self, step: Callable[[sqlite3.Connection], T]) -> T:
-        """Return what the step returns; it runs on where the caller is cancelled."""
+        """Run the step and return its value; it continues where the caller is cancelled."""
         work = self._timed(step)
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     async def run_brief(self, step: Callable[[sqlite3.Connection], T]) -> T:
-        """Return what the step returns, run at once where neither a step nor another process is in its way.
+        """Run the step and return its value, in the caller's thread where nothing else is running.
 
         Otherwise it is run as `run` does, after the steps that the thread has. Handing a step to the thread
         takes many times as long as a brief one does.
@@ -95,7 +95,7 @@ class SqliteThread:
         return await self.run(step)
 
     def submit(self, step: Callable[[sqlite3.Connection], T]) -> Future[T]:
-        """Return what will give what the step returns, whatever becomes of the event loop that asks."""
+        """Submit the step and return the future of its value, which outlives the caller's event loop."""
         run, done = self._timed(step), Future[T]()
 
         def work() -> None:
@@ -108,13 +108,13 @@ class SqliteThread:
         return done
 
     def _timed(self, step: Callable[[sqlite3.Connection], T]) -> Callable[[], T]:
-        """Return what runs the step, which waits for other processes from now on."""
+        """Return the function that runs the step; its wait for other processes starts now."""
         self.require_process()
         asked_at = time.monotonic()
         return lambda: self._run(step, asked_at, self._settings.busy_s)
 
     def run_here(self, step: Callable[[sqlite3.Connection], T], *, busy_s: float) -> T:
-        """Return what the step returns, run in the calling thread while no other step has the lane.
+        """Run the step in the calling thread and return its value, while no other step runs.
 
         Raises:
             StoreLockedError: another process has the file for more than `busy_s` seconds.
@@ -129,7 +129,7 @@ class SqliteThread:
             self._guarded(self._connection, time.monotonic(), self._settings.busy_s)
 
     def close(self) -> bool:
-        """Close the connection, or let the step that has it do so; return whether none had.
+        """Close the connection, or let the running step close it; return whether none was running.
 
         It waits for no lock, since it is also called by the garbage collector.
         """
@@ -145,7 +145,7 @@ class SqliteThread:
             self._release()
 
     def _release(self) -> None:
-        """Give the lock back, and close the connection where `close` could not."""
+        """Release the lock, and close the connection where `close` could not."""
         self._lock.release()
         if self._is_closed:
             self._drop_if_free()
@@ -162,7 +162,7 @@ class SqliteThread:
         return self._guarded(work, asked_at, busy_s)
 
     def _guarded(self, work: Callable[[float], T], asked_at: float, busy_s: float) -> T:
-        """Return what the work returns, under the lock.
+        """Run the work under the lock, and return its value.
 
         It is given the time until which it may wait for other processes. Steps that wait for this lane wait
         for them all the while, so that a locked file fails all at the same time, not one after the other.
@@ -185,7 +185,7 @@ class SqliteThread:
         return result
 
     def _connection(self, until: float) -> sqlite3.Connection:
-        """Return the connection, opened anew where the path leads to another file than before.
+        """Return the connection, opened again where the path leads to another file than before.
 
         Raises:
             StoreMissingError: there is no file.
@@ -208,7 +208,7 @@ class SqliteThread:
         return self._database
 
     def _drop_if_free(self) -> bool:
-        """Close the connection unless a step has it; return whether none had."""
+        """Close the connection unless a step is running; return whether none was."""
         if not self._lock.acquire(blocking=False):
             return False
         try:

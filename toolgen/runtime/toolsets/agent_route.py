@@ -1,4 +1,4 @@
-"""A toolset that an agent implements: a call of it becomes a run of the agent."""
+"""A toolset that an agent implements: each call starts a run of the agent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..specs import ToolSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRoute:
-    """The agent that implements a toolset; stands in the place of an executor."""
+    """The agent that implements a toolset; used in the place of an executor."""
 
     agent: str
     """Id."""
@@ -24,7 +24,7 @@ class AgentRoute:
     canonical JSON of the payload."""
 
     def method_of(self, spec: ToolSpec[Any, Any]) -> Callable[[Any, ToolContext], Awaitable[Delegated]]:
-        """Return what executes one tool: it says which run has to answer."""
+        """Return the function of one tool: it returns which run must answer."""
         prompt = self.prompts.get(spec.id)
 
         async def delegate(payload: Any, ctx: ToolContext) -> Delegated:

@@ -1,4 +1,4 @@
-"""The entry that a registered tool has in a catalogue, whoever wrote the tool."""
+"""The catalogue entry of a registered tool, generated or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools by id and by wire name, and what is said of a name that none has."""
+"""A directory of tools by id and by wire name, and the error for unknown names."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ..specs import ToolSpec
 
 
 class Directory:
-    """Entries in the order in which they came."""
+    """Registered tools in the order in which they were added."""
 
     def __init__(self, entries: Iterable[RegisteredTool] = (), former: Iterable[str] = ()) -> None:
-        """Hold the entries; `former` are names that the same asker could call before.
+        """Construct a directory; `former` are names that were callable before.
 
         Raises:
             RegistrationError: two entries have one id.
@@ -32,7 +32,7 @@ class Directory:
         self.add(entries)
 
     def add(self, entries: Iterable[RegisteredTool]) -> None:
-        """Add entries; all of them or, when an id is taken, none.
+        """Add tools; all of them or, when an id is taken, none.
 
         Raises:
             RegistrationError: an id is taken; the message names both toolsets.
@@ -60,7 +60,7 @@ class Directory:
 
     @property
     def names(self) -> frozenset[str]:
-        """Ids and wire names: those of now, and the former ones."""
+        """The current ids and wire names, and the former ones."""
         return self._former.union(self._by_id, self._by_name)
 
     def by_id(self, tool: str) -> RegisteredTool | None:

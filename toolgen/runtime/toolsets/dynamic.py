@@ -1,4 +1,4 @@
-"""Toolsets that say for each request which tools they have.
+"""Dynamic toolsets, which list their tools for each request.
 
 Static ones are those of `Runtime.register`. Any object with a name and `async tools(context)` is a dynamic
 one; it may be an asynchronous context manager, which the runtime then opens and closes.
@@ -32,7 +32,7 @@ _WIRE_NAME: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadonlyContext:
-    """For whom tools are listed. Nothing in it can be changed."""
+    """The request for which tools are listed; read-only."""
 
     meta: CallMeta = NO_META
     state: Mapping[str, Json] = field(default_factory=lambda: MappingProxyType({}))
@@ -46,7 +46,7 @@ class ReadonlyContext:
 
 @runtime_checkable
 class DynamicToolset(Protocol):
-    """Tools that come and go.
+    """A toolset whose tools may change between requests.
 
     It may have `instructions`, a text that the model is told with them, and a tuple of `native` tools. One
     that is given to an agent may have `on_error`, what happens when it cannot list its tools. `tool_ids` are
@@ -63,7 +63,7 @@ class DynamicToolset(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaticToolset:
-    """The same tools for every request, in the shape of a dynamic toolset."""
+    """A dynamic toolset that lists the same tools for every request."""
 
     name: str
     bound: tuple[BoundTool, ...]
@@ -84,7 +84,7 @@ class SnapshotError(RegistrationError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolList:
-    """What one toolset has for one request."""
+    """The tools of one toolset for one request."""
 
     toolset: str
     entries: tuple[RegisteredTool, ...] = ()
@@ -97,7 +97,7 @@ class ToolList:
 
 
 def as_toolset(toolset: DynamicToolset | ToolsetRegistration) -> DynamicToolset:
-    """Return the toolset in the shape of a dynamic one.
+    """Return the toolset as a dynamic one.
 
     Raises:
         RegistrationError: it is none, or its executor lacks a method.
@@ -152,7 +152,7 @@ def tool_ids_of(toolset: object) -> frozenset[str] | None:
 
 
 def on_error_of(toolset: object) -> OnError:
-    """Return what the toolset says of itself, or the one that it is a view of; nothing said is `fail`."""
+    """Return `on_error` of the toolset, or of the one that it is a view of; `fail` where it is not set."""
     while (inner := getattr(toolset, "inner", None)) is not None:
         toolset = inner
     found: OnError = getattr(toolset, "on_error", "fail")

@@ -45,7 +45,7 @@ _NO_RESULT: Final = (Unfinished, Delegated, Pending)
 
 
 class FunctionPayload(ToolModel):
-    """The arguments of a function. Its codec makes it exact, with all that its parameters' types hold."""
+    """The arguments of a function. Its codec validates exactly, by the types of the parameters."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -53,7 +53,7 @@ class FunctionPayload(ToolModel):
 
 
 class ToolFacts(TypedDict, total=False):
-    """The facts of a `ToolSpec` that no function says of itself."""
+    """The facts of a `ToolSpec` that cannot be read from a function."""
 
     title: str
     annotations: Mapping[Hint, bool]
@@ -85,7 +85,7 @@ def func_tool(
     errors: Sequence[ErrorSpec[Any]] = (),
     **facts: Unpack[ToolFacts],
 ) -> BoundTool:
-    """Return the tool of a typed function, asynchronous or not; one that is not runs in a thread.
+    """Return the tool of a typed function; a synchronous function runs in a thread.
 
     Its parameters are the tool's arguments, but for one that gets the context: of type `ToolContext`, or
     `SyncToolContext` where the function is not asynchronous. The docstring (Google, NumPy or Sphinx style)
@@ -202,7 +202,7 @@ def _problems(
 
 
 def _codec(name: str, title: str, parameters: tuple[Parameter, ...], problems: list[str]) -> _Payload | None:
-    """Return the codec of the arguments; None, and why, when a type has no JSON Schema."""
+    """Return the codec of the arguments and ""; None and the reason when a type has no JSON Schema."""
     attributes: dict[str, str] = {}
     fields: dict[str, Any] = {}
     for parameter in parameters:
@@ -257,7 +257,7 @@ def _result(name: str, read: Function, problems: list[str]) -> TypeCodec[Any] | 
 
 
 def _plain(annotation: Any) -> Any:
-    """Return the type of the result itself: `ToolReturn[Report]` and `ToolOutcome[Report]` give `Report`."""
+    """Return the type of the result alone: `ToolReturn[Report]` and `ToolOutcome[Report]` give `Report`."""
     if get_origin(annotation) is ToolOutcome:
         return get_args(annotation)[0]
     if get_origin(annotation) not in (Union, types.UnionType):
@@ -272,7 +272,7 @@ def _plain(annotation: Any) -> Any:
 def _executor(
     function: Callable[..., Any], read: Function, attributes: Mapping[str, str]
 ) -> Callable[..., Any]:
-    """Return what calls the function with the payload and the context; asynchronous as the function is."""
+    """Return the executor that calls the function with the fields and the context."""
     by_place = [attributes[one.name] for one in read.parameters if one.is_positional]
     by_name = [(one.name, attributes[one.name]) for one in read.parameters if not one.is_positional]
 

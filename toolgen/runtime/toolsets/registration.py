@@ -1,4 +1,4 @@
-"""Toolsets as they are handed to the runtime, and what is checked before they serve a call."""
+"""Toolsets as they are passed to the runtime, and their checks before they serve a call."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RawExecutor: TypeAlias = Callable[[ToolCall, ToolContext], Awaitable[ToolResult]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolsetRegistration:
-    """A toolset and who executes it. Made by the generated `registration`, or by hand."""
+    """A toolset and its executor. Constructed by the generated `registration`, or by hand."""
 
     name: str
     """`service.toolset`."""
@@ -66,7 +66,7 @@ def runtime_options(
     has_policy: bool,
     timeout: float | None,
 ) -> RuntimeOptions:
-    """Return what a runtime has for every tool, of what its host gave.
+    """Return the options of a runtime for every tool, from the host's arguments.
 
     Raises:
         RegistrationError: something is no interceptor or no hook, or two capabilities have one name.
@@ -84,7 +84,7 @@ def runtime_options(
 
 
 def _checked(interceptor: Interceptor) -> Interceptor:
-    """Return the interceptor.
+    """Validate an interceptor and return it.
 
     Raises:
         RegistrationError: it is a class, it names no fields or those that the runtime fills, or its method
@@ -115,7 +115,7 @@ def _checked(interceptor: Interceptor) -> Interceptor:
 
 
 def registered_tools(registration: ToolsetRegistration, around: RuntimeOptions) -> tuple[RegisteredTool, ...]:
-    """Return one entry a tool of the toolset.
+    """Return one registered tool for each tool of the toolset.
 
     Raises:
         FormatError: the toolset was generated for another format.
@@ -146,7 +146,7 @@ def bound_tools(registration: ToolsetRegistration) -> tuple[BoundTool, ...]:
 def registered_bound_tools(
     name: str, tools: Iterable[BoundTool], around: RuntimeOptions
 ) -> tuple[RegisteredTool, ...]:
-    """Return one entry a tool that brings its own function.
+    """Return one registered tool for each tool that comes with its own function.
 
     Raises:
         RegistrationError: a capability is missing, or nobody fills an injected field.
@@ -170,7 +170,7 @@ def _register_bound(
 
 
 def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[BoundTool, ...]:
-    """Return the tools whose method is there; the others become problems.
+    """Return the tools whose method exists; the others become problems.
 
     Raises:
         FormatError: the toolset was generated for another format.

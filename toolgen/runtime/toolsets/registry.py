@@ -1,4 +1,4 @@
-"""The toolsets that a runtime serves: each comes whole, or not at all."""
+"""The registered toolsets of a runtime: each is added whole, or not at all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Prepared: TypeAlias = tuple[Served, ToolList]
 
 
 class Registry:
-    """Takes up toolsets, and knows who executes them."""
+    """Registers toolsets, and holds their executors."""
 
     def __init__(self, around: RuntimeOptions, toolsets: Toolsets) -> None:
         self.around = around
@@ -28,7 +28,7 @@ class Registry:
         self._served: dict[str, Served] = {}
 
     def register(self, registration: Served) -> None:
-        """Take up a toolset; as `Runtime.register`."""
+        """Register a toolset; as `Runtime.register`."""
         if registration.name in self._toolsets.names:
             raise RegistrationError(f"toolset {registration.name!r} is registered already")
         self.add_prepared([self._prepare(registration)])

@@ -21,7 +21,7 @@ log = logger("toolgen.runtime")
 
 
 class ManagedResource:
-    """An asynchronous context manager that can be entered again after it was left."""
+    """An asynchronous context manager that can be entered again after its exit."""
 
     def __init__(self, name: str, manager: AbstractAsyncContextManager[Any]) -> None:
         self._name = name
@@ -35,7 +35,7 @@ class ManagedResource:
         return self._task is not None and not self._task.done()
 
     async def open(self) -> None:
-        """Enter it, unless it is open.
+        """Enter the context manager, unless it is open.
 
         Raises:
             Exception: what entering it raised.
@@ -56,7 +56,7 @@ class ManagedResource:
                 raise
 
     async def close(self) -> None:
-        """Leave it, if it is open; an error goes to the log."""
+        """Exit the context manager, if it is open; an error goes to the log."""
         task, self._task = self._task, None
         if task is None:
             return
@@ -97,11 +97,11 @@ class ResourceStack:
         """One may be opened now: when it is first used, where nobody opened it before."""
 
     def resource_for(self, name: str, manager: AbstractAsyncContextManager[Any]) -> ManagedResource:
-        """Return what opens and closes a manager of the toolset of this name."""
+        """Return the resource of a context manager, for the toolset of this name."""
         return self._resources.setdefault(id(manager), ManagedResource(name, manager))
 
     async def close(self) -> None:
-        """Close them in reverse order, each by the task that opened it; errors go to the log."""
+        """Close the resources in reverse order, each in the task that opened it; errors go to the log."""
         self.is_open = False
         for owned in reversed(self._resources.values()):
             await owned.close()

@@ -1,4 +1,4 @@
-"""The tools of one model request: what was advertised is what a call may name."""
+"""The snapshot of the tools of one model request; its calls can name only these tools."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class CallService(Protocol):
 
 
 class Snapshot:
-    """What was advertised for one request; calls are dispatched against this list, whatever changed since."""
+    """The tools advertised in one request; calls are dispatched against them, whatever changed since."""
 
     def __init__(self, caller: CallService, lists: Sequence[ToolList], former: Iterable[str]) -> None:
-        """Hold the lists.
+        """Construct a snapshot of the lists.
 
         Raises:
             SnapshotError: two tools have one id or one wire name.
@@ -61,7 +61,7 @@ class Snapshot:
         """What the model is told with the tools; the same list gives the same text."""
 
     def declarations(self) -> list[dict[str, Json]]:
-        """Return the tools as a model is told of them: name, description, JSON Schema of the arguments."""
+        """Return the tools for a model: name, description, JSON Schema of the arguments."""
         return [
             {
                 "name": spec.name,

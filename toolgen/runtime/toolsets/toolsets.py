@@ -1,4 +1,4 @@
-"""All toolsets of a runtime: opened, listed for one request after the other, closed."""
+"""All toolsets of a runtime: opened, listed for each request, closed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ log = logger("toolgen.runtime")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _DynamicToolsetState:
-    """A dynamic toolset, and how the runtime treats it."""
+    """A dynamic toolset, with its time limit, last list and resource."""
 
     toolset: DynamicToolset
     on_error: OnError
@@ -62,7 +62,7 @@ class Toolsets:
         reports: CallReporter | None = None,
         managers: ResourceStack | None = None,
     ) -> None:
-        """Hold none.
+        """Construct without toolsets.
 
         The reports take which toolsets are left out of a request. Toolsets of the same managers are opened
         and closed together.
@@ -80,11 +80,11 @@ class Toolsets:
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether the tools may be others for the next request."""
+        """Whether the tools may differ in the next request."""
         return bool(self._added)
 
     def add_static(self, toolset: ToolList) -> None:
-        """Take up what `Runtime.register` has made of a toolset."""
+        """Add a toolset that `Runtime.register` has prepared."""
         self._static.append(toolset)
 
     def add(
@@ -174,7 +174,7 @@ class Toolsets:
         return lists
 
     async def _with_state(self, context: ReadonlyContext) -> ReadonlyContext:
-        """Return the context with what the host's capability says of the state.
+        """Return the context with the state that the host's capability can read.
 
         Raises:
             Exception: what the capability raises, or its time is over.
@@ -211,7 +211,7 @@ class Toolsets:
     def _list_after_failure(
         self, added: _DynamicToolsetState, context: ReadonlyContext, error: Exception
     ) -> ToolList:
-        """Return what stands in the place of a list that failed.
+        """Return the list that replaces one that failed.
 
         Raises:
             SnapshotError: the policy of the toolset says that the request fails.

@@ -1,4 +1,4 @@
-"""Toolsets made of other toolsets: fewer of their tools, other wire names, a person asked first.
+"""Toolsets made of other toolsets: with fewer tools, other wire names, or confirmations.
 
 A view keeps the name of what it is a view of, and the ids of its tools. Views of one toolset open it once.
 """
@@ -24,7 +24,7 @@ Change: TypeAlias = Callable[[Sequence[BoundTool], ReadonlyContext], Awaitable[S
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _View:
-    """A toolset whose list is changed."""
+    """A toolset that changes the list of another one."""
 
     inner: DynamicToolset
     change: Change
@@ -46,7 +46,7 @@ class _View:
 
 
 def filter_toolset(toolset: DynamicToolset | ToolsetRegistration, predicate: Predicate) -> DynamicToolset:
-    """Return the toolset with those tools that the predicate takes, asked for each tool of each request."""
+    """Return the toolset with those tools that the predicate accepts, for each tool of each request."""
 
     async def change(tools: Sequence[BoundTool], context: ReadonlyContext) -> Sequence[BoundTool]:
         return [tool for tool in tools if await _is_taken(predicate, tool, context)]
@@ -81,7 +81,7 @@ def prefixed(toolset: DynamicToolset | ToolsetRegistration, prefix: str) -> Dyna
 def with_confirmation(
     toolset: DynamicToolset | ToolsetRegistration, *, hint: str = "", tools: Sequence[str] = ()
 ) -> DynamicToolset:
-    """Return the toolset with a person asked before each call, of all tools or of those named.
+    """Return the toolset with a confirmation before each call, of all tools or of those named.
 
     `hint` is what the person is asked, in the place of the design's own; `{field}` stands for an argument.
     """

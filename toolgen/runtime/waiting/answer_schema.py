@@ -1,4 +1,4 @@
-"""What is wrong with an answer, by the schema of its question; and which schemas may be asked."""
+"""Validates answers by the schemas of their questions, and the schemas themselves."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _FORMATS: Final = {name: (form, example) for form, (name, example) in FORMAT_NAM
 
 
 def answer_issues(schema: Mapping[str, Any], answer: Json, most: int) -> tuple[FieldIssue, ...]:
-    """Return what is wrong with an answer to a question of this schema, the first issues of it."""
+    """Return the issues of an answer to a question of this schema, the first ones."""
     if not schema:
         return ()
     closed = {"type": "object", **schema, "additionalProperties": False}
@@ -54,7 +54,7 @@ def answer_issues(schema: Mapping[str, Any], answer: Json, most: int) -> tuple[F
 def value_issues(
     schema: Mapping[str, Any], value: Json, most: int, root: Mapping[str, Any]
 ) -> tuple[FieldIssue, ...]:
-    """Return what is wrong with a value by a schema of a tool's types, the first issues of it.
+    """Return the issues of a value by a schema of a tool's types, the first ones.
 
     The root has what its references lead to. Keywords that toolgen does not write are not looked at.
     """
@@ -87,7 +87,7 @@ def checked_schema(schema: Any) -> Any:
 
 
 def _is_scalar(schema: Any) -> bool:
-    """Return whether it asks for one string, number or boolean, in words that are checked here."""
+    """Return whether a schema is of one string, number or boolean, with supported keywords only."""
     if not isinstance(schema, Mapping) or not set(schema) <= _KEYWORDS:
         return False
     try:
@@ -103,7 +103,7 @@ def _are_texts(names: object) -> bool:
 
 
 def _are_limits(schema: Mapping[str, Any]) -> bool:
-    """Return whether an answer can be compared with what its schema says of it."""
+    """Return whether the limits of a schema can be compared with an answer."""
     lengths = [schema[row.keyword] for row in _LENGTHS if row.keyword in schema]
     bounds = [schema[row.keyword] for row in _BOUNDS if row.keyword in schema]
     steps = [schema[row.keyword] for row in _BOUNDS if row.takes == "step" and row.keyword in schema]
@@ -117,7 +117,7 @@ def _are_limits(schema: Mapping[str, Any]) -> bool:
 
 
 def _issues(schema: Any, value: Json, root: Any, keys: Keys = (), steps: int = 0) -> Iterator[FieldIssue]:
-    """Yield what is wrong with a value; `steps` are the references that led to its schema."""
+    """Yield the issues of a value; `steps` are the references that led to its schema."""
     if not isinstance(schema, Mapping):
         return
     if "$ref" in schema and steps < _MOST_STEPS:
@@ -139,7 +139,7 @@ def _issues(schema: Any, value: Json, root: Any, keys: Keys = (), steps: int = 0
 
 
 def _referred(root: Any, pointer: object) -> Any:
-    """Return what a reference within a schema leads to (RFC 6901); True where that is nothing."""
+    """Return the target of a reference within a schema (RFC 6901); True where there is none."""
     found = root
     for step in tokens_of(str(pointer)):
         found = found.get(step) if isinstance(found, Mapping) else None
@@ -147,7 +147,7 @@ def _referred(root: Any, pointer: object) -> Any:
 
 
 def _of_branches(branches: Any, value: Json, root: Any, keys: Keys, steps: int) -> Iterator[FieldIssue]:
-    """Yield what is wrong by the branch that fits best; nothing where one fits."""
+    """Yield the issues by the branch that fits best; nothing where one fits."""
     told = [list(_issues(branch, value, root, keys, steps)) for branch in branches]
     if all(told):
         # The fault of a branch for another kind of value is that value itself.
@@ -155,7 +155,7 @@ def _of_branches(branches: Any, value: Json, root: Any, keys: Keys, steps: int) 
 
 
 def _of_members(schema: Any, value: dict[str, Json], root: Any, keys: Keys) -> Iterator[FieldIssue]:
-    """Yield what is wrong with the members of an object; null stands for one that is left out."""
+    """Yield the issues of the members of an object; null stands for a missing one."""
     properties, required = schema.get("properties", {}), schema.get("required", ())
     for name in required:
         if name not in value:
@@ -174,7 +174,7 @@ def _of_members(schema: Any, value: dict[str, Json], root: Any, keys: Keys) -> I
 
 
 def _value_fault(schema: Any, value: Any) -> tuple[IssueCode, str] | None:
-    """Return what is wrong with a value as a whole."""
+    """Return the fault of a value as a whole."""
     said = schema.get("type", ())
     kinds = (said,) if isinstance(said, str) else said
     if kinds and not any(_is_of(kind, value) for kind in kinds):
@@ -205,7 +205,7 @@ def _is_same(one: Json, other: Json) -> bool:
 
 
 def _limit_fault(schema: Any, value: Any, rows: Iterable[Constraint]) -> tuple[IssueCode, str] | None:
-    """Return what is wrong with a number, or with the size of another value."""
+    """Return the fault of a number, or of the size of another value."""
     for row in rows:
         if row.keyword in schema and not row.passes(value, schema[row.keyword]):
             issue = bound_issue((), row, schema[row.keyword], of_object=False)
@@ -214,7 +214,7 @@ def _limit_fault(schema: Any, value: Any, rows: Iterable[Constraint]) -> tuple[I
 
 
 def _text_fault(schema: Any, text: str) -> tuple[IssueCode, str] | None:
-    """Return what is wrong with a text."""
+    """Return the fault of a text."""
     if (fault := _limit_fault(schema, len(text), _LENGTHS)) is not None:
         return fault
     form, example = _FORMATS.get(schema.get("format"), ("", ""))
@@ -227,7 +227,7 @@ def _text_fault(schema: Any, text: str) -> tuple[IssueCode, str] | None:
 
 
 def _rust(pattern: object) -> str:
-    """Return a pattern in Rust's dialect; "" for one that it has no words for, which is not looked at."""
+    """Return a pattern in Rust's dialect; "" for one that has no equivalent, which is not checked."""
     try:
         return to_rust(pattern) if isinstance(pattern, str) else ""
     except PatternError:

@@ -1,4 +1,4 @@
-"""Whether an answer to a suspended call fits."""
+"""Validates answers to suspended calls."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def cancel_answer(reason: str) -> Json:
 
 
 def cancel_reason(answer: Json) -> str | None:
-    """Return why a question is taken back; None for every other answer."""
+    """Return the reason with which an answer cancels a call; None for every other answer."""
     reason = answer.get(CANCELED) if isinstance(answer, dict) and len(answer) == 1 else None
     return reason if isinstance(reason, str) else None
 
@@ -202,7 +202,7 @@ def _decoded(codec: Codec[Any], value: Json, limits: Limits) -> Any:
 
 
 def _check_bounds(spec: ToolSpec[Any, Any], result: Any) -> None:
-    """Refuse a delivered result whose bounds do not hold, so that a better one may be delivered."""
+    """Raise for a delivered result with wrong bounds, so that another one may be delivered."""
     try:
         bounds_of(spec, result)
     except MalformedResultError as error:

@@ -1,4 +1,4 @@
-"""Why an answer to a call that waits is not taken. Nothing has run then.
+"""Errors of answers that are rejected. Nothing has run then.
 
 SuspensionError
 ├── UnknownSuspensionError       no call waits under this token
@@ -19,7 +19,7 @@ from toolgen.shapes.issues import FieldIssue
 
 
 class SuspensionError(ToolgenError):
-    """The answer is not taken; the class says why."""
+    """The answer is rejected; the class says why."""
 
 
 class UnknownSuspensionError(SuspensionError):
@@ -31,7 +31,7 @@ class ForeignAnswerError(SuspensionError):
 
 
 class NotAllowedAnswerError(SuspensionError):
-    """The host's rule does not let this person give this answer; somebody else may."""
+    """The host's rule does not allow this person to give this answer; somebody else may."""
 
 
 class LateAnswerError(SuspensionError):
@@ -46,11 +46,11 @@ class ConflictingAnswerError(SuspensionError):
 
 
 class MissingToolError(SuspensionError):
-    """The tool is not here now: its toolset does not list it, or is not registered. The call still waits."""
+    """The tool is not available here: its toolset is missing or does not list it. The call still waits."""
 
 
 class TamperedSuspensionError(SuspensionError):
-    """What the run holds is not what was frozen; the message names it."""
+    """The journal of the run differs from the frozen call; the message names the run."""
 
 
 class NoEngineError(SuspensionError):
@@ -61,7 +61,7 @@ class NoEngineError(SuspensionError):
 
 
 class BadAnswerError(SuspensionError):
-    """The answer does not fit; another one may be given."""
+    """The answer does not fit its schema; another one may be given."""
 
     def __init__(self, message: str, issues: tuple[FieldIssue, ...] = ()) -> None:
         super().__init__(message, hint="answer as the suspension's answer_schema says")

@@ -1,4 +1,4 @@
-"""What is frozen of a call that waits: a document in the journal of the run that waits."""
+"""The frozen document of a suspended call, in the journal of the run that waits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OPTIONAL: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrozenCall:
-    """A call that waits. Holds no value that an interceptor filled, and no token."""
+    """A suspended call. Holds no value of an interceptor, and no token."""
 
     id: str
     kind: SuspensionKind
@@ -58,17 +58,17 @@ class FrozenCall:
     """Where the arguments have values that nobody is shown: `Codec.sensitive`."""
 
     def shown_arguments(self) -> dict[str, Json]:
-        """Return the arguments as people and programs are shown them."""
+        """Return the arguments for people and programs."""
         shown: dict[str, Json] = redacted(json.loads(self.payload_json), self.sensitive)
         return shown
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the document, in hex: tokens and answers are for this very call."""
+        """SHA-256 of the document, in hex, to which tokens and answers are bound."""
         return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()
 
     def as_json(self) -> dict[str, Json]:
-        """Return it as a document, the same for the same call."""
+        """Return the call as a document, the same for the same call."""
         facts: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
         meta = {one.name: getattr(self.meta, one.name) for one in fields(self.meta)}
         facts["meta"] = {**meta, "labels": dict(self.meta.labels)}

@@ -1,4 +1,4 @@
-"""The loop of a call that waits and that no agent made: wait, execute, until there is a result.
+"""The loop of a suspended call outside of agents: wait, execute, until there is a result.
 
 It is pure, like the loop of agents, which waits in the same way: `answer_to`.
 """
@@ -58,7 +58,7 @@ class WaitingInput(TypedDict):
 
 
 class Outcome(TypedDict, total=False):
-    """What came of a call after an answer."""
+    """The result of a call after an answer."""
 
     status: Required[str]
     json: Required[str]
@@ -71,7 +71,7 @@ class Outcome(TypedDict, total=False):
 
 
 async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
-    """Return the outcome of the call, at the latest when its time to be answered is over."""
+    """Return the outcome of the call, at the latest when the time to answer is over."""
     frozen: Frozen | None = given["frozen"]
     number, version = 0, given.get("version", 1)
     outcome: Any = None
@@ -100,7 +100,7 @@ async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
 def _without_result(
     frozen: Frozen, error: ActivityFailed | PayloadTooLargeError, now: float, version: int
 ) -> Outcome:
-    """Return what is known of a call whose execution gave no result."""
+    """Return the outcome of a call whose execution has no result."""
     if isinstance(error, ActivityFailed) and error.kind == OUTCOME_UNKNOWN:
         return _ended(frozen, "unknown" if version >= VERSION else "pending", UNKNOWN, now)
     why = f"it gave no result: {error.message}"
@@ -108,14 +108,14 @@ def _without_result(
 
 
 def _ended(frozen: Frozen, status: Any, result: dict[str, Json], now: float, *, error: str = "") -> Outcome:
-    """Return the outcome of a call that no executor gives."""
+    """Return the outcome of a call that is not executed."""
     ended = as_json(ToolEnd(tool=frozen["tool"], status=status, result=result, error=error))
     ids = {name: frozen["meta"][name] for name in ("run_id", "session_id", "turn_id", "tool_call_id")}
     return {"status": status, "json": to_json(result).decode(), "events": [{**ended, **ids, "time": now}]}
 
 
 async def answer_to(ctx: RunContext, op: str, frozen: Frozen) -> Signal | None:
-    """Return the answer to a call that waits; None when nobody gave one in time."""
+    """Wait for the answer to a suspended call and return it; None when nobody gave one in time."""
     # Not until `expires_at`: the clock of the run may be ahead of the host's, which refuses late answers.
     left = max(_SHORTEST_S, frozen["expires_at"] - frozen["created_at"])
     return await ctx.wait(op, answer_name(op), timeout_s=left, about={"frozen": frozen})
@@ -127,7 +127,7 @@ def with_answered_id(event: dict[str, Json], id_: str) -> dict[str, Json]:
 
 
 async def _open_turn(ctx: RunContext, facts: dict[str, Any], frozen: Frozen, outcome: Any) -> None:
-    """Start a turn of the conversation with the result, as soon as no other turn goes on."""
+    """Start a turn of the conversation with the result, as soon as no other turn is running."""
     pause, number = _FIRST_PAUSE_S, 0
     argument: Json = {"facts": facts, "frozen": frozen, "outcome": outcome}
     while True:

@@ -1,4 +1,4 @@
-"""What a host says of calls that wait: for how long, how many, and who may answer."""
+"""The host's options for suspended calls: for how long, how many, and who may answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WEEK_S: Final = 7 * 24 * 3600.0
 
 
 class AnswerRule(Protocol):
-    """Says who may answer."""
+    """Decides who may answer."""
 
     def __call__(self, asked: Suspended, answer: Json, by: str) -> str | Awaitable[str]:
         """Return why this person may not give this answer; "" where they may."""
@@ -25,7 +25,7 @@ class AnswerRule(Protocol):
 
 
 def requester_may_not_approve(asked: Suspended, answer: Json, by: str) -> str:
-    """Refuse an approval by the person who asked for the call, or by nobody in particular."""
+    """Reject an approval by the person who asked for the call, or by an unnamed person."""
     if asked.kind != "confirmation" or not isinstance(answer, dict) or answer.get("approved") is not True:
         return ""
     if not by:
@@ -35,7 +35,7 @@ def requester_may_not_approve(asked: Suspended, answer: Json, by: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitOptions:
-    """How the calls of a runtime wait."""
+    """The options for suspended calls of a runtime."""
 
     expires_s: float = WEEK_S
     """Seconds in which an answer is taken."""
@@ -56,13 +56,13 @@ WAIT_OPTIONS: Final = WaitOptions()
 
 
 async def refusal(rule: AnswerRule | None, asked: Suspended, answer: Json, by: str) -> str:
-    """Return why the rule does not take this answer from this person; "" where it does, or there is none."""
+    """Return why the rule rejects this answer from this person; "" where it does not, or without a rule."""
     said = "" if rule is None else rule(asked, answer, by)
     return await said if inspect.isawaitable(said) else said
 
 
 def refuse_store(suspensions: object) -> None:
-    """Raise where a host gives a store of its own to calls that wait.
+    """Raise where a host gives a store of its own for suspended calls.
 
     Raises:
         RegistrationError: as said.

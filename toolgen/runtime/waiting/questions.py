@@ -59,7 +59,7 @@ def question_schema(type_: type[Any]) -> dict[str, Json]:
 
 
 def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema with the definition that it refers to in its place."""
+    """Return the schema with its referenced definition in the place of the reference."""
     name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
     beside = {key: value for key, value in schema.items() if key not in ("$ref", "examples")}
     return {**definitions.get(name, {}), **beside}

@@ -1,4 +1,4 @@
-"""Calls whose outcome is unknown, and what became of them: a run of its own beside the run of the call.
+"""Calls of unknown outcome and their resolutions: each is a run beside the run of the call.
 
 The log of a run that is over takes no event, so the outcome is the input of a run `<run>/resolved:<call>`,
 which publishes it and is over. The first one counts, over all processes.
@@ -32,12 +32,12 @@ LOOP: Final = "resolved_call"
 
 
 async def resolved_call(ctx: RunContext, given: Any) -> None:
-    """Publish what became of a call."""
+    """Publish the resolution of a call."""
     await ctx.publish("resolved", {**given["resolved"], "time": ctx.now()})
 
 
 async def unknown_ends(engine: Engine, run_id: str) -> list[Mapping[str, Any]]:
-    """Return the `tool_end` of each call of a run whose outcome nobody knows yet, in their order.
+    """Return the `tool_end` of each call of a run whose outcome is still unknown, in their order.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -61,7 +61,7 @@ async def resolved_end(engine: Engine, run_id: str, tool_call_id: str) -> Mappin
 
 
 async def _resolved_input(engine: Engine, run_id: str, tool_call_id: str) -> Any:
-    """Return the input of the run that says what became of a call; None without one."""
+    """Return the input of the run that resolves a call; None without one."""
     try:
         return (await engine.status(_resolved_id(run_id, tool_call_id))).input
     except UnknownRunError:
@@ -80,7 +80,7 @@ async def resolved_ends(
 async def keep_outcome(
     engine: Engine, result: ToolResult, spec: ToolSpec[Any, Any] | None, meta: CallMeta, by: str
 ) -> str:
-    """Keep what became of a call, without its sensitive values, and return who has said so first.
+    """Store the outcome of a call, without its sensitive values, and return who resolved it first.
 
     Raises:
         ResolveError: somebody has said something else.
@@ -101,7 +101,7 @@ async def keep_outcome(
 
 
 def known_outcome(tool_call_id: str, status: str, by: str = "") -> ResolveError:
-    """Return the error of a call whose outcome is known."""
+    """Return the error for resolving a call whose outcome is known."""
     who = f", says {by}" if by else ""
     return ResolveError(f"the outcome of call {tool_call_id!r} is known: {status}{who}")
 
@@ -109,7 +109,7 @@ def known_outcome(tool_call_id: str, status: str, by: str = "") -> ResolveError:
 def found_out(
     name: str, spec: ToolSpec[Any, Any] | None, meta: CallMeta, resolution: Resolution, limits: Limits
 ) -> ToolResult:
-    """Return the outcome of a call as its result.
+    """Return a resolution as the result of its call.
 
     Raises:
         ResolveError: it does not fit the tool, or the tool is not here.

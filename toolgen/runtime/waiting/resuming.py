@@ -1,4 +1,4 @@
-"""A call that waited goes on with its answer: by its executor, or without it."""
+"""Resumes a suspended call with its answer: by its executor, or without it."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _ask_again(
 async def _refused_by_rule(
     host: RuntimeServices, ticket: TokenClaims, frozen: FrozenCall, answer: Json, person: str
 ) -> str:
-    """Return why the rule of this process does not take the answer; "" where it does.
+    """Return why the rule of this process rejects the answer; "" where it does not.
 
     The process that took the answer may have another rule, or none.
     """

@@ -1,4 +1,4 @@
-"""What was answered to a call that goes on: read by the guard, which asks once, and by the executor."""
+"""The answers of a resumed call: read by the authorization, which asks once, and by the executor."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @record
 class Resumption:
-    """What a call that was suspended goes on with."""
+    """The answers with which a suspended call is resumed."""
 
     answers: tuple[Json, ...]
     """Documents by `answer_document`: everything that was answered to this call, the newest last."""
@@ -38,11 +38,11 @@ class Resumption:
 
     @property
     def is_approved(self) -> bool:
-        """Whether a person has approved what the design or the policy wanted approved."""
+        """Whether a person has given the approval that the design or the policy requires."""
         return any(one["kind"] == "confirmation" and not one.get("by_tool") for one in self._all())
 
     def approved(self, question: str) -> bool:
-        """Return whether a person has approved this very question of the tool itself."""
+        """Return whether a person has approved this question of the tool itself."""
         return any(one.get("by_tool") and one["question"] == question for one in self._all())
 
     def answered(self, type_: type[T], question: str | None, spec: ToolSpec[Any, Any] | None) -> T | None:
@@ -68,7 +68,7 @@ class Resumption:
 
 
 def answer_document(frozen: FrozenCall, answer: Json) -> Json:
-    """Return what is kept of an answer that was taken."""
+    """Return the document of an accepted answer for the journal."""
     facts: dict[str, Json] = {"kind": frozen.kind, "answer": answer, "question": frozen.question}
     if frozen.kind == "input":
         facts["schema"] = dict(frozen.answer_schema)
@@ -82,7 +82,7 @@ def _facts(document: Json) -> dict[str, Any]:
 
 
 def _decoded(codec: Codec[T], answer: Json) -> T | None:
-    """Return the typed answer; None where its type says more than the schema that was asked did."""
+    """Return the typed answer; None where its type rejects what the schema of the question accepts."""
     try:
         return codec.decode(to_json(answer), UNLIMITED)  # it was within the limits when it was given
     except ToolValidationError as error:

@@ -1,4 +1,4 @@
-"""Results that are not there yet: a question to a person, a missing credential, work elsewhere."""
+"""Suspends calls: for a question to a person, a missing credential, or work elsewhere."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CREDENTIAL: Final[dict[str, Json]] = {
 
 
 async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: bytes) -> ToolResult:
-    """Return the result of a call whose executor has none yet, with its frozen arguments.
+    """Suspend a call whose executor has no result yet, and return its result with the frozen arguments.
 
     Raises:
         MalformedResultError: the design does not say that the tool may answer later, or its handle, its
@@ -65,7 +65,7 @@ async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: b
 
 
 def _acknowledgement(spec: ToolSpec[Any, Any], pending: Pending[Any]) -> bytes:
-    """Return what the model gets at once; nothing where the design declares none, and the model waits.
+    """Return the model's acknowledgement; nothing where the design declares none, and the model waits.
 
     Raises:
         MalformedResultError: the tool's design does not say `LongRunning`, the handle is no text, or the
@@ -116,7 +116,7 @@ def _schema(spec: ToolSpec[Any, Any], unfinished: Unfinished | Pending[Any]) -> 
 
 
 def _question(spec: ToolSpec[Any, Any], question: object) -> str:
-    """Return what a person is asked.
+    """Return the question for a person.
 
     Raises:
         MalformedResultError: it is no text.
@@ -127,7 +127,7 @@ def _question(spec: ToolSpec[Any, Any], question: object) -> str:
 
 
 def _request(spec: ToolSpec[Any, Any], request: object) -> Mapping[str, Json] | None:
-    """Return what credential is missing, as the journal keeps it.
+    """Return the request of a missing credential, as the journal keeps it.
 
     Raises:
         MalformedResultError: it is no JSON object.
@@ -142,7 +142,7 @@ def _request(spec: ToolSpec[Any, Any], request: object) -> Mapping[str, Json] | 
 
 
 def _json(value: Any, what: str) -> Any:
-    """Return a value as it comes back from its JSON text.
+    """Return a value after a round trip through its JSON text.
 
     Raises:
         MalformedResultError: it is not JSON.

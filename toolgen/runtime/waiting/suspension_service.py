@@ -1,4 +1,4 @@
-"""What clients do with a call that waits: look at it, answer it, take it back, report its progress."""
+"""The operations of clients on suspended calls: show, answer, cancel, report progress."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from .wait_registry import WaitRegistry, frozen_call_of, tampered
 
 
 class SuspensionService:
-    """Takes answers for one runtime."""
+    """Serves the clients of suspended calls of one runtime."""
 
     def __init__(self, host: RuntimeServices, tools: WaitingTools) -> None:
         self._host = host
@@ -54,7 +54,7 @@ class SuspensionService:
         wait_s: float | None,
         within: Snapshot | None,
     ) -> ToolResult:
-        """Return the result of the call that waited; as `Runtime.deliver`.
+        """Answer a suspended call and return its result; as `Runtime.deliver`.
 
         Where this process has no tools at all, what needs the tool is found out where the call is executed.
         """
@@ -92,7 +92,7 @@ class SuspensionService:
             waits.forget(frozen.id, typed)
 
     async def _answer(self, waits: WaitRegistry, ticket: TokenClaims, answer: Json, by: str) -> None:
-        """Give the run the answer.
+        """Send the answer to the run.
 
         Raises:
             LateAnswerError: the wait is over.
@@ -107,16 +107,16 @@ class SuspensionService:
             raise ConflictingAnswerError
 
     async def suspension(self, token: str, session_id: str | None) -> Suspended:
-        """Return what a token answers, answered or not."""
+        """Return the suspended call of a token, answered or not."""
         ticket, _, frozen = await self._open_token(token, session_id)
         return self._waits().suspended(ticket.run_id, ticket.op, frozen)
 
     async def waiting(self, session_id: str | None) -> tuple[Suspended, ...]:
-        """Return what waits for an answer, oldest first."""
+        """Return the suspended calls, oldest first."""
         return await self._waits().listed(session_id)
 
     async def progress(self, token: str, fraction: float | None, message: str, value: Any) -> None:
-        """Report how far pending work is; as `Runtime.progress`."""
+        """Report the progress of pending work; as `Runtime.progress`."""
         check_progress(fraction, message)
         ticket, status, frozen = await self._open_token(token, None)
         if frozen.kind != "pending":
@@ -204,7 +204,7 @@ class SuspensionService:
         raise await self._late(ticket, "the run ended before its call did")
 
     async def _late(self, ticket: TokenClaims, why: str) -> LateAnswerError:
-        """Return the error of an answer that comes too late; it says where the run was canceled."""
+        """Return the error of a late answer; it says where the run was canceled."""
         status = await self._waits().engine.status(ticket.run_id)
         if status.state == "canceled":
             reason = f": {status.error}" if status.error else ""
@@ -212,7 +212,7 @@ class SuspensionService:
         return LateAnswerError(why, hint="let the model call the tool again, if it is still wanted")
 
     async def _result_of_event(self, run_id: str, frozen: FrozenCall, event: dict[str, Any]) -> ToolResult:
-        """Return the result that an event tells of, without the typed value."""
+        """Return the result in a `tool_end` event, without the typed value."""
         suspension = None
         if event["suspension_id"]:
             for wait in (await self._waits().engine.status(run_id)).awaiting:

@@ -27,7 +27,7 @@ _SHORTEST_SECRET: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class TokenClaims:
-    """What a token says."""
+    """The contents of a token."""
 
     run_id: str
     op: str
@@ -43,7 +43,7 @@ class Sealer:
     """Issues and opens tokens, and seals answers."""
 
     def __init__(self, *secrets: bytes) -> None:
-        """Seal with the first secret, and accept what any of them has sealed.
+        """Construct a sealer that seals with the first secret, and accepts seals by any of them.
 
         Raises:
             ValueError: there is none, or one has fewer than 16 bytes.
@@ -59,7 +59,7 @@ class Sealer:
         return f"{_PREFIX}{text}.{self._mac(self._newest, 'token', text)}"
 
     def open(self, token: str) -> TokenClaims:
-        """Return what a token says.
+        """Return the contents of a token.
 
         Raises:
             UnknownSuspensionError: no host with one of the secrets issued it.
@@ -77,12 +77,12 @@ class Sealer:
         raise UnknownSuspensionError("no suspended call has this token", hint=hint)
 
     def seal(self, ticket: TokenClaims, answer: Json, by: str) -> dict[str, Json]:
-        """Return an answer with who gave it and its seal."""
+        """Return an answer with its person and its seal."""
         mac = self._mac(self._newest, "answer", _answer_text(ticket, answer, by))
         return {"answer": answer, "by": by, "key": self._newest, "seal": mac}
 
     def is_sealed(self, ticket: TokenClaims, given: Json) -> bool:
-        """Return whether an answer has the seal of a host with one of the secrets, for this very call."""
+        """Return whether an answer has a seal by one of the secrets, for this very call."""
         match given:
             case {"answer": answer, "by": str(by), "key": str(key), "seal": str(seal)} if (
                 key in self._secrets

@@ -1,4 +1,4 @@
-"""The tool of a call that waits, when its answer comes: in whatever process, maybe long after."""
+"""Finds the tool of a suspended call when its answer comes: in any process, maybe much later."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FindTool = Callable[[FrozenCall, str], Awaitable[RegisteredTool | None]]
 
 
 class WaitingTools:
-    """Finds the tools of one runtime, as they are now.
+    """Finds the current tools of one runtime.
 
     Of a dynamic toolset they are listed again: a tool that was listed when the call was made may be another
     one since, or gone, and the digest of the frozen call tells.
@@ -41,30 +41,30 @@ class WaitingTools:
         return not self._directory.specs and not self._toolsets.is_dynamic
 
     def give(self, frozen: FrozenCall, entry: RegisteredTool) -> None:
-        """Let the call be executed by this tool, once, where this process executes it."""
+        """Set the tool for the next execution of a call in this process."""
         self._given[frozen.id] = entry
 
     def take_back(self, frozen: FrozenCall) -> None:
-        """Forget what was given for a call."""
+        """Drop the tool that was set for a call."""
         self._given.pop(frozen.id, None)
 
     def made(self, run_id: str, entry: RegisteredTool) -> None:
-        """Remember the tool of a call that waits, where no toolset of this runtime can list it again."""
+        """Remember the tool of a suspended call that no toolset of this runtime can list again."""
         if self._directory.by_id(entry.spec.id) is None and entry.toolset not in self._toolsets.names:
             self._made[run_id] = entry
 
     def ended(self, run_id: str) -> None:
-        """Forget the tool of a call that waits no more."""
+        """Drop the remembered tool of a call that no longer waits."""
         self._made.pop(run_id, None)
 
     async def of_answered(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
-        """Return the tool of a call that goes on with its answer: the one given with it, else as `find`."""
+        """Return the tool of an answered call: the one set by `give`, else as `find`."""
         return self._given.pop(frozen.id, None) or await self.find(frozen, run_id)
 
     async def find(
         self, frozen: FrozenCall, run_id: str, within: Snapshot | None = None
     ) -> RegisteredTool | None:
-        """Return the tool as the snapshot, the agent of the run or the runtime has it; None without one."""
+        """Return the tool of the snapshot, of the run's agent or of the runtime; None without one."""
         found = None if within is None else within.directory.by_id(frozen.tool)
         found = found or await self._of_run(frozen, run_id) or self._directory.by_id(frozen.tool)
         if found is None and self._toolsets.is_dynamic:
@@ -74,7 +74,7 @@ class WaitingTools:
 
 
 async def listed_now(tool: str, listing: Awaitable[Snapshot]) -> RegisteredTool | None:
-    """Return a tool by id as it is listed; None where it is not, or nothing can be listed now."""
+    """Return a tool by id from a new snapshot; None where it is missing, or the listing fails."""
     try:
         return (await listing).directory.by_id(tool)
     except SnapshotError:

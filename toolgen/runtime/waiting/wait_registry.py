@@ -1,4 +1,4 @@
-"""The calls of one runtime that wait: frozen, each in a run, and known to clients by their tokens."""
+"""The suspended calls of one runtime: frozen, each in a run, and known to clients by tokens."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _ANSWER_BYTES: Final = 1_000
 
 
 class WaitRegistry:
-    """Freezes calls, and starts the runs of those that no agent made."""
+    """Freezes calls, and starts the runs of those outside of agents."""
 
     def __init__(self, engine: Engine, options: WaitOptions, secret: bytes | Sequence[bytes] | None) -> None:
-        """Keep calls in the runs of the engine.
+        """Construct the registry on an engine.
 
         Raises:
             RegistrationError: the secret is a short one.
@@ -81,7 +81,7 @@ class WaitRegistry:
         self._on_forget = on_forget or self._on_forget
 
     def require_idle(self) -> None:
-        """Raise where this process executes runs already, so that nothing can be added to what it executes.
+        """Raise where this process already executes runs, so that nothing more can be registered.
 
         Raises:
             RegistrationError: as said.
@@ -96,7 +96,7 @@ class WaitRegistry:
         self._named = set()
 
     async def start(self, run_id: str = "") -> None:
-        """Start the engine with all that it has to execute; a client executes the run of this id too."""
+        """Start the engine with everything registered; a client also executes the run of this id."""
         if not self._is_registered:
             self._is_registered = True
             self.engine.register(
@@ -129,7 +129,7 @@ class WaitRegistry:
         return bool(session_id) and len(await self.engine.open_waits(session=session_id, limit=most)) >= most
 
     def excess(self, frozen: FrozenCall, beside: int) -> str:
-        """Return why a call is larger than the engine keeps; "" where it is not.
+        """Return why a call is too large for the engine; "" where it is not.
 
         What is kept at once is what resumes it: the call, what stands beside it, of so many bytes of JSON,
         and its answer; or what an activity returns: the call, and the event that it waits.
@@ -159,7 +159,7 @@ class WaitRegistry:
         is_asked_by_tool: bool = False,
         reason: str = "",
     ) -> FrozenCall:
-        """Return the call as it will run."""
+        """Return the frozen call, with the arguments that will run."""
         now = self.options.clock()
         return FrozenCall(
             id=secrets.token_hex(8),
@@ -186,7 +186,7 @@ class WaitRegistry:
     def renewed(
         self, frozen: FrozenCall, spec: ToolSpec[Any, Any] | None, schema: Mapping[str, Any], reason: str
     ) -> FrozenCall:
-        """Return the call as it is asked once more, by the tool as it is now where it is there."""
+        """Return the frozen call for asking again, with the current tool where there is one."""
         now = self.options.clock()
         return replace(
             frozen,
@@ -203,7 +203,7 @@ class WaitRegistry:
 
     @property
     def sealer(self) -> Sealer:
-        """What seals tokens and answers.
+        """The sealer of tokens and answers.
 
         Raises:
             RegistrationError: nobody gave a secret, and the engine keeps none.
@@ -213,7 +213,7 @@ class WaitRegistry:
         return self._sealer
 
     def suspended(self, run_id: str, op: str, frozen: FrozenCall) -> Suspended:
-        """Return what a client holds of a call that waits, its token too."""
+        """Return the client's view of a suspended call, with its token."""
         return Suspended(
             token=self.sealer.issue(claims_of(run_id, op, frozen)),
             id=frozen.id,
@@ -235,7 +235,7 @@ class WaitRegistry:
         )
 
     async def listed(self, session_id: str | None) -> tuple[Suspended, ...]:
-        """Return all calls that wait, oldest first; of one session where it is given."""
+        """Return all suspended calls, oldest first; of one session where it is given."""
         now = self.options.clock()
         found = []
         for wait in await self.engine.open_waits(session=session_id, limit=sys.maxsize):
@@ -260,20 +260,20 @@ class WaitRegistry:
         return future
 
     def forget(self, id_: str, future: asyncio.Future[ToolResult]) -> None:
-        """Drop a future of `expect`."""
+        """Drop a future of `expect_result`."""
         left = [one for one in self._results.pop(id_, ()) if one is not future]
         if left:
             self._results[id_] = left
 
     def set_result(self, id_: str, result: ToolResult) -> None:
-        """Set the futures of `expect` to the result of the call."""
+        """Set the futures of `expect_result` to the result of the call."""
         for future in self._results.pop(id_, ()):
             if not future.done():
                 future.set_result(result)
 
 
 def sealer_of(engine: Engine) -> Sealer:
-    """Return what seals by the secret that an engine keeps.
+    """Return the sealer with the secret of an engine.
 
     Raises:
         RegistrationError: it keeps none.
@@ -295,7 +295,7 @@ def _sealer(secret: bytes | Sequence[bytes]) -> Sealer:
 
 
 def claims_of(run_id: str, op: str, frozen: FrozenCall) -> TokenClaims:
-    """Return what a token of the call says."""
+    """Return the contents of a token of the call."""
     return TokenClaims(run_id, op, frozen.meta.session_id, frozen.expires_at, frozen.digest)
 
 
@@ -320,7 +320,7 @@ def frozen_call_of(run_id: str, about: Json) -> FrozenCall | None:
 
 
 def tampered(run_id: str) -> TamperedSuspensionError:
-    """Return the error of a run whose journal was changed by something else than toolgen."""
+    """Return the error of a run whose journal something else than toolgen has changed."""
     return TamperedSuspensionError(
         f"run {run_id!r} does not hold what was frozen", hint="cancel the run: toolgen runs cancel RUN"
     )

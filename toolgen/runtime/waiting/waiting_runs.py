@@ -1,4 +1,4 @@
-"""Calls that wait and that no agent made: each is a run of the loop `waiting_call`."""
+"""Suspended calls outside of agents: each is a run of the loop `waiting_call`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class WaitingRuns:
         self._waits.register(loops, {RESUME: self.resume}, self._on_event, on_forget=dropping(host))
 
     async def begin(self, result: ToolResult, entry: RegisteredTool) -> ToolResult:
-        """Return the result of a call that waits, with what its client holds; an error if it cannot."""
+        """Suspend a call and return its result for the client; an error if it cannot wait."""
         frozen, run_id = result.frozen, f"call_{uuid.uuid4().hex}"
         assert frozen is not None, "only a call that waits begins to"
         try:
@@ -70,7 +70,7 @@ class WaitingRuns:
         return replace(result, frozen=None, suspension=suspension)
 
     async def _start(self, run_id: str, frozen: FrozenCall) -> None:
-        """Start the run of a call, which is listed from now on where this process executes it."""
+        """Start the run of a call, which this process lists if it executes the run."""
         engine = self._waits.engine
         given: Json = {"frozen": frozen.as_json(), "version": VERSION}
         await self._waits.start(run_id)
@@ -79,7 +79,7 @@ class WaitingRuns:
             await engine.settled(run_id)
 
     async def resume(self, info: ActivityInfo, argument: Any) -> Outcome:
-        """Return what came of a call after its answer."""
+        """Resume a call with its answer and return the outcome."""
         waits, frozen, op = self._waits, FrozenCall.from_json(argument["frozen"]), argument["op"]
         events = CallEvents(info, waits.options.clock)
         reports = EventReporter(events, self._host.limits.result_bytes)
@@ -100,7 +100,7 @@ class WaitingRuns:
         return _outcome(result, events)
 
     async def waited(self, run_id: str) -> FrozenCall | None:
-        """Return the call of a run of one call; None where it is no such run."""
+        """Return the call of a run of one call; None for another run."""
         try:
             given: Any = (await self._waits.engine.status(run_id)).input
         except UnknownRunError:
@@ -112,7 +112,7 @@ class WaitingRuns:
     async def resolve(
         self, run_id: str, frozen: FrozenCall, tool_call_id: str, resolution: Resolution, by: str
     ) -> ToolResult:
-        """Keep what became of the one call of a run, and return it; as `Runtime.resolve`."""
+        """Store the outcome of the one call of a run, and return it; as `Runtime.resolve`."""
         engine, meta = self._waits.engine, replace(frozen.meta, run_id=run_id)
         if tool_call_id not in ("", meta.tool_call_id):
             known = f"it is {meta.tool_call_id}" if meta.tool_call_id else "leave out the id of the call"
@@ -137,7 +137,7 @@ class WaitingRuns:
         return result
 
     def _on_event(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
-        """Tell the runtime's subscribers of a call that went on, and forget the tool of one that is over."""
+        """Forward the events of a resumed call to subscribers, and drop its tool at the end."""
         if event.get("type") == "run_stream_end":
             self._tools.ended(run_id)
         hub = self._hub

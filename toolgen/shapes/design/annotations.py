@@ -1,4 +1,4 @@
-"""Limits of dates, durations and decimals in a schema that toolgen wrote, read back from its annotations."""
+"""Limits of dates, durations and decimals in a schema by toolgen, read from its annotations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def is_annotated(schema: Mapping[str, Any]) -> bool:
 
 
 def annotated_type(schema: Mapping[str, Any]) -> ScalarType | None:
-    """Return the type that the form of a text and its annotations say; None where they say none.
+    """Return the type by the format and annotations of a text; None where they give none.
 
     Its limits leave a value, as far as bounds tell.
     """
@@ -44,7 +44,7 @@ def annotated_type(schema: Mapping[str, Any]) -> ScalarType | None:
 
 
 def is_written_by_toolgen(schema: Mapping[str, Any]) -> bool:
-    """Return whether a schema has annotations, and its description ends with the sentence of these.
+    """Return whether a schema has annotations, and its description ends with their sentence.
 
     Both agree in what toolgen writes; elsewhere a keyword of the same name may mean anything.
     """
@@ -54,7 +54,7 @@ def is_written_by_toolgen(schema: Mapping[str, Any]) -> bool:
 
 
 def without_limits(description: str, type_: DataType) -> str:
-    """Return what an author wrote of a value: its description without the sentence of its limits."""
+    """Return the author's description of a value: without the sentence of its limits."""
     return description.removesuffix(limits_sentence(type_)).rstrip()
 
 

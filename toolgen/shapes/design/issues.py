@@ -39,10 +39,10 @@ _DEEPEST_KNOWN: Final = 20
 
 
 class IssueReader:
-    """Turns pydantic's errors of one codec into issues; reads the schema only where it must."""
+    """Converts pydantic's errors of one codec into issues; reads the schema only where it must."""
 
     def __init__(self, schema: Mapping[str, Any], *, most_known: int = _MOST_KNOWN) -> None:
-        """Make a reader of a codec's schema, which remembers so many issues."""
+        """Construct a reader of a codec's schema, which caches so many issues."""
         self.schema = schema
         self._most_known = most_known
         text = json.dumps(schema)
@@ -51,11 +51,11 @@ class IssueReader:
         self._has_numbers = '"number"' in text
 
     def issues(self, errors: list[ErrorDetails]) -> tuple[FieldIssue, ...]:
-        """Return one issue an error, in the order of the document."""
+        """Return one issue for each error, in the order of the document."""
         return self.findings(errors, len(errors)).issues
 
     def findings(self, errors: list[ErrorDetails], most: int) -> Findings:
-        """Return the first issues, at most so many of them, and how many more there are."""
+        """Return the first issues, at most so many of them, and the number of further ones."""
         if self._has_numbers:
             errors = one_error_each(errors)
         issues = tuple([self._issue(error) for error in errors[:most]])
@@ -66,7 +66,7 @@ class IssueReader:
         return loc if self._direct else self._walk(loc)[0]
 
     def _issue(self, error: ErrorDetails) -> FieldIssue:
-        """Return the issue of an error; of one that was there before, the same."""
+        """Return the issue of an error; the cached one where it occurred before."""
         kind, loc = error["type"], error["loc"]
         if kind not in _REPEATED or (loc and loc[-1] == "[key]"):
             return self._new_issue(error)
@@ -154,7 +154,7 @@ class IssueReader:
 
 
 def _is_memorable(loc: Keys) -> bool:
-    """Return whether a place takes little memory, and may come again."""
+    """Return whether a place takes little memory, and may occur again."""
     for step in loc:
         if isinstance(step, str) and len(step) > LONGEST_KEY:
             return False

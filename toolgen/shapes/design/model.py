@@ -1,4 +1,4 @@
-"""The bases of every typed value: frozen, strict, in the exact forms of the contract."""
+"""The base classes of typed values: frozen, strict, in the exact forms of the contract."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class _NullKept:
-    """Marks a field for which null is a value and not another way to leave it out."""
+    """Marks a field for which null is a value and does not mean absent."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:
@@ -32,7 +32,7 @@ class _AnyJson:
 
 
 class _UniqueItems:
-    """Marks a list in which no two items are one value."""
+    """Marks a list without equal items."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:
@@ -72,7 +72,7 @@ class Injected(Generic[T]):
     @overload
     def __get__(self, instance: ToolModel, owner: type) -> T: ...
     def __get__(self, instance: ToolModel | None, owner: type) -> T | Self:
-        """Raise, for a value that is set stands in the instance and hides this descriptor.
+        """Raise: a value that is set is an attribute of the instance, and hides this descriptor.
 
         Raises:
             NotInjectedError: the value was not set.
@@ -164,7 +164,7 @@ def _fields_of(schema: Any) -> Any:
 
 
 def _null_keeping(schema: Any) -> cs.WrapSerializerFunction | None:
-    """Return what writes the nulls that `exclude_none` takes out although they are values.
+    """Return the serializer of nulls that are values, which `exclude_none` removes.
 
     Read from the core schema of the fields: the class may not know its fields yet, when they name classes
     below it.

@@ -211,14 +211,14 @@ def _limits(type_: DataType) -> Schema:
 
 
 def _sentences(text: str, stated: str) -> str:
-    """Return a description, and after it what no keyword says of the value."""
+    """Return a description, followed by the limits that no keyword expresses."""
     if not text or not stated:
         return text or stated
     return f"{text}{'' if text[-1] in '.!?…' else '.'} {stated}"
 
 
 def limits_sentence(type_: DataType) -> str:
-    """Return the limits that no keyword of JSON Schema says, as a sentence; empty where there is none."""
+    """Return the limits that no keyword of JSON Schema expresses, as a sentence; empty without any."""
     inner = type_.inner if isinstance(type_, NullableType) else type_
     limits = [row.message.format(plain(value)) for row, value in given(inner, LIMITS) if row.is_annotation]
     if not limits:

@@ -1,4 +1,4 @@
-"""Validators straight from the field tree, for values that stand in a design or a function.
+"""Validators made from the field tree, for values in a design or a function.
 
 The generated classes and these validators are narrowed by the same `exact`.
 """
@@ -72,7 +72,7 @@ class Validator:
         return self._validator.validate_json(json.dumps(value))
 
     def issues(self, value: Json) -> tuple[FieldIssue, ...]:
-        """Return everything that is wrong with the value."""
+        """Return all issues of the value."""
         try:
             self.parse(value)
         except ValidationError as error:
@@ -140,7 +140,7 @@ class _Builder:
 
 
 def _foreign(foreign: Foreign, name: str) -> CoreSchema:
-    """Return the validator of a schema that somebody else wrote; what it says is one message."""
+    """Return the validator of a foreign schema; its issues are joined into one message."""
     from ..foreign.rules import Rules  # jsonschema-rs comes with the generator, and not with the runtime
 
     rules = Rules(foreign.schema)

@@ -1,4 +1,4 @@
-"""Issues of values that follow a schema that somebody else wrote.
+"""Issues of values of foreign schemas.
 
 What is wrong comes from pydantic, or from the schema's own validator (`rules`); both ask `union_issues`
 what to say of a union. Each error carries its facts, for such a schema may say them anywhere.
@@ -54,7 +54,7 @@ AMBIGUOUS: Final = FieldIssue(
 
 
 class LocatedIssue(NamedTuple):
-    """An issue, and the JSON type of the value that has it."""
+    """An issue, and the JSON type of its value."""
 
     issue: FieldIssue
     actual: str
@@ -72,17 +72,17 @@ class _Union(NamedTuple):
 
 
 class ForeignReader:
-    """Turns pydantic's errors of foreign types into issues."""
+    """Converts pydantic's errors of foreign types into issues."""
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema
 
     def issues(self, errors: Sequence[ErrorDetails]) -> tuple[FieldIssue, ...]:
-        """Return at most one issue a value, and one a key of a map, in the order of the document."""
+        """Return at most one issue for each value and for each key of a map, in document order."""
         return self.findings(errors, len(errors)).issues
 
     def findings(self, errors: Sequence[ErrorDetails], most: int) -> Findings:
-        """Return the first issues, at most so many of them, and how many more there are at least."""
+        """Return the first issues, at most so many of them, and a lower bound of how many there are more."""
         errors = one_error_each(errors)
         is_whole = len(errors) <= _MOST_READ * most
         located = self._located(errors if is_whole else errors[: _MOST_READ * most])
@@ -107,11 +107,11 @@ class ForeignReader:
         return [(_without_labels(error["loc"]), error) for error in errors]
 
     def _read(self, errors: Sequence[Located], keys: Keys) -> list[LocatedIssue]:
-        """Return what was found below `keys`."""
+        """Return the issues below `keys`."""
         return [found for place, part in _parts(errors) for found in self._found(place, part, keys)]
 
     def _found(self, place: Keys, part: ErrorDetails | _Union, keys: Keys) -> Sequence[LocatedIssue]:
-        """Return what was found at a place below `keys`."""
+        """Return the issues at a place below `keys`."""
         whole = (*keys, *place)
         if not isinstance(part, _Union):
             return (self._one(whole, part),)
@@ -219,7 +219,7 @@ def _of_best(tried: Sequence[Sequence[LocatedIssue]], keys: Keys) -> Sequence[Lo
 
 
 def _or_null(found: LocatedIssue, keys: Keys) -> LocatedIssue:
-    """Return the issue of a choice among values, where null would do too."""
+    """Return the issue of a choice among values, which mentions that null is accepted."""
     issue = found.issue
     if issue.keys != keys or issue.constraint != "invalid_enum_value" or None in (issue.allowed or ()):
         return found
@@ -227,12 +227,12 @@ def _or_null(found: LocatedIssue, keys: Keys) -> LocatedIssue:
 
 
 def expand_postponed(found: Sequence[LocatedIssue]) -> list[LocatedIssue]:
-    """Return what was found, with what was postponed."""
+    """Return the issues, with the postponed ones expanded."""
     return [inner for one in found for inner in (one.later() if one.later else (one,))]
 
 
 def postponed_issue(keys: Keys, later: Callable[[], Sequence[LocatedIssue]]) -> LocatedIssue:
-    """Return what stands for the issues of a union until its place turns out to matter."""
+    """Return the placeholder for the issues of a union, which are computed only if needed."""
     return LocatedIssue(invalid_value_issue(keys, "fits none of the alternatives"), "", later=later)
 
 
@@ -326,7 +326,7 @@ def _wants_null(branch: Sequence[LocatedIssue], keys: Keys) -> bool:
 
 
 def _misfit(branch: Sequence[LocatedIssue], keys: Keys) -> LocatedIssue | None:
-    """Return the issue that says that the branch is of another JSON type than the value."""
+    """Return the issue of a value whose JSON type is not that of the branch."""
     for found in branch:
         issue = found.issue
         if issue.keys != keys:
@@ -342,7 +342,7 @@ _ALSO: Final = {"number": ("number", "integer"), "integer": ("integer", "number"
 
 
 def _types(values: Sequence[Json]) -> list[str]:
-    """Return the JSON types that a value may have that is meant to be one of these."""
+    """Return the JSON types of these expected types."""
     return [name for value in values for name in _ALSO.get(json_type(value), (json_type(value),))]
 
 
@@ -359,7 +359,7 @@ def _no_type_fits(misfits: Sequence[LocatedIssue], keys: Keys) -> LocatedIssue:
 
 
 def without_null(types: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the JSON types that are worth a model's trouble: null only where nothing else is left."""
+    """Return the JSON types to show a model: null only where there is no other."""
     return tuple([name for name in types if name != "null"]) or types
 
 

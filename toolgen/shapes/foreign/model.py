@@ -1,4 +1,4 @@
-"""The base of the types of schemas that somebody else wrote: open, and true to what was set.
+"""The base class of types of foreign schemas: open, and it keeps which values were set.
 
 `OpenModel` says what is the same for both.
 """
@@ -24,7 +24,7 @@ _DONE: Final = "toolgen_foreign_exact"
 
 
 class SchemaModel(OpenModel):
-    """An object of a schema that somebody else wrote.
+    """An object of a foreign schema.
 
     Keys nobody declared are kept and written again, unless the class says `extra="forbid"`. Null is
     a value only where the type is `Nullable` or `AnyJson`. A document is written with what was set:
@@ -77,7 +77,7 @@ def _without_injected(cls: type[ToolModel]) -> Callable[[Any], Any] | None:
 
 
 class Exact:
-    """Marks a type that is no class, or not a class alone: all of it gets its exact form."""
+    """Marks a type that is more than one class, to make all of it exact."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:
@@ -85,7 +85,7 @@ class Exact:
 
 
 class _Foreign:
-    """Marks a value of a foreign schema inside a designed class; it is written by its own rules."""
+    """Marks a value of a foreign schema inside a designed class; it has its own serializer."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:

@@ -1,4 +1,4 @@
-"""How many ways a validator walks through a schema for one document.
+"""Estimates how many paths through a schema a validator takes for one document.
 
 Alternatives inside alternatives multiply: the errors of a document may be more than anybody can collect. So
 may be the attempts to find out whether it fits, where no reference leads back; below one that does,
@@ -35,7 +35,7 @@ _SCALARS: Final = ("string", "number", "integer", "boolean", "null")
 
 
 def count_error_paths(schema: Any, document: Json) -> tuple[int, int]:
-    """Return how many ways there are to collect an error from each, and how many steps they share."""
+    """Return the number of paths that collect an error each, and of steps that they share."""
     paths = _Paths(schema)
     try:
         found = paths.count(schema, document)
@@ -45,7 +45,7 @@ def count_error_paths(schema: Any, document: Json) -> tuple[int, int]:
 
 
 def are_too_many(found: int, places: int, most: int = _MOST) -> bool:
-    """Return whether so many ways lead to so few places: alternatives multiply."""
+    """Return whether many paths lead to few places, because alternatives multiply."""
     return found > most + _MOST_A_STEP * places
 
 
@@ -67,7 +67,7 @@ def is_large(document: Json) -> bool:
 
 
 class Attempts:
-    """How often a validator of one schema looks at the values of a document, to find out whether it fits."""
+    """Estimates how often a validator of one schema visits the values of a document."""
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema
@@ -81,7 +81,7 @@ class Attempts:
             self._a_value = self._a_level = _MANY
 
     def are_too_many(self, document: Json) -> bool:
-        """Return whether it looks too often: `MOST_TRIED` times, and some times more at each value."""
+        """Return whether it visits too often: `MOST_TRIED` times, and some times more for each value."""
         if self._a_value <= _FEW or self._bound(document)[1] <= MOST_TRIED:
             return False
         paths = _Paths(self._schema, self._back)
@@ -131,7 +131,7 @@ class Attempts:
         return known[key]
 
     def _beside(self, schema: Mapping[str, Any]) -> Iterator[Any]:
-        """Yield the schemas that look at the same value."""
+        """Yield the schemas that apply to the same value."""
         if isinstance(ref := schema.get("$ref"), str):
             yield target_of(self._schema, ref)
         for word in _SEVERAL:
@@ -182,7 +182,7 @@ class _Paths:
 
 
 def target_of(root: Any, ref: str) -> Any:
-    """Return what a JSON Pointer leads to; True where only the validator can tell."""
+    """Return the target of a JSON Pointer; True where only the validator can tell."""
     node = root
     if ref != "#" and not ref.startswith("#/"):
         return True
@@ -207,7 +207,7 @@ def _of_keys(schema: Mapping[str, Any], value: Mapping[str, Json]) -> Iterator[t
 
 
 def _below(schema: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the schemas that look at members and items."""
+    """Yield the schemas that apply to members and items."""
     for word in _NAMED:
         yield from schema.get(word, {}).values()
     yield from (schema[word] for word in (*_OF_MEMBERS, *_OF_ITEMS, "contains") if word in schema)

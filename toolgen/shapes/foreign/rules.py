@@ -83,11 +83,11 @@ class Rules:
         return Attempts(self._schema)
 
     def issues(self, document: Json) -> tuple[FieldIssue, ...]:
-        """Return what is wrong with a document, at most one issue a value; never raises."""
+        """Return the issues of a document, at most one for each value; never raises."""
         return self.findings(document, _ALL).issues
 
     def findings(self, document: Json, most: int) -> Findings:
-        """Return the first issues, at most so many of them, and how many more there are at least.
+        """Return the first issues, at most so many of them, and a lower bound of how many there are more.
 
         One issue of the whole document where it is too large to read all errors, or where alternatives
         inside alternatives multiply.
@@ -212,7 +212,7 @@ _MESSAGES: Final[dict[type, str]] = {
 
 
 def _unique(founds: Iterable[LocatedIssue]) -> list[LocatedIssue]:
-    """Return at most one issue a value, and one a key."""
+    """Return at most one issue for each value, and one for each key."""
     by_place: dict[tuple[Keys, bool], LocatedIssue] = {}
     _add(by_place, founds)
     return [*by_place.values()]
@@ -231,14 +231,14 @@ def _rank(found: LocatedIssue) -> int:
 
 
 def _refused(keys: Keys) -> FieldIssue:
-    """Return the issue of a value where the schema is `false`: a key or an item too many."""
+    """Return the issue of a value where the schema is `false`: an additional key or item."""
     if isinstance(keys[-1], int):
         return FieldIssue(keys=keys, constraint="invalid_length", message="is an item too many")
     return unknown(keys, None)
 
 
 def _choice(keys: Keys, values: Sequence[Any], node: Mapping[str, Any], actual: str) -> FieldIssue:
-    """Return the issue of a value that is none of these; null is not named where the type forbids it."""
+    """Return the issue of a value that is not among these; null is not named where the type forbids it."""
     types = node.get("type", "null")
     takes_null = "null" in ([types] if isinstance(types, str) else types)
     allowed = tuple([value for value in values if value is not None or takes_null])
@@ -246,7 +246,7 @@ def _choice(keys: Keys, values: Sequence[Any], node: Mapping[str, Any], actual: 
 
 
 def _excluded(schema: Any) -> str:
-    """Return what a `not` excludes, in words where they are short."""
+    """Return what a `not` excludes, as text where it is short."""
     match schema:
         case {"required": [*names], **rest} if not rest and names:
             listed = ", ".join([f'"{name}"' for name in names])

@@ -1,4 +1,4 @@
-"""A schema inside another one: its references lead to where it stands now."""
+"""Embeds a schema in another one: its references lead to its new place."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def embedded(schema: Schema, place: str) -> Schema:
 
 
 def any_of(schemas: Mapping[str, Schema]) -> Schema:
-    """Return the schema of what fits one of these schemas, each under its name in `$defs`."""
+    """Return a schema that accepts what any of these schemas accepts, each under its name in `$defs`."""
     if len(schemas) == 1:
         return next(iter(schemas.values()))
     references: list[Json] = [{"$ref": f"#/$defs/{name}"} for name in schemas]

@@ -1,4 +1,4 @@
-"""Exact validators for schemas that somebody else wrote.
+"""Exact validators for foreign schemas.
 
 As `exact`, and further: null is a value only where the type says so, and each error carries what a reader
 of issues needs to know, as the schema itself may say it anywhere.
@@ -150,7 +150,7 @@ def _literal(node: AnySchema) -> AnySchema:
 
 
 def _or_null(schema: AnySchema) -> AnySchema:
-    """Return what stands beside null; choices among values say that null would do too."""
+    """Return a nullable schema; choices among values then mention null."""
     match schema["type"]:
         case "literal":
             return {**schema, "expected": [*schema["expected"], None]}

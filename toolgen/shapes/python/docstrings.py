@@ -1,4 +1,4 @@
-"""What a docstring says: of the whole, of each parameter, of the result (Google, NumPy or Sphinx style)."""
+"""Reads docstrings: of the whole, of each parameter, of the result (Google, NumPy or Sphinx style)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _RESULT_TYPE: Final = re.compile(
 
 
 def read_docstring(text: str | None) -> DocstringTexts:
-    """Return what the docstring says; one in no style of these is all description."""
+    """Return the parsed docstring; one of no known style is all description."""
     if not text or not text.strip():
         return DocstringTexts()
     lines = inspect.cleandoc(text).splitlines()
@@ -138,11 +138,11 @@ def _end_of_indented(lines: list[str], at: int) -> int:
 
 
 def _end_of_paragraph(lines: list[str], at: int) -> int:
-    """Return where the lines end that go on with a field of Sphinx."""
+    """Return the line after the continuation lines of a Sphinx field."""
     ends = (n for n in range(at, len(lines)) if not lines[n].strip() or _SPHINX.match(lines[n]))
     return next(ends, len(lines))
 
 
 def _one_line(text: str) -> str:
-    """Return the text with its line breaks made spaces: they come from the width of the source."""
+    """Return the text with spaces for line breaks, which come from the width of the source."""
     return " ".join(text.split())

@@ -20,7 +20,7 @@ _CONTEXTS: Final = frozenset(["context", "ctx"])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A parameter that a model is to send."""
+    """A parameter that a model fills."""
 
     name: str
     annotation: Any
@@ -60,7 +60,7 @@ class Function:
 
 
 def read_function(function: Callable[..., object], context_types: tuple[type, ...] = ()) -> Function:
-    """Return what the function says of itself.
+    """Return the facts of a function: description, parameters, result.
 
     A parameter is the context of the call when it is called `ctx` or `context` and its class is some
     `…Context`, or when its annotation is one of `context_types`.
@@ -102,7 +102,7 @@ def _function(
 
 
 def _annotated(function: Callable[..., object]) -> Any:
-    """Return what holds the annotations: of an object that is called, its method."""
+    """Return the object with the annotations: for a callable object, its method."""
     return function if inspect.isroutine(function) else type(function).__call__
 
 

@@ -33,10 +33,10 @@ _UNKNOWN: Final = frozenset(["extra_forbidden", "unexpected_keyword_argument"])
 
 
 class TypeReader(ForeignReader):
-    """Turns pydantic's errors of such types into issues."""
+    """Converts pydantic's errors of such types into issues."""
 
     def __init__(self, schema: Mapping[str, Any], own: Callable[[str], Mapping[str, Json]]) -> None:
-        """Read errors of a type; `own` gives the schema of an exact class by its name."""
+        """Construct a reader of errors of a type; `own` returns the schema of an exact class by name."""
         super().__init__(schema)
         self._own = own
         self._readers: dict[str, IssueReader] = {}

@@ -1,4 +1,4 @@
-"""JSON Schema of types that somebody wrote in Python, in the words of `design/schema.py`.
+"""JSON Schema of types that somebody wrote in Python, in the style of `design/schema.py`.
 
 Objects are closed, properties have titles, and each value is said in its lexical form.
 """
@@ -29,7 +29,7 @@ _BY_PYTHON: Final = frozenset("bytes timedelta decimal datetime date uuid".split
 
 
 def type_schema_of(schema: Any, mode: JsonSchemaMode) -> dict[str, Json]:
-    """Return the JSON Schema of a core schema, as pydantic made it of a type.
+    """Return the JSON Schema of a core schema that pydantic made of a type.
 
     Raises:
         ValueError: the type has values that no JSON Schema describes; the message says which.
@@ -45,7 +45,7 @@ def type_schema_of(schema: Any, mode: JsonSchemaMode) -> dict[str, Json]:
 
 
 class _Writer(GenerateJsonSchema):
-    """Writes pydantic's JSON Schema in the words of `design/schema.py`."""
+    """Writes pydantic's JSON Schema in the style of `design/schema.py`."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return True
@@ -87,7 +87,7 @@ class _Writer(GenerateJsonSchema):
         )
 
     def default_schema(self, schema: Any) -> JsonSchemaValue:
-        """Write no null for a field that is None when it is absent, nor where null means absent."""
+        """Omit null for a field that is None when it is absent, or where null means absent."""
         inner = schema["schema"]
         if inner["type"] == "function-after" and inner["schema"]["type"] == "nullable":
             is_ours = inner["function"]["function"].__module__ == exact.__name__

@@ -48,7 +48,7 @@ class Exactness:
     """
 
     def __init__(self, *, has_labels: bool) -> None:
-        """Labels go into the locations of errors; what writes values has none."""
+        """Construct a rewriter; labels appear in the locations of errors, serializers have none."""
         self._has_labels = has_labels
         self.own: dict[str, type[ToolModel]] = {}
 
@@ -79,7 +79,7 @@ class Exactness:
         return {**self._rewrite_children(node), "strict": True}
 
     def _items(self, node: AnySchema) -> AnySchema:
-        """Return a list or a set; of an iterable a list, which pydantic would check only while it is read."""
+        """Return a list or a set; an iterable becomes a list, else pydantic validates it only while read."""
         kind = "list" if node["type"] == "generator" else node["type"]
         return self._strict({"items_schema": _ANY, **node, "type": kind})
 
@@ -129,7 +129,7 @@ class Exactness:
         return {**node, "items_schema": [self.of(item) for item in node["items_schema"]], "strict": True}
 
     def _call(self, node: AnySchema) -> AnySchema:
-        """Return a named tuple, as pydantic before 2.14 makes it."""
+        """Return the schema of a named tuple, as pydantic before 2.14 builds it."""
         arguments = node["arguments_schema"]
         fields = [{**one, "schema": self.of(one["schema"])} for one in arguments["arguments_schema"]]
         return {**node, "arguments_schema": {**arguments, "arguments_schema": fields}}
@@ -160,7 +160,7 @@ class Exactness:
         return tagged
 
     def _class(self, node: AnySchema) -> AnySchema:
-        """Return a model or a dataclass."""
+        """Return the exact schema of a model or a dataclass."""
         class_ = node["cls"]
         if issubclass(class_, ToolModel) and is_toolgen_model(node):
             name = f"{class_.__module__}.{class_.__qualname__}"
@@ -228,7 +228,7 @@ _REWRITES: Final[Mapping[str, Callable[[Exactness, AnySchema], AnySchema]]] = {
 
 
 def is_open(node: AnySchema) -> bool:
-    """Return whether the author says that an object takes any key."""
+    """Return whether the author declares that an object takes any key."""
     return bool(node.get("config", {}).get("extra_fields_behavior") == "allow")
 
 
@@ -238,7 +238,7 @@ def is_toolgen_model(node: AnySchema) -> bool:
 
 
 def _null_left_out(field: AnySchema, schema: AnySchema) -> AnySchema:
-    """Return the field; one that is None when it is absent is then not written."""
+    """Return the field; one that is None when it is absent is then not serialized."""
     is_optional = schema["type"] == "default" and schema.get("default", ...) is None
     if is_optional and field["type"] != "named-tuple-field" and not keeps_null(schema):
         return {"serialization_exclude_if": _is_none, **field}
@@ -246,7 +246,7 @@ def _null_left_out(field: AnySchema, schema: AnySchema) -> AnySchema:
 
 
 def _nulls_left_out(node: AnySchema) -> AnySchema:
-    """Return an exact class; the codec of its own leaves out nulls by an option."""
+    """Return an exact class without nulls in its JSON; its own codec has an option for that."""
     if "fields" not in node:
         return {**node, "schema": _nulls_left_out(node["schema"])}
     fields = node["fields"].items()
