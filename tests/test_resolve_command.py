@@ -76,7 +76,9 @@ def test_a_result_has_to_fit_the_tool(lost: ProjectFolder) -> None:
         "app/main.py", MAIN.replace("toolsets=(tools,)", "toolsets=()").replace("tuple(AgentTool", "()#")
     )
     done = lost.run("runs", "resolve", "run_1", "call_work", "--result", '"a is done"')
-    assert done.err.startswith("error: the tool 'work' is not here, so its result cannot be checked\n")
+    assert done.err.startswith(
+        "error: the tool 'work' is not available here, so its result cannot be checked\n"
+    )
     assert lost.run("runs", "resolve", "run_1", "call_work", "--not-run").code == 0
 
 

@@ -161,7 +161,7 @@ def test_a_run_whose_question_was_tampered_with_can_be_canceled(runs: ProjectFol
         database.execute("""UPDATE wait SET about = CAST('{"frozen":{"id":"x"}}' AS BLOB)""")
     assert runs.run("runs", "list").out == (
         "run_1  waiting  x.agent  session s-1\n"
-        "  waits, but run 'run_1' does not hold what was frozen: cancel it\n"
+        "  waits, but run 'run_1' has a journal that differs from the frozen call: cancel it\n"
     )
     assert runs.run("runs", "cancel", "run_1").out == "run_1  canceled  x.agent  session s-1\n"
 
@@ -172,7 +172,7 @@ def test_a_run_that_stands_still_says_why(runs: ProjectFolder) -> None:
         database.execute("UPDATE op SET digest = x'00'")
     done = runs.run("runs", "resume", "run_1")
     assert (done.code, done.out) == (2, "")
-    assert "error: run run_1 stands still: " in done.err
+    assert "error: run run_1 is stalled: " in done.err
     assert done.err.endswith("  hint: cancel it, or go back to the version that began it\n")
     assert runs.run("runs", "cancel", "run_1").out == "run_1  canceled  x.agent  session s-1\n"
 

@@ -209,4 +209,4 @@ async def test_a_result_that_cannot_be_kept_at_once_is_no_failure(caplog: pytest
         (said,) = await agents_of(runtime).sessions.transcript("s")
     assert output.text == "2"
     assert any(isinstance(one, ToolMessage) for one in said.messages)
-    assert "is not kept yet" in caplog.text
+    assert "was not stored yet" in caplog.text

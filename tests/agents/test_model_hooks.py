@@ -85,7 +85,7 @@ async def test_a_hook_with_a_mistake_fails_the_run(where: str, wrong: Say) -> No
     planner = ScriptedPlanner([fails if where == "error" else "plain"])
     found = await ran(planner, options={"hooks": [hook], "stage_timeout": 0.02})
     assert found.output.status == "failed"
-    assert found.output.error.startswith("the planner failed: a hook around it failed (reference")
+    assert found.output.error.startswith("the planner failed: a model hook failed (reference")
     assert hook.seen == {"before": ["before"]}.get(where, ["before", where])
     assert found.of("run_completed")[0].status == "failed"
 
@@ -147,9 +147,9 @@ def down(given: PlanInput) -> PlanResult:
     [
         (lambda error: Deny(message="not for you"), "not for you", 1),
         (lambda error: Abort(error=ToolError("broken")), "broken", 1),
-        (lambda error: Continue(), "it raised OSError, which the log has", 3),
+        (lambda error: Continue(), "it raised OSError, and the log has the details", 3),
         (lambda error: Answer(result=3), "the planner returned int", 1),
-        (lambda error: None, "a hook around it failed (reference ", 1),
+        (lambda error: None, "a model hook failed (reference ", 1),
     ],
 )
 async def test_a_hook_decides_what_a_failure_is(does: Any, error: str, asked: int) -> None:

@@ -107,7 +107,7 @@ async def test_a_timeout_of_the_planners_own_is_a_failure_like_others() -> None:
     found = await ran(planner, RunPolicy(time_budget=5))
     assert (found.output.status, found.output.stop, len(planner.inputs)) == ("failed", "failed", 3)
     assert found.output.error == (
-        "the planner failed: it raised TimeoutError, which the log has (3 attempts in 0 s)"
+        "the planner failed: it raised TimeoutError, and the log has the details (3 attempts in 0 s)"
     )
 
 

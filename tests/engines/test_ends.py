@@ -244,9 +244,7 @@ async def test_a_loop_that_does_something_else_stands_still(
     await engine.start()
     await engine.signal("r", "go", None, signal_id="1")
     for told in (engine.settled("r"), engine.result("r")):
-        with pytest.raises(
-            NondeterminismError, match="run r stands still: run r does 'tool:1' with something"
-        ):
+        with pytest.raises(NondeterminismError, match="run r is stalled: run r does 'tool:1' with something"):
             await told
     assert (await engine.status("r")).state == "running"
     assert "NondeterminismError" in caplog.text
@@ -258,14 +256,14 @@ async def test_a_loop_that_does_something_else_stands_still(
     assert toys.counts("start") == {"same": 1}
 
 
-async def test_a_run_whose_child_stands_still_says_so(engine: Engine, toys: Toys) -> None:
+async def test_a_run_whose_child_is_stalled_says_so(engine: Engine, toys: Toys) -> None:
     await play(engine, [{"child": {"timeout_s": None}, "loop": "changed"}], run_id="r")
     await engine.settled("r")
     await engine.close()
     toys.is_changed = True
     await engine.start()
     await engine.signal("r/child:0", "go", None, signal_id="1")
-    with pytest.raises(NondeterminismError, match="run r/child:0 stands still"):
+    with pytest.raises(NondeterminismError, match="run r/child:0 is stalled"):
         await engine.settled("r")
 
 

@@ -175,7 +175,7 @@ async def test_a_replay_finds_what_is_new(toys: Toys) -> None:
         await engine.replay("grows")
     with pytest.raises(NondeterminismError, match="run tells never published 'event:1'"):
         await engine.replay("tells")
-    with pytest.raises(NondeterminismError, match="run counts returns something else than before"):
+    with pytest.raises(NondeterminismError, match="run counts returned another result than before"):
         await engine.replay("counts")
     await engine.close()
 

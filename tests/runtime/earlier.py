@@ -18,8 +18,8 @@ RUN = f"call_{0:032x}"
 
 async def started(made: Runtime) -> None:
     """Start the engine of a runtime."""
-    assert made._host.waits is not None
-    await made._host.waits.start()
+    assert made._services.waits is not None
+    await made._services.waits.start()
 
 
 def frozen_with(spec: ToolSpec[Any, Any], **facts: Any) -> FrozenCall:

@@ -151,7 +151,7 @@ async def test_a_state_that_cannot_be_read_is_a_list_that_cannot(on_error: OnErr
     else:
         snapshot = await host.snapshot()
         assert snapshot.dropped == ("x.members",)
-        assert "secret" not in str(snapshot.told)
+        assert "secret" not in str(snapshot.drop_reasons)
 
 
 async def test_a_state_that_hangs_is_given_up(caplog: pytest.LogCaptureFixture) -> None:

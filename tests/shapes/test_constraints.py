@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import toolgen
+from toolgen.expr.type_codes import CONSTRAINT_MISMATCH
 from toolgen.shapes.constraints import CONSTRAINTS, FLAGS, LIMITS, Holder, held_by
 
 PACKAGE = Path(toolgen.__file__).parent
@@ -39,3 +40,11 @@ def test_a_constraint_has_one_row_for_each_kind_of_type() -> None:
     for holder in holders:
         rows = held_by(holder)
         assert len({row.name for row in rows}) == len({row.keyword for row in rows}) == len(rows)
+
+
+def test_the_explanation_of_a_mismatch_names_every_kind_of_type_and_of_constraint() -> None:
+    text = CONSTRAINT_MISMATCH.explanation.replace("DateTime", "Datetime").replace("MapOf", "Map")
+    text = text.replace("ArrayOf", "Array").replace("Float", "Number").replace("Int", "Integer")
+    for row in CONSTRAINTS:
+        assert {"bound": "bounds", "length": "lengths"}.get(row.takes, f"`{row.name}`") in text
+        assert all(holder.capitalize() in text for holder in row.holders)

@@ -83,13 +83,13 @@ class Agents:
         self._registry = inside.registry
         self._host = host = AgentHost(
             runtime,
-            inside.host,
+            inside.services,
             inside.registry.directory,
-            inside.registry.around,
-            engine=inside.host.waits.engine if inside.host.waits is not None else _engine_in_memory(),
+            inside.registry.options,
+            engine=inside.services.waits.engine if inside.services.waits is not None else _engine_in_memory(),
             sessions=sessions or MemorySessionStore(),
             hub=inside.events,
-            listed=inside.entry_of,
+            listed=inside.tool_of,
             deliver=self._answer,
             planner_retry=planner_retry or PlannerRetry(),
         )
@@ -212,24 +212,24 @@ class Agents:
 
     async def run_delegated(
         self,
-        entry: RegisteredTool,
+        tool: RegisteredTool,
         arguments: Arguments,
         delegated: Delegated,
         meta: CallMeta,
-        host: RuntimeServices,
+        services: RuntimeServices,
         run_id: str,
     ) -> ToolResult:
         """Return the result of a call of an agent's tool that no run made."""
-        frame = Frame(entry, arguments_json(arguments), meta, Batch(host.capabilities), host)
+        frame = Frame(tool, arguments_json(arguments), meta, Batch(services.capabilities), services)
         try:
             return await self._runs.run_delegated(frame, delegated, run_id)
         except Exception as error:  # such as agents that call one another for ever
-            return failed_call_result(entry.spec, error, meta, host)
+            return failed_call_result(tool.spec, error, meta, services)
 
     async def find_tool(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
         """Return the tool of a suspended call of an agent's run, as the agent has it now."""
         status = await self._host.engine.status(run_id)
-        return await self._host.entry_now(frozen, status) if is_of_agent(status) else None
+        return await self._host.tool_now(frozen, status) if is_of_agent(status) else None
 
     async def cancel_run(self, run_id: str, reason: str) -> None:
         """Cancel a run; the conversation of an agent's run records that its waiting calls were canceled."""

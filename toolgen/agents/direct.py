@@ -48,8 +48,8 @@ class DirectCalls:
             parent_run_id=meta.run_id,
             parent_tool_call_id=meta.tool_call_id,
         )
-        given = await self._input(frame.entry, delegated, link, meta)
-        with host.keep_tool(link.run_id, frame.entry):
+        given = await self._input(frame.tool, delegated, link, meta)
+        with host.keep_tool(link.run_id, frame.tool):
             status = await self._over(frame, given, link)
         document = ended_document(status)
         if status.state != "completed":
@@ -62,7 +62,7 @@ class DirectCalls:
     async def _over(self, frame: Frame, given: RunInput, link: RunLink) -> RunStatus:
         host = self._host
         await host.start(given, link.run_id)
-        frame.host.reports.emit_agent_run_started(frame.spec, link, frame.meta)
+        frame.services.reports.emit_agent_run_started(frame.spec, link, frame.meta)
         try:
             return await host.engine.result(link.run_id)
         except asyncio.CancelledError:
@@ -71,19 +71,19 @@ class DirectCalls:
             raise
 
     async def _input(
-        self, entry: RegisteredTool, delegated: Delegated, link: RunLink, meta: CallMeta
+        self, tool: RegisteredTool, delegated: Delegated, link: RunLink, meta: CallMeta
     ) -> RunInput:
         host = self._host
         parent: Parent = {
             "run_id": meta.run_id,
             "agent": "",
             "tool_call_id": meta.tool_call_id,
-            "tool": entry.spec.id,
+            "tool": tool.spec.id,
             "child": link.run_id,
         }
         facts = new_facts(
             delegated.agent,
-            host.policy_of(delegated.agent, timeout=entry.spec.timeout),
+            host.policy_of(delegated.agent, timeout=tool.spec.timeout),
             session_id=meta.session_id,
             turn_id=meta.turn_id,
             labels=meta.labels,
@@ -91,7 +91,7 @@ class DirectCalls:
         )
         facts["depth"] = await self._depth(meta.run_id)
         if facts["depth"] >= host.most_depth:
-            raise ToolError(f"{entry.spec.name} was not run: the agents are nested too deep")
+            raise ToolError(f"{tool.spec.name} was not run: the agents are nested too deep")
         return {"facts": facts, "message": delegated.message, "source": "agent"}
 
     async def _depth(self, run_id: str) -> int:

@@ -58,7 +58,7 @@ class AgentHost:
         caller: CallService,
         tools: RuntimeServices,
         directory: Directory,
-        around: RuntimeOptions,
+        options: RuntimeOptions,
         *,
         engine: Engine,
         sessions: SessionStore,
@@ -73,8 +73,8 @@ class AgentHost:
         self.conversations = Conversations(sessions)
         self.turns = Turns(engine, sessions)
         self.tools = tools
-        self.hooks: Sequence[Hook] = around.hooks
-        self.hook_tools = around.hook_tools
+        self.hooks: Sequence[Hook] = options.hooks
+        self.hook_tools = options.hook_tools
         self.clock: Callable[[], float] = time.time
         self.agents: dict[str, RegisteredAgent] = {}
         self.elsewhere: dict[str, AgentSpec] = {}
@@ -85,7 +85,7 @@ class AgentHost:
         self.deliver = deliver
         """Answers what waits under a token, for a session and by a person, as `Runtime.deliver`."""
         self._directory = directory
-        self._around = around
+        self._options = options
         self._hub = hub
         self._facts: dict[str, RunFacts] = {}
         self._served: dict[str, RegisteredTool] = {}
@@ -130,7 +130,7 @@ class AgentHost:
         Raises:
             RegistrationError: it does not fit.
         """
-        return register_agent(registration, directory, self._around, self.caller, managers)
+        return register_agent(registration, directory, self._options, self.caller, managers)
 
     def refuse_second(self, agent: str) -> None:
         """Raise where an agent of this id is registered.
@@ -181,22 +181,22 @@ class AgentHost:
             found = await self.snapshot(self.agent(facts["agent"]), self.meta(run_id, facts))
         return found
 
-    def within_time(self, entry: RegisteredTool, timeout: float | None) -> RegisteredTool:
+    def within_time(self, tool: RegisteredTool, timeout: float | None) -> RegisteredTool:
         """Return the tool with the time limit of the run's policy, if its design gives none."""
-        if timeout is None or entry.spec.timeout is not None:
-            return entry
-        return changed(entry, replace(entry.spec, timeout=timeout), self._around)
+        if timeout is None or tool.spec.timeout is not None:
+            return tool
+        return changed(tool, replace(tool.spec, timeout=timeout), self._options)
 
     def values_of(self, run_id: str) -> Values:
         """Return the values that the hooks and tools of a run share."""
         return self._values.setdefault(run_id, Values())
 
-    def seen_entry(self, tool: str, run_id: str) -> RegisteredTool | None:
+    def seen_tool(self, tool: str, run_id: str) -> RegisteredTool | None:
         """Return a tool by id as the run saw it last; None where it did not."""
         snapshot = self._snapshots.get(run_id)
         return None if snapshot is None else snapshot.directory.by_id(tool)
 
-    async def entry_now(self, frozen: FrozenCall, status: RunStatus) -> RegisteredTool | None:
+    async def tool_now(self, frozen: FrozenCall, status: RunStatus) -> RegisteredTool | None:
         """Return the tool of a call that waits as its agent has it now; None where it has none."""
         given: Any = status.input
         agent = self.agents.get(given["facts"]["agent"])
@@ -209,20 +209,20 @@ class AgentHost:
 
     def find_tool(self, tool: str, run_id: str = "") -> RegisteredTool | None:
         """Return a tool by id: as the run saw it last, else as it is registered."""
-        return self.seen_entry(tool, run_id) or self._directory.by_id(tool)
+        return self.seen_tool(tool, run_id) or self._directory.by_id(tool)
 
     def returned_by(self, facts: RunFacts) -> ToolSpec[Any, Any] | None:
         """Return the tool whose result the run must give; None where the run ends with text."""
         parent = facts["parent"]
         if parent is None or not parent["tool"]:
             return None
-        entry = self._served.get(parent.get("child", "")) or self.find_tool(parent["tool"], parent["run_id"])
-        return None if entry is None else entry.spec
+        tool = self._served.get(parent.get("child", "")) or self.find_tool(parent["tool"], parent["run_id"])
+        return None if tool is None else tool.spec
 
     @contextmanager
-    def keep_tool(self, run_id: str, entry: RegisteredTool) -> Iterator[None]:
+    def keep_tool(self, run_id: str, tool: RegisteredTool) -> Iterator[None]:
         """Keep the tool of a call outside of runs while an agent run answers it."""
-        self._served[run_id] = entry
+        self._served[run_id] = tool
         try:
             yield
         finally:
@@ -264,8 +264,8 @@ class AgentHost:
             "tool": call["tool"],
         }
         given = self._next_run_input(delegated.agent, delegated.message, parent, facts)
-        entry = self.find_tool(call["tool"], run_id)
-        timeout = None if entry is None else entry.spec.timeout
+        tool = self.find_tool(call["tool"], run_id)
+        timeout = None if tool is None else tool.spec.timeout
         given["facts"]["policy"] = self.policy_of(delegated.agent, timeout=timeout)
         given["facts"]["in_conversation"] = False
         given["facts"].pop("heard", None)

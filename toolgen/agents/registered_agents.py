@@ -55,7 +55,7 @@ class RegisteredAgent:
 def register_agent(
     registration: AgentRegistration,
     directory: Directory,
-    around: RuntimeOptions,
+    options: RuntimeOptions,
     caller: CallService,
     managers: ResourceStack,
 ) -> RegisteredAgent:
@@ -66,17 +66,17 @@ def register_agent(
     """
     spec = registration.spec
     _require_planner(spec.id, registration.planner)
-    toolsets = Toolsets(around, managers=managers)
+    toolsets = Toolsets(options, managers=managers)
     lists = [
         ToolList(
             toolset=toolset.name,
-            entries=_entries(spec, toolset.name, directory, around),
+            tools=_agent_tools(spec, toolset.name, directory, options),
             instructions=toolset.instructions,
             native=native_of(toolset),
         )
         for toolset in registration.toolsets
     ]
-    known = {entry.spec.id for one in lists for entry in one.entries}
+    known = {tool.spec.id for one in lists for tool in one.tools}
     if missing := [tool.id for tool in spec.tools if tool.id not in known]:
         raise RegistrationError(
             f"agent {spec.id!r} calls {', '.join(missing)}, which no toolset given to it has",
@@ -119,29 +119,29 @@ def _require_planner(agent: str, planner: object) -> None:
             )
 
 
-def _entries(
-    spec: AgentSpec, toolset: str, directory: Directory, around: RuntimeOptions
+def _agent_tools(
+    spec: AgentSpec, toolset: str, directory: Directory, options: RuntimeOptions
 ) -> tuple[RegisteredTool, ...]:
     tools: Sequence[AgentTool] = [tool for tool in spec.tools if tool.id.rpartition(".")[0] == toolset]
     return tuple(
-        with_agent_tool(entry, tool, around)
+        with_agent_tool(registered, tool, options)
         for tool in tools
-        if (entry := directory.by_id(tool.id)) is not None
+        if (registered := directory.by_id(tool.id)) is not None
     )
 
 
-def with_agent_tool(entry: RegisteredTool, tool: AgentTool, around: RuntimeOptions) -> RegisteredTool:
+def with_agent_tool(registered: RegisteredTool, tool: AgentTool, options: RuntimeOptions) -> RegisteredTool:
     """Return the tool with the wire name and confirmation that the agent gives it."""
-    if tool.name == entry.spec.name and tool.confirm is None:
-        return entry
-    confirm = entry.spec.confirm if tool.confirm is None else tool.confirm
-    if tool.confirm is not None and entry.spec.confirm is not None:
-        confirm = replace(tool.confirm, payload=entry.spec.confirm.payload)
-    return changed(entry, replace(entry.spec, name=tool.name, confirm=confirm), around)
+    if tool.name == registered.spec.name and tool.confirm is None:
+        return registered
+    confirm = registered.spec.confirm if tool.confirm is None else tool.confirm
+    if tool.confirm is not None and registered.spec.confirm is not None:
+        confirm = replace(tool.confirm, payload=registered.spec.confirm.payload)
+    return changed(registered, replace(registered.spec, name=tool.name, confirm=confirm), options)
 
 
-def changed(entry: RegisteredTool, spec: ToolSpec[Any, Any], around: RuntimeOptions) -> RegisteredTool:
+def changed(tool: RegisteredTool, spec: ToolSpec[Any, Any], options: RuntimeOptions) -> RegisteredTool:
     """Return the registered tool with another spec."""
     return RegisteredTool(
-        spec, entry.execute, raw=entry.raw, toolset=entry.toolset, around=around, preview=entry.preview
+        spec, tool.execute, raw=tool.raw, toolset=tool.toolset, options=options, preview=tool.preview
     )

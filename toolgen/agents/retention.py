@@ -50,7 +50,7 @@ class Retention:
                     await self._drop(session)
                     await asyncio.sleep(0)  # a store in memory lets nobody else run
             except Exception:
-                log.exception("sessions that are not used stay for now")
+                log.exception("unused sessions were not dropped; the next attempt follows")
             await asyncio.sleep(PERIOD_S)
 
     async def _drop(self, session: UnusedSession) -> None:

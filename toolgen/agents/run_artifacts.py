@@ -40,7 +40,7 @@ async def documents_so_far(engine: Engine, status: RunStatus) -> list[Json]:
 
 
 async def child_artifacts(
-    documents: Iterable[Any], entry_of: Callable[[str], RegisteredTool | None], host: RuntimeServices
+    documents: Iterable[Any], tool_of: Callable[[str], RegisteredTool | None], services: RuntimeServices
 ) -> tuple[Artifact, ...]:
     """Return the artifacts of a run and its children as typed `Artifact`s.
 
@@ -48,9 +48,9 @@ async def child_artifacts(
     """
     found = []
     for document in documents:
-        entry = entry_of(document["tool"])
-        kind = None if entry is None else entry.spec.artifacts.get(document["kind"])
-        data = None if kind is None else await _data(document, host)
+        tool = tool_of(document["tool"])
+        kind = None if tool is None else tool.spec.artifacts.get(document["kind"])
+        data = None if kind is None else await _data(document, services)
         if kind is not None and data is not None:
             artifact = Artifact(
                 kind=kind.kind,
@@ -63,11 +63,11 @@ async def child_artifacts(
     return tuple(found)
 
 
-async def _data(document: Any, host: RuntimeServices) -> bytes | None:
+async def _data(document: Any, services: RuntimeServices) -> bytes | None:
     """Return the data of an artifact; None where it is no longer stored."""
     if document["json"]:
         return bytes(document["json"], "utf-8")
-    keeper = keeper_of(host)
+    keeper = keeper_of(services)
     try:
         found = None if keeper is None else await keeper.read(document["uri"])
     except Exception:

@@ -202,7 +202,7 @@ class Runs:
             self._check(agent)
         elif agent not in host.agents:
             raise SessionError(
-                f"the agent {session.agent!r} has the session {session_id!r}, and is not known here",
+                f"the agent {session.agent!r} has the session {session_id!r}, and is not registered here",
                 hint="start the turn by its generated constant: agents_of(runtime).client(AGENT)",
             )
         turn = Turn(id=turn_id, session_id=session_id, run_id=run_id, agent=agent, started_at=host.clock())
@@ -342,7 +342,7 @@ class Runs:
         try:
             waiting = () if status.is_over else await self._awaiting(status)
         except TamperedSuspensionError:  # the run can still be canceled
-            log.exception("the waiting calls of run %s are not in its conversation", run_id)
+            log.exception("the canceled calls of run %s were not stored in its conversation", run_id)
         await self._engine.cancel(run_id, reason=reason)
         for call in waiting:
             if call.token:

@@ -74,7 +74,7 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
         with collect_unimplemented() as unimplemented, redirect_stdout(sys.stderr):
             await runtime.start_runs(suspended.run_id)
             if engine.is_worker:
-                await engine.settled(suspended.run_id)  # one that stands still gets no answer
+                await engine.settled(suspended.run_id)  # a stalled one gets no answer
             result = await _deliver(runtime, suspended, answer, session, is_here=engine.is_worker)
         specs = specs_of(runtime, suspended.tool)
         shown = shown_document(result, specs[0] if specs else None, secrets)

@@ -92,7 +92,7 @@ async def resume_run(project: Project, run_id: str) -> int:
 
     Raises:
         UnknownRunError: no run has the id.
-        NondeterminismError: it stands still.
+        NondeterminismError: the run is stalled.
     """
     async with _open_engine(project) as (runtime, engine):
         await engine.status(run_id)

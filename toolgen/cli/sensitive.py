@@ -11,7 +11,7 @@ from toolgen.contract.secrets import HIDDEN, Secrets, hiding, scrubbed_json
 from toolgen.runtime import Codec, Runtime, ToolResult, ToolSpec, UnknownToolError
 from toolgen.runtime.call import secrets as of_calls
 from toolgen.runtime.engine import Engine
-from toolgen.runtime.events.hidden import shown_result
+from toolgen.runtime.events.redaction import shown_result
 from toolgen.runtime.waiting.wait_registry import frozen_call_of
 from toolgen.shapes.sensitive import redacted, values_at
 

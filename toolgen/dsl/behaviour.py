@@ -103,7 +103,7 @@ class Needs(Clause):
 
 
 class Instructions(Clause):
-    """What the model is told with the tool, or with all tools of the toolset.
+    """Instructions for the model, shown with the tool, or with all tools of the toolset.
 
     Example: `Instructions("Look for a device before you switch it.")`
     """
@@ -116,7 +116,7 @@ class Instructions(Clause):
 
 
 class ResultReminder(Clause):
-    """What the model is told after each result.
+    """A reminder for the model, shown after each result.
 
     Example: `ResultReminder("Readings are in UTC.")`
     """

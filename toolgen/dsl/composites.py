@@ -168,7 +168,7 @@ class Nullable(Unconstrained[Value | None]):
 
 
 class OneOf(Unconstrained[dict[str, Anything]]):
-    """One of several objects, told apart by a tag inside them; a named one is shared by all who use it.
+    """One of several objects, distinguished by a tag inside them; a named one is shared by all who use it.
 
     Example: `OneOf("kind", stop=Object(), wait=Object(Attribute("seconds", Int, "How long.")))`
     """

@@ -139,7 +139,7 @@ class ScalarClause(DataType[Value, NotOnThisType, Bound, NotOnThisType, NotOnThi
         return self
 
 
-class OrderedWord(ScalarClause[Value, Value]):
+class OrderedClause(ScalarClause[Value, Value]):
     """A primitive whose values have an order: `Date`, `Decimal`; its bounds are such values."""
 
     def __call__(
@@ -159,7 +159,7 @@ class OrderedWord(ScalarClause[Value, Value]):
         )
 
 
-class SteppedClause(OrderedWord[Value]):
+class SteppedClause(OrderedClause[Value]):
     """A primitive whose values may be multiples of one: `Duration`, `Decimal`."""
 
     def __call__(
@@ -206,12 +206,12 @@ Bytes: Final = ScalarClause[bytes, NotOnThisType]("bytes")
 
 Example: `Attribute("photo", Bytes, "A picture.")`
 """
-Date: Final = OrderedWord[dt.date]("date")
+Date: Final = OrderedClause[dt.date]("date")
 """A day of the calendar; `2026-01-31` in JSON.
 
 Example: `Attribute("day", Date, "Day to read.")`
 """
-DateTime: Final = OrderedWord[dt.datetime]("datetime")
+DateTime: Final = OrderedClause[dt.datetime]("datetime")
 """An instant with its offset; `2026-01-31T12:00:00Z` in JSON (RFC 3339).
 
 Example: `Attribute("since", DateTime, "First instant.")`

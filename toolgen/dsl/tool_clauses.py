@@ -88,7 +88,7 @@ class Artifact(Clause):
 
 
 class Error(Clause):
-    """A failure that the model, planners and clients are told of by its name, with details of this type.
+    """A declared failure, which models, planners and clients get by name, with details of this type.
 
     Example: `Error("not_found", Device, "No device has the id.")`
     """

@@ -247,4 +247,4 @@ async def _branch(awaitable: Awaitable[Json]) -> tuple[Json | ActivityFailed, fl
     try:
         return await _result(awaitable), LOOP_TIME.get()
     except SystemExit as error:  # out of a task it would end the event loop
-        raise RuntimeError("the loop wants to exit") from error
+        raise RuntimeError("the loop raised an exception that ends the process") from error

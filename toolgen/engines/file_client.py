@@ -188,7 +188,7 @@ class FileClient:
         is written of a run may change its state; the rest of it is read when it has.
 
         Raises:
-            NondeterminismError: the run, or a child that it waits for, stands still in this process.
+            NondeterminismError: the run, or a child that it waits for, is stalled in this process.
         """
         state = partial(read_state, run_id=run_id)
         while True:

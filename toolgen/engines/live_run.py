@@ -110,11 +110,11 @@ class Run:
         self.is_parked = False
         """Nothing goes on in it before a signal comes."""
         self.fault = ""
-        """Why it stands still in this process; "" where it does not."""
+        """Why the run is stalled in this process; "" where it does not."""
         self.appended = Notifier()
         """Rings for every event, and at the end."""
         self.turned = Notifier()
-        """Rings when the run is parked or stands still, and at the end."""
+        """Notified when the run is parked or stalled, and at the end."""
         self._moves = 0
         self._is_checking = False
 
@@ -145,7 +145,7 @@ class Run:
         """
         if self.fault:
             raise NondeterminismError(
-                f"run {self.record.run_id} stands still: {self.fault}",
+                f"run {self.record.run_id} is stalled: {self.fault}",
                 hint="cancel it, or go back to the version that began it",
             )
         for child in self.children.values():

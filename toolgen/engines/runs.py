@@ -276,7 +276,7 @@ class Runs:
             raise context.fault
         text, _ = encode(output, f"the output of run {record.run_id}")
         if text != record.output:
-            raise NondeterminismError(f"run {record.run_id} returns something else than before")
+            raise NondeterminismError(f"run {record.run_id} returned another result than before")
         return output
 
     def _begin(self, run: Run) -> None:
@@ -303,7 +303,7 @@ class Runs:
         try:
             output: Json = await self._loops[record.loop](context, decode(record.input))
         except SystemExit as error:  # out of a task it would end the event loop
-            raise RuntimeError("the loop wants to exit") from error
+            raise RuntimeError("the loop raised an exception that ends the process") from error
         return output
 
     async def _run_loop(self, run: Run) -> None:

@@ -170,7 +170,7 @@ class SqliteJournal:
     def add_event(self, record: RunRecord, key: str | None, text: bytes) -> int:
         number = len(record.events) + 1
         if number > MOST and key not in ("run_completed", "run_stream_end"):
-            raise EngineError(f"run {record.run_id} has {MOST} events, and the journal keeps no more")
+            raise EngineError(f"run {record.run_id} has {MOST} events, the most that a journal holds")
         if key is not None:
             record.keys.add(key)
         record.events.append(text)
@@ -252,7 +252,7 @@ class SqliteJournal:
     def _id(self, record: RunRecord, number: int) -> int:
         if number > MOST:
             raise EngineError(
-                f"run {record.run_id} does more than {MOST} things, and the journal keeps no more"
+                f"run {record.run_id} has more than {MOST} operations, the most that a journal holds"
             )
         return (record.no << SHIFT) + number
 

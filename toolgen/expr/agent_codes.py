@@ -22,7 +22,7 @@ UNKNOWN_EXPORT: Final = Rule(
 )
 UNKNOWN_TOOL: Final = Rule(
     "unknown-tool",
-    "{argument} of {word} of agent {agent!r} names the tool {name!r}, which toolset {toolset!r} does "
+    "{argument} of {clause} of agent {agent!r} names the tool {name!r}, which toolset {toolset!r} does "
     "not have",
     "{hint}",
     "`only`, `exclude`, `confirm` and `prompts` name tools of the toolset by their own names, without a"
@@ -91,7 +91,7 @@ EXPORTED_TOOL: Final = Rule(
 )
 BAD_LIMIT: Final = Rule(
     "bad-limit",
-    "{what} of {word} of agent {agent!r} is {value}, and {fault}",
+    "{what} of {clause} of agent {agent!r} is {value}, and {fault}",
     "{hint}",
     "Limits of a run are above 0, and fit into one another: no planning and no call may take longer "
     "than the whole run.",

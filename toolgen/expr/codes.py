@@ -17,16 +17,16 @@ from .type_codes import *  # noqa: F403
 
 WRONG_ARGUMENT: Final = Rule(
     "wrong-argument",
-    "{argument} of {word} is {value}, not {wanted}",
+    "{argument} of {clause} is {value}, not {wanted}",
     "{hint}",
-    "A word got a value of another Python type than it takes. Type checkers find most of these before "
+    "A clause got a value of another Python type than it takes. Type checkers find most of these before "
     "`toolgen` does.",
 )
 MISPLACED_CLAUSE: Final = Rule(
     "misplaced-word",
     "{child} does not belong in {parent}",
     "{hint}",
-    "Each word has its place: attributes stand in `Args`, `Return`, `Payload`, `Result`, `Type` and "
+    "Each clause has its place: attributes stand in `Args`, `Return`, `Payload`, `Result`, `Type` and "
     "`Object`, clauses in `Tool`, tools in `Toolset`, toolsets and methods in `Service`, services in "
     "`Design`.",
 )
@@ -34,7 +34,7 @@ DUPLICATE_CLAUSE: Final = Rule(
     "duplicate-clause",
     "{parent} has {clause} twice",
     "{hint}",
-    "A word stands once in its place. Only `Inject`, `Artifact`, `Error`, `Icon` and `Example` may be "
+    "A clause stands once in its place. Only `Inject`, `Artifact`, `Error`, `Icon` and `Example` may be "
     "repeated in a tool, and `Tool` and `NativeTool` in a toolset.",
 )
 BAD_NAME: Final = Rule(

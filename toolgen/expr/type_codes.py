@@ -16,9 +16,10 @@ CONSTRAINT_MISMATCH: Final = Rule(
     "constraint-mismatch",
     "{keyword!r} of {what} does not go with {type}",
     "{hint}",
-    "Each constraint belongs to the types that can hold it: lengths to String, ArrayOf and MapOf, bounds "
-    "to Int and Float, `pattern` and `format` to String, `enum` to String and Int. An `enum` stands "
-    "alone, and so do `pattern` and `format` beside each other.",
+    "Each type takes constraints of its own. String, ArrayOf and MapOf take lengths. Int, Float, Date, "
+    "DateTime, Duration and Decimal take bounds. Int, Float, Duration and Decimal take `multiple_of`, "
+    "ArrayOf takes `unique_items`, String takes `pattern` and `format`, String and Int take `enum`. An "
+    "`enum` cannot be combined with another constraint, nor `pattern` with `format`.",
 )
 BAD_CONSTRAINT: Final = Rule(
     "bad-constraint",
@@ -161,7 +162,8 @@ WHOLE_SCHEMA: Final = Rule(
     "{clause} of tool {tool!r} needs a field of a JSONSchema, whose fields are opaque to clauses",
     "{hint}",
     "What a `JSONSchema` says stays as somebody else wrote it: no field of it is injected, bound to a "
-    "method, or added to it. Import it as words with `toolgen import jsonschema` where they can express it.",
+    "method, or added to it. Import it as clauses with `toolgen import jsonschema` where they can express "
+    "it.",
 )
 
 TYPE_CODES: Final = frozenset(rule.code for rule in list(globals().values()) if isinstance(rule, Rule))

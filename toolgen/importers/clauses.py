@@ -42,7 +42,7 @@ class ClauseSource:
     root: Node
     classes: Classes
     as_written: Mapping[str, Node] = dataclass_field(default_factory=dict[str, Node])
-    """By property of the root, the schema that stands there instead of words."""
+    """By property of the root, the schema that stands there instead of clauses."""
     formats_are_types: bool = False
 
 
@@ -66,7 +66,7 @@ class WrittenClauses:
     claims: tuple[str, ...]
     """The classes that are generated in the toolset, beside the root's own."""
     lost_keywords: tuple[str, ...] = ()
-    """What the words leave out, a sentence fragment each."""
+    """What the clauses leave out, a sentence fragment each."""
 
 
 def plan_types(shape: ClauseSource) -> TypePlan:

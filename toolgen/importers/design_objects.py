@@ -82,7 +82,7 @@ def _loses_default(property_: Node) -> bool:
 def _with_kept_schemas(foreign: Foreign, class_name: str) -> ClauseSource:
     """Return the shape of a schema of which only a few properties have no exact Python type.
 
-    Those properties stand as they are, beside words for all others.
+    Those properties stand as they are, beside clauses for all others.
     """
     schema: Node = foreign.schema
     properties = schema.get("properties")

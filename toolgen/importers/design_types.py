@@ -44,7 +44,7 @@ class TypeTable:
             if longer == names:
                 break
             names = longer
-        raise NotExpressibleError("its classes have the names of others")
+        raise NotExpressibleError("names of its classes are taken")
 
     def add(self, written: WrittenClauses) -> None:
         """Keep the types of what was written; those that another tool has too are there already."""

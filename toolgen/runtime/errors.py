@@ -58,7 +58,7 @@ class ToolError(Exception):
     """The failure behind this one, also across agents."""
     retry_hint: RetryHint | None = None
     correlation_id: str | None = None
-    """Under which the log has the traceback; None for an error raised on purpose."""
+    """The id under which the log has the traceback; None for an error raised on purpose."""
     is_retryable: bool = False
     """The same call may work a moment later; a tool that is idempotent or only reads is called again."""
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 class ExtensionServices:
     """The services of a runtime that its extension uses."""
 
-    host: RuntimeServices
+    services: RuntimeServices
     registry: Registry
     events: Events | None
-    entry_of: FindTool
+    tool_of: FindTool
     """Finds the tool of a call that waits, when its answer comes."""
 
 
@@ -47,16 +47,16 @@ class Extension(Protocol):
 
     async def run_delegated(
         self,
-        entry: RegisteredTool,
+        tool: RegisteredTool,
         arguments: Arguments,
         delegated: Delegated,
         meta: CallMeta,
-        host: RuntimeServices,
+        services: RuntimeServices,
         run_id: str,
     ) -> ToolResult:
         """Return the result of a call that an agent must answer.
 
-        `host` is the runtime's, or one that reports elsewhere; `run_id` that of the run, "" for a new one.
+        `services` are those of the runtime, or with another reporter; `run_id` is "" for a new run.
         """
         ...
 
@@ -80,8 +80,8 @@ class Extension(Protocol):
 class ExtensionPoint:
     """Holds the extension of a runtime; without one there are no agents and no runs of agents."""
 
-    def __init__(self, host: RuntimeServices) -> None:
-        self._host = host
+    def __init__(self, services: RuntimeServices) -> None:
+        self._services = services
         self.extension: Extension | None = None
 
     def take(self, extension: Extension) -> None:
@@ -95,8 +95,8 @@ class ExtensionPoint:
                 f"a {type(self.extension).__name__} stands on this runtime already",
                 hint="make it once, before agents are registered",
             )
-        if self._host.waits is not None:
-            self._host.waits.require_idle()
+        if self._services.waits is not None:
+            self._services.waits.require_idle()
         self.extension = extension
 
     async def open(self) -> None:
@@ -111,22 +111,22 @@ class ExtensionPoint:
 
     async def run_delegated(
         self,
-        entry: RegisteredTool,
+        tool: RegisteredTool,
         arguments: Arguments,
         delegated: Delegated,
         meta: CallMeta,
-        host: RuntimeServices | None = None,
+        services: RuntimeServices | None = None,
         run_id: str = "",
     ) -> ToolResult:
         """Return the result of a call that an agent must answer; an error without an extension."""
-        host = host or self._host
+        services = services or self._services
         if self.extension is not None:
-            return await self.extension.run_delegated(entry, arguments, delegated, meta, host, run_id)
+            return await self.extension.run_delegated(tool, arguments, delegated, meta, services, run_id)
         error = RegistrationError(
             f"agent {delegated.agent!r} is not registered",
             hint="call the generated `register` of its package",
         )
-        return failed_call_result(entry.spec, error, meta, host)
+        return failed_call_result(tool.spec, error, meta, services)
 
     async def find_tool(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
         """Return the current tool of a suspended call of the extension's runs; None without one."""
@@ -144,10 +144,10 @@ class ExtensionPoint:
         """
         if self.extension is not None:
             await self.extension.cancel_run(run_id, reason)
-        elif self._host.waits is None:
+        elif self._services.waits is None:
             raise NoEngineError
         else:
-            await self._host.waits.engine.cancel(run_id, reason=reason)
+            await self._services.waits.engine.cancel(run_id, reason=reason)
 
     async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
         """Store the outcome of a call whose outcome was unknown.

@@ -177,7 +177,7 @@ class Delegated(WithoutResult):
     agent: str
     """Id."""
     message: str
-    """What the agent is told."""
+    """The message to the agent."""
 
 
 @record

@@ -83,7 +83,7 @@ class Runtime:
             hooks: Stand before and after tools.
             policy: Decides over every call.
             capabilities: What executors find at their context, by name.
-            events: Where what happens is told; without it nobody listens.
+            events: The hub for events; without it none are emitted.
             spans: OpenTelemetry's, one a call.
             engine: Executes the runs of agents, and those of calls that wait for an answer; without it nobody
                 can be asked, and agents run in this process, in memory.
@@ -105,11 +105,11 @@ class Runtime:
             RegistrationError: something is no interceptor or no hook, or two capabilities have one name.
         """
         refuse_store(suspensions)
-        around = runtime_options(
+        options = runtime_options(
             interceptors, hooks, capabilities, has_policy=policy is not None, timeout=tool_timeout
         )
-        self._hook_tools = around.hook_tools
-        self._host = RuntimeServices(
+        self._hook_tools = options.hook_tools
+        self._services = RuntimeServices(
             execution=Execution(
                 max_parallel=max_parallel,
                 max_threads=max_threads,
@@ -119,23 +119,23 @@ class Runtime:
             ),
             reports=call_reporter_for(events, limits),
             spans=spans,
-            capabilities=around.capabilities,
+            capabilities=options.capabilities,
             policy=policy,
             waits=None if engine is None else WaitRegistry(engine, waiting, secret),
             is_interactive=is_interactive,
             limits=limits,
             stage_timeout=stage_timeout,
         )
-        self._toolsets = Toolsets(around, self._host.reports)
-        self._registry = Registry(around, self._toolsets)
+        self._toolsets = Toolsets(options, self._services.reports)
+        self._registry = Registry(options, self._toolsets)
         self._directory = self._registry.directory
-        self._extension = ExtensionPoint(self._host)
+        self._extension = ExtensionPoint(self._services)
         self._engine, self._events = engine, events
         self._tools = WaitingTools(self, self._directory, self._toolsets, self._extension.find_tool)
-        self._suspensions = SuspensionService(self._host, self._tools)
+        self._suspensions = SuspensionService(self._services, self._tools)
         self._direct = None
         if engine is not None:
-            self._direct = WaitingRuns(self._host, self._tools, self._extension.run_delegated, events)
+            self._direct = WaitingRuns(self._services, self._tools, self._extension.run_delegated, events)
 
     def register(self, registration: ToolsetRegistration | StaticToolset) -> None:
         """Add a toolset; all of it or, when something does not fit, nothing.
@@ -191,7 +191,7 @@ class Runtime:
     ) -> ToolResult:
         """Return the one result of a call, whatever happens in it.
 
-        `tool` is an id, or a wire name that one registered tool has. `arguments` are the model's words:
+        `tool` is an id, or a wire name that one registered tool has. `arguments` are those of the model:
         JSON text, or a mapping of JSON values. A fresh `trace` gets the steps of the call. `values` are
         those that the turn shares. `within` is the snapshot that advertised the tool.
 
@@ -200,18 +200,18 @@ class Runtime:
         """
         if not self._hook_tools.is_settled:
             self._hook_tools.require_all_known()
-        batch = Batch(self._host.capabilities, values)
+        batch = Batch(self._services.capabilities, values)
         directory = self._directory if within is None else within.directory
-        entry = directory.find(tool)
-        if entry is None:
-            result = unknown_tool_result(directory, tool, meta, self._host)
+        found = directory.find(tool)
+        if found is None:
+            result = unknown_tool_result(directory, tool, meta, self._services)
         else:
-            result = await dispatch(Frame(entry, arguments, meta, batch, self._host, trace))
+            result = await dispatch(Frame(found, arguments, meta, batch, self._services, trace))
             if result.delegated is not None or result.frozen is not None:
-                result = await self._later(entry, arguments, result, meta)
+                result = await self._later(found, arguments, result, meta)
         if trace is not None and result.error is not None:
             trace.fail(result.error)
-        return (await batch.settle((result,), self._host.reports))[0] if batch.touched else result
+        return (await batch.settle((result,), self._services.reports))[0] if batch.touched else result
 
     async def call_all(
         self, calls: Iterable[ToolCall], *, values: Values | None = None, within: Snapshot | None = None
@@ -225,8 +225,8 @@ class Runtime:
         """
         self._hook_tools.require_all_known()
         directory = self._directory if within is None else within.directory
-        batch = Batch(self._host.capabilities, values)
-        return await gather_results(calls, directory, batch, self._host, self._later)
+        batch = Batch(self._services.capabilities, values)
+        return await gather_results(calls, directory, batch, self._services, self._later)
 
     async def deliver(
         self,
@@ -318,7 +318,7 @@ class Runtime:
             UnknownArtifactError: there is nothing, or it belongs to another session.
             StoreError: the store cannot be used.
         """
-        return await load_artifact(self._host, uri, session_id)
+        return await load_artifact(self._services, uri, session_id)
 
     def be_client(self) -> None:
         """Execute only the runs of calls that this runtime makes or answers, and those of `start_runs`.
@@ -326,8 +326,8 @@ class Runtime:
         It is called before the runtime is opened. Where another process executes the runs of a file, that one
         executes these too. Without an engine it does nothing.
         """
-        if self._host.waits is not None:
-            self._host.waits.be_client()
+        if self._services.waits is not None:
+            self._services.waits.be_client()
 
     async def cancel_run(self, run_id: str, reason: str = "") -> None:
         """Cancel a run, with all that it has started and waits for; one that is over is left alone.
@@ -377,8 +377,8 @@ class Runtime:
         Raises:
             EngineError: another process executes the runs of the file, and this runtime is no client.
         """
-        if self._host.waits is not None:
-            await self._host.waits.start(run_id)
+        if self._services.waits is not None:
+            await self._services.waits.start(run_id)
 
     @property
     def engine(self) -> Engine | None:
@@ -391,15 +391,15 @@ class Runtime:
         if self._engine is not None:
             await self._engine.close()
         await self._toolsets.close()
-        self._host.execution.close()
+        self._services.execution.close()
 
     async def __aenter__(self) -> Self:
         if self._toolsets.names:  # some register what they serve once it is open
             self._hook_tools.require_all_known()
         await self._toolsets.open()
         await self._extension.open()
-        if self._host.waits is not None and self._host.waits.engine.caps.is_durable:
-            await self._host.waits.start()  # to go on with what an earlier process began
+        if self._services.waits is not None and self._services.waits.engine.caps.is_durable:
+            await self._services.waits.start()  # to go on with what an earlier process began
         return self
 
     async def __aexit__(
@@ -415,7 +415,10 @@ class Runtime:
         """
         self._extension.take(extension)
         return ExtensionServices(
-            host=self._host, registry=self._registry, events=self._events, entry_of=self._tools.of_answered
+            services=self._services,
+            registry=self._registry,
+            events=self._events,
+            tool_of=self._tools.of_answered,
         )
 
     @property
@@ -426,7 +429,7 @@ class Runtime:
     @property
     def stuck_threads(self) -> Mapping[str, int]:
         """Number of stuck threads by tool id: their calls are over, their executors still run."""
-        return self._host.execution.stuck_threads
+        return self._services.execution.stuck_threads
 
     def list_toolsets(self) -> tuple[str, ...]:
         """Return the names of the registered toolsets, `service.toolset`, in the order of registration."""
@@ -442,10 +445,10 @@ class Runtime:
         Raises:
             UnknownToolError: no tool, or more than one, has the name.
         """
-        entry = self._directory.find(tool)
-        if entry is None:
+        found = self._directory.find(tool)
+        if found is None:
             raise UnknownToolError(self._directory.unknown_tool_message(tool))
-        return entry.spec
+        return found.spec
 
     def tool_schema(self, tool: str) -> dict[str, dict[str, Any]]:
         """Return the JSON Schemas of a tool under `payload` and `result`.
@@ -457,10 +460,10 @@ class Runtime:
         return {"payload": spec.payload.schema, "result": spec.result.schema}
 
     async def _later(
-        self, entry: RegisteredTool, arguments: Arguments, result: ToolResult, meta: CallMeta
+        self, tool: RegisteredTool, arguments: Arguments, result: ToolResult, meta: CallMeta
     ) -> ToolResult:
         """Return the result of a call that an agent answers, or that is suspended now."""
         if result.delegated is not None:
-            return await self._extension.run_delegated(entry, arguments, result.delegated, meta)
+            return await self._extension.run_delegated(tool, arguments, result.delegated, meta)
         assert self._direct is not None, "only with an engine a call can wait"
-        return await self._direct.begin(result, entry)
+        return await self._direct.begin(result, tool)

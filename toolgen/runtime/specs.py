@@ -222,9 +222,9 @@ class ToolSpec(Generic[P, R]):
     is_bookkeeping: bool = False
     """Its calls count against no limit of a run."""
     instructions: str = ""
-    """What the model is told with the tool."""
+    """Instructions for the model."""
     reminder: str = ""
-    """What the model is told after each result."""
+    """A reminder for the model, after each result."""
     call_hint: str = ""
     """For people, before the call; `{field}` stands for an argument."""
     result_hint: str = ""

@@ -19,7 +19,7 @@ from toolgen.shapes.sensitive import redacted
 from .call.failures import Arguments, arguments_json
 from .calls import CallMeta
 from .errors import DeclaredError
-from .events.hidden import fits, shown_result
+from .events.redaction import fits, shown_result
 from .results import ToolResult
 from .specs import ToolSpec
 

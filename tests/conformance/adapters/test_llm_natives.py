@@ -220,8 +220,8 @@ REFUSED = [
     ("google", "google_maps", {"wide": True}, "google_maps.wide: Extra inputs are not permitted"),
     ("google", "retrieval", STORE, "retrieval parameter is only supported in"),
     ("google", "google_search", HIDES, "exclude_domains parameter is only supported in"),
-    ("old_google", "google_maps", {}, "it takes no tools of its provider beside other tools"),
-    ("old_google", "google_search", {}, "it takes no tools of its provider beside other tools"),
+    ("old_google", "google_maps", {}, "it cannot have tools of its provider together with other tools"),
+    ("old_google", "google_search", {}, "it cannot have tools of its provider together with other tools"),
 ]
 
 

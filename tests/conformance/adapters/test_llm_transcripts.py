@@ -171,7 +171,7 @@ async def kept_and_sent(
     provider.refused.clear()
     async with talk() as made:
         output = await made.turn(saying(*answers), message)
-        assert "which the log has" not in output.error, "it is no mistake of ours"
+        assert "and the log has the details" not in output.error, "it is no mistake of ours"
         await made.goes_on(models, provider)
 
 

@@ -56,7 +56,7 @@ def check(native: Sequence[NativeTool], tools: Sequence[ToolSpec[Any, Any]], mod
         if not found:
             return
         if declared and model.profile.get("google_supports_tool_combination") is False:
-            raise PlannerError("it takes no tools of its provider beside other tools")
+            raise PlannerError("it cannot have tools of its provider together with other tools")
         model.prepare_request(None, ModelRequestParameters(function_tools=declared, native_tools=found))
     except (PlannerError, UserError) as error:
         ids = ", ".join(one.id for one in native)

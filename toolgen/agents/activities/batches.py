@@ -24,7 +24,7 @@ class BatchCalls:
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
         self.running: dict[int, CallReporter] = {}
-        """What is told of the calls without a result, by their place."""
+        """The reporters of the calls without a result, by their place."""
         self.is_closed = False
         """The last of them has ended; whoever comes later is no sibling."""
         self._results: dict[int, ToolResult] = {}
@@ -77,12 +77,12 @@ class Batches:
         self._running: dict[str, BatchCalls] = {}
 
     @contextmanager
-    def enter(self, key: str, place: int, host: RuntimeServices, values: Values) -> Iterator[BatchCalls]:
+    def enter(self, key: str, place: int, services: RuntimeServices, values: Values) -> Iterator[BatchCalls]:
         """Yield the batch with the call at this place running in it, and remove the call at the end."""
         siblings = self._running.get(key)
         if siblings is None or siblings.is_closed:
-            siblings = self._running[key] = BatchCalls(Batch(host.capabilities, values))
-        siblings.running[place] = host.reports
+            siblings = self._running[key] = BatchCalls(Batch(services.capabilities, values))
+        siblings.running[place] = services.reports
         try:
             yield siblings
         finally:

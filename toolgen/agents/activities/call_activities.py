@@ -107,20 +107,20 @@ class CallActivities:
     async def _tool(self, info: ActivityInfo, argument: CallArgument) -> CallRecord:
         facts, call = argument["facts"], argument["call"]
         meta = self._host.meta(info.run_id, facts, call["id"])
-        events, host = self._call_services(info, argument)
+        events, services = self._call_services(info, argument)
         directory = await self._directory(info.run_id, facts)
-        entry = self._find_tool(directory, call, facts)
-        if entry is None:
-            return self._recorded(unknown_tool_result(directory, call["name"], meta, host), call, events)
+        tool = self._find_tool(directory, call, facts)
+        if tool is None:
+            return self._recorded(unknown_tool_result(directory, call["name"], meta, services), call, events)
         values = self._host.values_of(info.run_id)
         place = argument["place"]
-        with self._batches.enter(f"{info.run_id} {argument['step']}", place, host, values) as batch:
-            frame = Frame(entry, call["arguments"], meta, batch.batch, host)
+        with self._batches.enter(f"{info.run_id} {argument['step']}", place, services, values) as batch:
+            frame = Frame(tool, call["arguments"], meta, batch.batch, services)
             frame.set_begun_writer(events.begun)
             frame.context.place = place
 
             async def work() -> Any:
-                return await host.execution.run_in_slot(dispatch(frame))
+                return await services.execution.run_in_slot(dispatch(frame))
 
             result: ToolResult
             try:
@@ -131,23 +131,23 @@ class CallActivities:
         is_asked = result.status == "suspended" and result.frozen is not None
         if is_asked and not await self._host.may_wait(info.run_id, f"wait:{call['id']}:1"):
             return refused_call(call, _TOO_MANY, status="denied")
-        return self._call_record(result, call, entry, facts, info.run_id, events)
+        return self._call_record(result, call, tool, facts, info.run_id, events)
 
     async def _answer(self, info: ActivityInfo, argument: AnswerArgument) -> CallRecord:
         facts, call = argument["facts"], argument["call"]
         frozen, given = FrozenCall.from_json(argument["frozen"]), argument["given"]
         self._host.meta(info.run_id, facts, call["id"])
-        events, host = self._call_services(info, argument)
-        entry = await self._find_waiting_tool(info.run_id, facts, frozen)
-        batch = Batch(host.capabilities, self._host.values_of(info.run_id))
+        events, services = self._call_services(info, argument)
+        tool = await self._find_waiting_tool(info.run_id, facts, frozen)
+        batch = Batch(services.capabilities, self._host.values_of(info.run_id))
         ticket = claims_of(info.run_id, argument["op"], frozen)
-        waits = host.waits
+        waits = services.waits
         assert waits is not None, "nothing waits without"
-        result = await resume_call(host, entry, frozen, ticket, given, batch, events.begun)
+        result = await resume_call(services, tool, frozen, ticket, given, batch, events.begun)
         waits.set_result(frozen.id, _client_result(result, info.run_id, argument["op"], call, waits))
-        if entry is None:
+        if tool is None:
             return self._recorded(result, call, events)
-        return self._call_record(result, call, entry, facts, info.run_id, events)
+        return self._call_record(result, call, tool, facts, info.run_id, events)
 
     async def _find_waiting_tool(
         self, run_id: str, facts: RunFacts, frozen: FrozenCall
@@ -159,18 +159,18 @@ class CallActivities:
     async def _conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> CallRecord:
         facts, call = argument["facts"], argument["call"]
         meta = self._host.meta(info.run_id, facts, call["id"])
-        events, host = self._call_services(info, argument)
+        events, services = self._call_services(info, argument)
         directory = await self._directory(info.run_id, facts)
-        entry = self._find_tool(directory, call, facts)
-        if entry is None:
-            return self._recorded(unknown_tool_result(directory, call["name"], meta, host), call, events)
+        tool = self._find_tool(directory, call, facts)
+        if tool is None:
+            return self._recorded(unknown_tool_result(directory, call["name"], meta, services), call, events)
         output, now = argument["output"], self._host.clock()
         took = max(0.0, now - argument.get("began", now) - output["waited_s"])
         link = _link(info.run_id, call, argument["agent"])
-        batch = Batch(host.capabilities, self._host.values_of(info.run_id))
-        frame = Frame(entry, call["arguments"], meta, batch, host)
+        batch = Batch(services.capabilities, self._host.values_of(info.run_id))
+        frame = Frame(tool, call["arguments"], meta, batch, services)
         result = await result_of_run(frame, output, link, duration_s=took)
-        done = self._call_record(result, call, entry, facts, info.run_id, events)
+        done = self._call_record(result, call, tool, facts, info.run_id, events)
         done["usage"] = argument["output"]["usage"]
         done["pending"] = argument["output"]["pending"]
         below = (
@@ -194,7 +194,7 @@ class CallActivities:
         self,
         result: ToolResult,
         call: StepCall,
-        entry: RegisteredTool,
+        tool: RegisteredTool,
         facts: RunFacts,
         run_id: str,
         events: CallEvents,
@@ -204,10 +204,8 @@ class CallActivities:
         if result.delegated is not None and facts["depth"] + 1 >= host.most_depth:
             message = f"{call['name']} was not run: the agents are nested too deep"
             meta = host.meta(run_id, facts, call["id"])
-            result = failed_call_result(
-                entry.spec, ToolError(message), meta, self._reporting_services(events)
-            )
-        done = self._recorded(result, call, events, entry.spec)
+            result = failed_call_result(tool.spec, ToolError(message), meta, self._reporting_services(events))
+        done = self._recorded(result, call, events, tool.spec)
         if result.delegated is not None:
             done["child"] = host.child(result.delegated, call, run_id, facts)
         actions = result.actions if result.status in ("ok", "pending") else None
@@ -250,22 +248,22 @@ class CallActivities:
         return (await self._host.advertised(run_id, facts)).directory
 
     def _find_tool(self, directory: Directory, call: StepCall, facts: RunFacts) -> RegisteredTool | None:
-        entry = directory.find(call["name"])
-        return None if entry is None else self._host.within_time(entry, facts["policy"]["tool_timeout"])
+        tool = directory.find(call["name"])
+        return None if tool is None else self._host.within_time(tool, facts["policy"]["tool_timeout"])
 
 
 async def result_of_run(
     frame: Frame, output: RunDocument, link: RunLink, *, duration_s: float = 0.0
 ) -> ToolResult:
     """Return the result of a call that an agent run answered, after its hooks."""
-    spec, host = frame.spec, frame.host
+    spec, services = frame.spec, frame.services
     failure = output["failure"]
     if failure is not None:
         cause = _chained_error([failure["message"], *failure["causes"]])
         result = frame.error_result(_agent_error(spec.name, failure["kind"], cause, spec.id))
     else:
         try:
-            value = spec.result.decode(to_json(output["result"]), host.limits)
+            value = spec.result.decode(to_json(output["result"]), services.limits)
             result = encode_result(spec, value, frame.meta)
         except (ToolValidationError, MalformedResultError) as error:
             if output["stop"] == "escalated":  # what a tool said on the way is no answer
@@ -280,9 +278,9 @@ async def result_of_run(
         children_count=1 + output["children"],
         telemetry=replace(telemetry_of(usage), duration_s=duration_s),
     )
-    if host.policy is not None:
+    if services.policy is not None:
         remember(result, frame.context.values)
-    (seen,) = await frame.batch.settle((await end_without_executor(frame, result),), host.reports)
+    (seen,) = await frame.batch.settle((await end_without_executor(frame, result),), services.reports)
     return replace(seen, run_link=link, children_count=result.children_count, telemetry=result.telemetry)
 
 

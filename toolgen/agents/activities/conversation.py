@@ -88,9 +88,9 @@ class Conversation:
         _answer(heard, None)
         return tuple(heard)
 
-    def say(self, words: AssistantMessage) -> None:
+    def say(self, message: AssistantMessage) -> None:
         """Append the new messages and the planner's own message."""
-        self._add((*self._tried, words))
+        self._add((*self._tried, message))
         self._step, self._tried = self._step + 1, ()
         self.answered.clear()
 
@@ -117,7 +117,7 @@ class Conversations:
         try:
             await self._sessions.answer(run_id, answer)
         except Exception:
-            log.exception("the result of the call %s of run %s is not kept yet", answer.id, run_id)
+            log.exception("the result of the call %s of run %s was not stored yet", answer.id, run_id)
             return
         if (found := self._kept.get(run_id)) is not None:
             found.answered.add(answer.id)

@@ -78,8 +78,8 @@ class ModelHooks:
             with Contained():
                 return await run_with_timeout(self._stage_timeout, run_hook(step, *arguments))
         except Exception as error:
-            correlation_id = log_failure(log, error, "a hook around a model failed")
-            raise PlannerError(f"a hook around it failed (reference {correlation_id})") from error
+            correlation_id = log_failure(log, error, "a model hook failed")
+            raise PlannerError(f"a model hook failed (reference {correlation_id})") from error
 
 
 def checked_plan(result: PlanResult) -> PlanResult:

@@ -36,11 +36,11 @@ class PlanEvents:
         self._clock = clock
         self.ids = ids
         self.spent: list[ModelUsage] = []
-        """What was told to `usage`; the loop tells it once."""
+        """The reports to `usage`; the loop publishes each once."""
         self._has_sensitive = False
         self._shown_tools: frozenset[str] = frozenset()
         self.without: list[Dropped] = []
-        """What was told to `dropped`; the loop tells it once."""
+        """The toolsets reported to `dropped`; the loop publishes each once."""
 
     def text(self, delta: str) -> None:
         self._tell(AssistantReply(text=self._truncate(delta), is_partial=True))
@@ -64,12 +64,12 @@ class PlanEvents:
     def dropped(self, snapshot: Snapshot) -> None:
         """Record the tools of the request, and the toolsets that are missing in it.
 
-        Arguments of a tool with sensitive ones are not told in pieces, nor those of one that is not there.
+        Arguments of a tool with sensitive ones are not streamed, nor those of an unknown tool.
         """
         shown = [spec for spec in snapshot.directory.specs if not spec.payload.sensitive]
         self._has_sensitive = len(shown) < len(snapshot.directory.specs)
         self._shown_tools = frozenset(spec.name for spec in shown)
-        self.without = [{"toolset": name, "reason": snapshot.told[name]} for name in snapshot.dropped]
+        self.without = [{"toolset": name, "reason": snapshot.drop_reasons[name]} for name in snapshot.dropped]
 
     def _truncate(self, text: str) -> str:
         return truncate_text(portable_text(text), self._limit)

@@ -24,8 +24,8 @@ from toolgen.runtime.call.truncation import truncate_text
 from toolgen.runtime.engine import ActivityInfo, NonRetryableError
 from toolgen.runtime.errors import MalformedResultError, ToolValidationError
 from toolgen.runtime.events.document import as_json
-from toolgen.runtime.events.hidden import fits, without_secrets
 from toolgen.runtime.events.records import ToolStart
+from toolgen.runtime.events.redaction import fits, without_secrets
 from toolgen.runtime.events.tool_start import tool_start
 from toolgen.runtime.native import NativeTool
 from toolgen.runtime.results import RetryHint
@@ -155,11 +155,11 @@ class Planning:
         talk.say(kept)
         return step
 
-    async def _keep(self, run_id: str, place: int, new: Sequence[Message], words: AssistantMessage) -> None:
+    async def _keep(self, run_id: str, place: int, new: Sequence[Message], message: AssistantMessage) -> None:
         """Store the messages of a planning, all or none; a cancelled planning has no reader."""
         sessions = self._host.sessions
         try:
-            await sessions.write(run_id, place, [*new, words])
+            await sessions.write(run_id, place, [*new, message])
         except asyncio.CancelledError:
             start_task(self._undoing, sessions.write(run_id, place, new), name=f"undo {run_id}")
             raise
@@ -261,7 +261,7 @@ def _log_failure(error: Exception, info: ActivityInfo, attempt: int) -> str:
         return told
     # What a planner raises by mistake may hold anything; only the log has it.
     log.error("run %s: attempt %d at %s failed", info.run_id, attempt, info.op, exc_info=error)
-    return f"it raised {name_of(error)}, which the log has"
+    return f"it raised {name_of(error)}, and the log has the details"
 
 
 def _advertised(snapshot: Snapshot, argument: PlanArgument) -> tuple[ToolSpec[Any, Any], ...]:
@@ -290,26 +290,26 @@ def _calls(result: CallTools, snapshot: Snapshot, facts: RunFacts, ids: CallIds,
 
 def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit: int) -> StepCall:
     """Return a planned call for the loop; each text and value of its event has at most `limit` bytes."""
-    entry = snapshot.directory.find(call.name)
+    tool = snapshot.directory.find(call.name)
     arguments = call.arguments if call.arguments.strip() else "{}"
-    start = _start(call.name, arguments, entry, parent_id, limit)
-    if entry is None and any(spec.payload.sensitive for spec in snapshot.directory.specs):
+    start = _start(call.name, arguments, tool, parent_id, limit)
+    if tool is None and any(spec.payload.sensitive for spec in snapshot.directory.specs):
         start = replace(start, arguments=None)  # nobody knows what in them is sensitive
     return {
         "id": id_,
         "name": call.name,
         "arguments": arguments,
-        "tool": entry.spec.id if entry else call.name,
-        "tags": list(entry.spec.tags) if entry else [],
-        "is_bookkeeping": entry.spec.is_bookkeeping if entry else False,
+        "tool": tool.spec.id if tool else call.name,
+        "tags": list(tool.spec.tags) if tool else [],
+        "is_bookkeeping": tool.spec.is_bookkeeping if tool else False,
         "start": as_json(start),
     }
 
 
-def _start(name: str, arguments: str, entry: RegisteredTool | None, parent_id: str, limit: int) -> ToolStart:
+def _start(name: str, arguments: str, tool: RegisteredTool | None, parent_id: str, limit: int) -> ToolStart:
     """Return the `tool_start` event of a call, without its sensitive arguments."""
     document = arguments.encode(errors="replace")
-    spec = entry.spec if entry else None
+    spec = tool.spec if tool else None
     is_shown = spec is None or fits(document, spec.payload)
     start = tool_start(
         spec,

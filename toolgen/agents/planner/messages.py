@@ -64,7 +64,7 @@ class ToolAnswer:
     text: str
     """JSON text; exactly what the model sees."""
     reminder: str = ""
-    """What the model is told after it."""
+    """The reminder for the model after it."""
     content: tuple[Any, ...] = ()
     """Blocks of text, images, audio and resources (MCP), as JSON."""
     bounds: Bounds | None = None

@@ -76,7 +76,7 @@ class HandOver:
     agent: str
     """Its id, out of `PlanInput.transfers`."""
     message: str = ""
-    """What it is told; the person's own words where there is nothing."""
+    """The message to it; the person's own message where this is empty."""
     native: Any = None
 
 

@@ -20,7 +20,7 @@ class PlannerUnavailableError(Exception):
     """A planner is unavailable for now, such as by a rate limit of its provider."""
 
     is_told = True
-    """A run is told the message, which must hold no secret."""
+    """The message becomes the failure of the run, so it must hold no secret."""
 
     def __init__(
         self, message: str, *, retry_after: float | None = None, most_attempts: int | None = None

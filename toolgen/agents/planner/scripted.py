@@ -65,7 +65,7 @@ class ScriptedPlanner:
             is_counted = beginning is None and len(self._scripts) > 1
             hint = "; by_message tells runs apart after a restart too" if is_counted else ""
             raise PlannerError(
-                f"the script of {name} has {len(script)} steps, and step {given.step} is asked{hint}"
+                f"the script of {name} has {len(script)} steps, and step {given.step} was requested{hint}"
             )
         step = script[given.step]
         if callable(step):

@@ -55,7 +55,7 @@ _HOLDING: Final = (
     *("children", "type", "items", "inner", "keys", "values", "branches"),
     *("payload", "ack", "progress", "toolset"),
 )
-"""Where words hold other words; everywhere else they hold values."""
+"""Arguments in which clauses hold other clauses; all others hold values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ def build(design: Design) -> Evaluation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ServiceDraft:
-    word: Service
+    clause: Service
     module: Module
     operations: tuple[Operation, ...]
     completions_module: Module
@@ -93,7 +93,7 @@ class _ServiceDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ToolsetDraft:
-    word: Toolset
+    clause: Toolset
     toolset: CheckedToolset
     module: Module
     tools: tuple[ToolDraft, ...]
@@ -149,40 +149,40 @@ class _Builder:
         unique = Unique(report, "the design")
         packages = Identifiers(report, "the generated package")
         drafts = []
-        for word in clauses_of_kind(self._design.children, Service):
-            check_service(report, word.name, word.source)
-            if unique.add("service", word.name, word.source):
-                packages.claim(naming.module_name(word.name), f"service {word.name!r}", word.source)
-            drafts.append(self._service_draft(word))
+        for clause in clauses_of_kind(self._design.children, Service):
+            check_service(report, clause.name, clause.source)
+            if unique.add("service", clause.name, clause.source):
+                packages.claim(naming.module_name(clause.name), f"service {clause.name!r}", clause.source)
+            drafts.append(self._service_draft(clause))
         return drafts
 
-    def _service_draft(self, word: Service) -> _ServiceDraft:
+    def _service_draft(self, clause: Service) -> _ServiceDraft:
         report = self._report
-        where = f"service {word.name!r}"
+        where = f"service {clause.name!r}"
         module = Module(report, where, self._types.shared)
-        methods = clauses_of_kind(word.children, Method)
+        methods = clauses_of_kind(clause.children, Method)
         if methods:
-            module.names.claim(naming.class_name(word.name), where, word.source)
+            module.names.claim(naming.class_name(clause.name), where, clause.source)
         unique = Unique(report, where)
         operations = []
         for method in methods:
             is_first = unique.add("method", method.name, method.source)
             home = module if is_first else Module(Report(), where, self._types.shared)
-            drafted = operation(method, word.name, home, self._types, report)
+            drafted = operation(method, clause.name, home, self._types, report)
             for error in drafted.errors if is_first else ():
                 text = f"error {error.name!r} of method {method.name!r}"
                 module.names.claim(naming.constant(method.name, error.name), text, method.source, apart=True)
             if is_first:
                 operations.append(drafted)
-        known = self._operations.setdefault(word.name, {})
+        known = self._operations.setdefault(clause.name, {})
         for drafted in operations:
             known.setdefault(drafted.name, drafted)
         completions_module = Module(report, f"the completions of {where}", self._types.shared)
         completions = completions_of(
-            clauses_of_kind(word.children, Completion), word.name, completions_module, self._types, report
+            clauses_of_kind(clause.children, Completion), clause.name, completions_module, self._types, report
         )
         return _ServiceDraft(
-            word=word,
+            clause=clause,
             module=module,
             operations=tuple(operations),
             completions_module=completions_module,
@@ -192,14 +192,16 @@ class _Builder:
     def _service(
         self, draft: _ServiceDraft, toolsets: list[_ToolsetDraft], agents: Agents | None
     ) -> CheckedService:
-        word = draft.word
+        clause = draft.clause
         return CheckedService(
-            name=word.name,
-            description=described(self._report, f"service {word.name!r}", word.description, word.source),
+            name=clause.name,
+            description=described(
+                self._report, f"service {clause.name!r}", clause.description, clause.source
+            ),
             methods=tuple(drafted.checked() for drafted in draft.operations),
-            toolsets=tuple(toolset.toolset for toolset in toolsets if toolset.service == word.name),
+            toolsets=tuple(toolset.toolset for toolset in toolsets if toolset.service == clause.name),
             objects=tuple(draft.module.classes.values()),
-            agents=agents.of(word) if agents is not None else (),
+            agents=agents.of(clause) if agents is not None else (),
             completions=tuple(
                 replace(one, result=draft.completions_module.classes[one.result.name])
                 for one in draft.completions
@@ -208,63 +210,64 @@ class _Builder:
         )
 
     def _toolsets(self, services: list[_ServiceDraft]) -> list[_ToolsetDraft]:
-        owned = owned_toolsets([draft.word for draft in services], self._report)
+        owned = owned_toolsets([draft.clause for draft in services], self._report)
         drafts = []
         for service in services:
-            unique = Unique(self._report, f"service {service.word.name!r}")
-            packages = Identifiers(self._report, f"the toolsets of {service.word.name!r}")
+            unique = Unique(self._report, f"service {service.clause.name!r}")
+            packages = Identifiers(self._report, f"the toolsets of {service.clause.name!r}")
             for one in owned:
-                if one.service is not service.word:
+                if one.service is not service.clause:
                     continue
-                word = one.word
-                if unique.add("toolset", word.name, word.source) and not one.exporter:
-                    packages.claim(naming.module_name(word.name), f"toolset {word.name!r}", word.source)
-                drafts.append(self._toolset(word, service.word.name, one.exporter))
+                clause = one.clause
+                if unique.add("toolset", clause.name, clause.source) and not one.exporter:
+                    packages.claim(naming.module_name(clause.name), f"toolset {clause.name!r}", clause.source)
+                drafts.append(self._toolset(clause, service.clause.name, one.exporter))
         return drafts
 
     def _agents(self, services: list[_ServiceDraft], toolsets: list[_ToolsetDraft]) -> Agents:
         known = [
-            KnownToolset(word=draft.word, toolset=draft.toolset, drafts=draft.by_name) for draft in toolsets
+            KnownToolset(clause=draft.clause, toolset=draft.toolset, drafts=draft.by_name)
+            for draft in toolsets
         ]
-        return Agents([draft.word for draft in services], known, self._report)
+        return Agents([draft.clause for draft in services], known, self._report)
 
-    def _toolset(self, word: Toolset, service: str, exporter: str) -> _ToolsetDraft:
+    def _toolset(self, clause: Toolset, service: str, exporter: str) -> _ToolsetDraft:
         report = self._report
-        what = f"toolset {word.name!r}"
-        check_snake(report, "a toolset", word.name, word.source)
-        if not any(isinstance(child, Tool | NativeTool) for child in word.children):
-            report.add(codes.EMPTY_TOOLSET, word.source, name=word.name)
-        if word.prefix:
-            check_snake(report, "a prefix", word.prefix, word.source)
+        what = f"toolset {clause.name!r}"
+        check_snake(report, "a toolset", clause.name, clause.source)
+        if not any(isinstance(child, Tool | NativeTool) for child in clause.children):
+            report.add(codes.EMPTY_TOOLSET, clause.source, name=clause.name)
+        if clause.prefix:
+            check_snake(report, "a prefix", clause.prefix, clause.source)
         module = Module(report, what, self._types.shared)
-        _claim_surface(word, module.names)
+        _claim_surface(clause, module.names)
         around = ToolsetContext(
             service=service,
-            toolset=word.name,
+            toolset=clause.name,
             module=module,
-            tags=tags_of(word, report),
-            meta=meta_of(word, report),
+            tags=tags_of(clause, report),
+            meta=meta_of(clause, report),
         )
         unique = Unique(report, what)
-        tools = self._drafts(word, around, unique)
+        tools = self._drafts(clause, around, unique)
         toolset = CheckedToolset(
-            name=word.name,
-            title=word.title or None,
-            description=described(report, what, word.description, word.source),
+            name=clause.name,
+            title=clause.title or None,
+            description=described(report, what, clause.description, clause.source),
             service=service,
             tools=(),
             objects=(),
-            prefix=word.prefix,
-            instructions=instructions_of(word, report),
-            native=native_tools(word, service, unique, report),
+            prefix=clause.prefix,
+            instructions=instructions_of(clause, report),
+            native=native_tools(clause, service, unique, report),
             exporter=exporter,
         )
-        return _ToolsetDraft(word=word, toolset=toolset, module=module, tools=tools, service=service)
+        return _ToolsetDraft(clause=clause, toolset=toolset, module=module, tools=tools, service=service)
 
-    def _drafts(self, word: Toolset, around: ToolsetContext, unique: Unique) -> tuple[ToolDraft, ...]:
+    def _drafts(self, clause: Toolset, around: ToolsetContext, unique: Unique) -> tuple[ToolDraft, ...]:
         report = self._report
         drafts = []
-        for tool in clauses_of_kind(word.children, Tool):
+        for tool in clauses_of_kind(clause.children, Tool):
             home = around
             if not unique.add("tool", tool.name, tool.source):
                 home = replace(around, module=Module(Report(), "", self._types.shared))
@@ -274,7 +277,7 @@ class _Builder:
                 check_length(
                     report,
                     "a tool with its prefix",
-                    word.prefix + tool.name,
+                    clause.prefix + tool.name,
                     tool.source,
                     "the prefix or the name",
                 )
@@ -288,7 +291,7 @@ class _Builder:
             for error in draft.tool.errors:
                 text = f"error {error.name!r} of {what}"
                 names.claim(naming.constant(tool.name, error.name), text, tool.source, apart=True)
-        _claim_codecs(word.name, (draft for draft in drafts if draft.module is around.module), report)
+        _claim_codecs(clause.name, (draft for draft in drafts if draft.module is around.module), report)
         return tuple(drafts)
 
     def _operation(self, bind_to: BindTo, tool: Tool, own_service: str) -> Operation | None:
@@ -332,14 +335,14 @@ class _Builder:
         return replace(draft.toolset, tools=tuple(tools), objects=tuple(draft.module.classes.values()))
 
 
-def _claim_surface(word: Toolset, names: Identifiers) -> None:
+def _claim_surface(clause: Toolset, names: Identifiers) -> None:
     """Claim the identifiers that the package of every toolset has, whatever its tools are."""
-    what = f"toolset {word.name!r}"
-    taken = surface(word.name)
-    if clauses_of_kind(word.children, NativeTool):
+    what = f"toolset {clause.name!r}"
+    taken = surface(clause.name)
+    if clauses_of_kind(clause.children, NativeTool):
         taken["NATIVE_TOOLS"] = f"the list of the native tools of {what}"
     for identifier, text in taken.items():
-        names.claim(identifier, text, word.source, apart=True)
+        names.claim(identifier, text, clause.source, apart=True)
 
 
 def _claim_codecs(toolset: str, drafts: Iterable[ToolDraft], report: Report) -> None:
@@ -362,19 +365,19 @@ def _claim_codecs(toolset: str, drafts: Iterable[ToolDraft], report: Report) -> 
 def _named_types(design: Design) -> list[Named]:
     """Return every named type that the design lists or uses, in order of first use."""
     found: dict[int, Named] = {}
-    for word in _walk(design, set()):
-        if isinstance(word, (Type, Enum)) or (isinstance(word, OneOf) and word.name is not None):
-            found.setdefault(id(word), word)
+    for clause in _walk(design, set()):
+        if isinstance(clause, (Type, Enum)) or (isinstance(clause, OneOf) and clause.name is not None):
+            found.setdefault(id(clause), clause)
     return list(found.values())
 
 
-def _walk(word: Clause, seen: set[int]) -> Iterator[Clause]:
+def _walk(clause: Clause, seen: set[int]) -> Iterator[Clause]:
     """Yield the clause and every clause in it once, outer before inner."""
-    if id(word) in seen:
+    if id(clause) in seen:
         return
-    seen.add(id(word))
-    yield word
-    facts = {} if isinstance(word, Enum) else vars(word)
+    seen.add(id(clause))
+    yield clause
+    facts = {} if isinstance(clause, Enum) else vars(clause)
     for name in _HOLDING:
         value = facts.get(name)
         held = value if isinstance(value, tuple) else value.values() if isinstance(value, dict) else (value,)

@@ -33,13 +33,13 @@ async def store_artifacts(frame: Frame, result: ToolResult) -> ToolResult:
     return replace(result, artifacts=tuple(found))
 
 
-async def load_artifact(host: RuntimeServices, uri: str, session_id: str | None) -> StoredArtifact:
+async def load_artifact(services: RuntimeServices, uri: str, session_id: str | None) -> StoredArtifact:
     """Return the artifact, file or overflowed result that a URI names; as `Runtime.artifact`.
 
     Raises:
         UnknownArtifactError: there is nothing, or it belongs to another session.
     """
-    keeper = keeper_of(host)
+    keeper = keeper_of(services)
     found = None if keeper is None else await keeper.read(uri, session_id)
     if found is None:
         raise UnknownArtifactError(
@@ -48,9 +48,9 @@ async def load_artifact(host: RuntimeServices, uri: str, session_id: str | None)
     return found
 
 
-def keeper_of(host: RuntimeServices) -> ArtifactsCapability | None:
+def keeper_of(services: RuntimeServices) -> ArtifactsCapability | None:
     """Return the artifacts capability of a runtime; None where it has none."""
-    found = host.capabilities.get("artifacts")
+    found = services.capabilities.get("artifacts")
     if found is None:
         return None
     from ..capabilities import ArtifactsCapability  # a host without capabilities never needs it
@@ -58,9 +58,9 @@ def keeper_of(host: RuntimeServices) -> ArtifactsCapability | None:
     return found if isinstance(found, ArtifactsCapability) else None
 
 
-def dropping(host: RuntimeServices) -> OnForget | None:
+def dropping(services: RuntimeServices) -> OnForget | None:
     """Return the function that drops the artifacts of forgotten runs; None where none are stored."""
-    keeper = keeper_of(host)
+    keeper = keeper_of(services)
     if keeper is None:
         return None
 
@@ -72,7 +72,7 @@ def dropping(host: RuntimeServices) -> OnForget | None:
 
 
 async def _reference(frame: Frame, artifact: Artifact) -> ArtifactRef:
-    limits, size = frame.host.limits, len(artifact.json)
+    limits, size = frame.services.limits, len(artifact.json)
     digest = sha256(artifact.json).hexdigest()
     is_small = size <= min(limits.inline_artifact_bytes, limits.result_bytes)
     uri, why = await _store(frame, artifact, digest)
@@ -89,14 +89,14 @@ async def _reference(frame: Frame, artifact: Artifact) -> ArtifactRef:
 
 async def _store(frame: Frame, artifact: Artifact, digest: str) -> tuple[str, str]:
     """Store an artifact and return its URI and ""; or "" and the reason why it was not stored."""
-    keeper = keeper_of(frame.host)
+    keeper = keeper_of(frame.services)
     if keeper is None:
         return "", NO_STORE
     try:
         with Contained():
-            run_id = frame.host.run_id or frame.meta.run_id
+            run_id = frame.services.run_id or frame.meta.run_id
             work = keeper.keep(frame.meta.session_id, run_id, artifact, digest)
-            return await run_with_timeout(frame.host.stage_timeout, work), ""
+            return await run_with_timeout(frame.services.stage_timeout, work), ""
     except ToolError as error:  # the host allows no more
         log.warning("artifact %s of %s was not stored: %s", artifact.kind, frame.spec.id, error)
         return "", str(error)

@@ -40,19 +40,19 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
     Raises:
         Exception: what the policy, the preview or the engine raises; the call has failed then.
     """
-    spec, host, frozen = frame.spec, frame.host, call.payload_json
+    spec, services, frozen = frame.spec, frame.services, call.payload_json
     is_approved = frame.resumption is not None and frame.resumption.is_approved
-    if is_approved and host.policy is None:
+    if is_approved and services.policy is None:
         return None
     arguments: Mapping[str, Json] = json.loads(frozen)
     shown = for_people(arguments, spec.payload.sensitive)
-    preview = await run_with_timeout(host.stage_timeout, _preview(frame.entry, frozen, shown))
+    preview = await run_with_timeout(services.stage_timeout, _preview(frame.tool, frozen, shown))
     question = ""
     must_ask = False
-    is_shortened = frame.entry.preview is None and is_shortened_by(spec.call_hint, shown)
+    is_shortened = frame.tool.preview is None and is_shortened_by(spec.call_hint, shown)
     match await _policy_decision(frame, call, preview):
         case Deny(message=message):
-            host.reports.emit_authorization(spec.id, frame.meta, "denied", "policy", message)
+            services.reports.emit_authorization(spec.id, frame.meta, "denied", "policy", message)
             return frame.denied_result(message)
         case Ask(question=question):
             must_ask = True
@@ -67,9 +67,9 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
             is_shortened = is_shortened or is_shortened_by(spec.confirm.hint, shown)
     if not must_ask:
         return None
-    waits = host.waits if host.is_interactive else None
+    waits = services.waits if services.is_interactive else None
     if waits is None:
-        host.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
+        services.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
         message = f"{spec.name} needs approval, but this runtime is not interactive or has no engine"
         return frame.denied_result(message, code=UNAVAILABLE)
     if await waits.is_full(frame.meta.session_id):
@@ -86,21 +86,21 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
         answer_schema=approval_schema(spec),
         answers=frame.answers,
     )
-    return suspended_result(host, frozen_call)
+    return suspended_result(services, frozen_call)
 
 
-def suspended_result(host: RuntimeServices, frozen: FrozenCall) -> ToolResult:
+def suspended_result(services: RuntimeServices, frozen: FrozenCall) -> ToolResult:
     """Emit that a call is suspended and return its result.
 
     Of one that is larger than the engine keeps, it is an error, and nothing waits.
     """
-    assert host.waits is not None, "nothing waits without"
-    if excess := host.waits.excess(frozen, host.beside()):
+    assert services.waits is not None, "nothing waits without"
+    if excess := services.waits.excess(frozen, services.beside()):
         message = f"{frozen.tool.rpartition('.')[2]} cannot wait for an answer: {excess}"
         hint = RetryHint(reason="invalid_arguments", tool=frozen.tool, message=message)
         error = ToolError(message, retry_hint=hint)
-        return error_result(frozen.tool, error, frozen.meta, host.limits.result_bytes)
-    host.reports.emit_answer_requested(frozen)
+        return error_result(frozen.tool, error, frozen.meta, services.limits.result_bytes)
+    services.reports.emit_answer_requested(frozen)
     return ToolResult(
         tool=frozen.tool, status="suspended", tool_call_id=frozen.meta.tool_call_id, frozen=frozen
     )
@@ -113,13 +113,13 @@ async def _policy_decision(frame: Frame, call: ToolCall, preview: str) -> Allow 
         TypeError: it decides none of the three.
         Exception: what the policy raises.
     """
-    spec, policy = frame.spec, frame.host.policy
+    spec, policy = frame.spec, frame.services.policy
     if policy is None:
         return Allow()
     # A copy: what was frozen stays as it is.
     looked_at = replace(call, payload=spec.payload.decode(call.payload_json, UNLIMITED))
     decision: object = await run_with_timeout(
-        frame.host.stage_timeout, policy.decide(looked_at, spec, preview)
+        frame.services.stage_timeout, policy.decide(looked_at, spec, preview)
     )
     if not isinstance(decision, Allow | Ask | Deny):
         raise TypeError(f"the policy decided {type(decision).__name__}; it returns Allow, Ask or Deny")
@@ -150,9 +150,9 @@ def _needs_confirmation(confirm: ConfirmSpec, arguments: Mapping[str, Json]) -> 
     return all(arguments.get(name) in values for name, values in confirm.when.items())
 
 
-async def _preview(entry: RegisteredTool, frozen: bytes, arguments: Mapping[str, Json]) -> str:
+async def _preview(tool: RegisteredTool, frozen: bytes, arguments: Mapping[str, Json]) -> str:
     """Return the preview of a call: by the executor's preview function, else by its call hint."""
-    if entry.preview is None:
-        return render_template(entry.spec.call_hint, arguments)
-    said = entry.preview(entry.spec.payload.decode(frozen, UNLIMITED))
+    if tool.preview is None:
+        return render_template(tool.spec.call_hint, arguments)
+    said = tool.preview(tool.spec.payload.decode(frozen, UNLIMITED))
     return str(await said if inspect.isawaitable(said) else said)

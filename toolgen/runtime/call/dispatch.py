@@ -41,10 +41,10 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
         asyncio.CancelledError: the caller's own task is being cancelled.
         KeyboardInterrupt: never kept from the process.
     """
-    host, trace = frame.host, frame.trace
+    services, trace = frame.services, frame.trace
     if trace is not None:
         trace.mark("lookup", frame.spec.id)
-    is_watched = not host.reports.is_idle or host.spans is not None or bool(frame.entry.after)
+    is_watched = not services.reports.is_idle or services.spans is not None or bool(frame.tool.after)
     if frame.secrets is not None:
         return _hiding(frame, is_watched)
     return _dispatch_observed(frame) if is_watched else _run_steps(frame, False)
@@ -59,9 +59,9 @@ async def _hiding(frame: Frame, is_watched: bool) -> ToolResult:
 async def _dispatch_observed(frame: Frame) -> ToolResult:
     """Execute a call that has subscribers, spans or after-hooks, and return its result."""
     started = time.perf_counter()
-    spec, meta, host = frame.spec, frame.meta, frame.host
-    frame.context.report = host.reports.progress_callback(spec, meta)
-    spans = nullcontext() if host.spans is None else host.spans.of(spec, meta, frame.arguments)
+    spec, meta, services = frame.spec, frame.meta, frame.services
+    frame.context.report = services.reports.progress_callback(spec, meta)
+    spans = nullcontext() if services.spans is None else services.spans.of(spec, meta, frame.arguments)
     try:
         with spans as span:
             result = await run_after_hooks(frame, await _run_steps(frame, True))
@@ -75,12 +75,12 @@ async def _dispatch_observed(frame: Frame) -> ToolResult:
 
 async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
     """Execute the steps of a call up to its after-hooks, and return its result."""
-    entry, spec, meta = frame.entry, frame.spec, frame.meta
-    context, host, trace = frame.context, frame.host, frame.trace
+    tool, spec, meta = frame.tool, frame.spec, frame.meta
+    context, services, trace = frame.context, frame.services, frame.trace
     call = None
     try:
         try:
-            payload = spec.payload.decode(frame.arguments, UNLIMITED if frame.resumption else host.limits)
+            payload = spec.payload.decode(frame.arguments, UNLIMITED if frame.resumption else services.limits)
         except ToolValidationError as error:
             payload = _decode_empty_arguments(frame, error)
             if isinstance(payload, ToolResult):
@@ -89,30 +89,30 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
             note_value(frame.secrets, spec.payload, payload)
         if trace is not None:
             trace.mark("decode", payload)
-        if entry.needs_call:
+        if tool.needs_call:
             call = _tool_call(frame, payload)
         if is_watched:
-            host.reports.emit_tool_start(spec, payload, meta)
-        if entry.has_checks_before and call is not None:
+            services.reports.emit_tool_start(spec, payload, meta)
+        if tool.has_checks_before and call is not None:
             stopped, call = await _run_checks_before(frame, call)
             if stopped is not None:
                 return stopped
             payload = call.payload
-        if entry.meta_fields:
-            entry.inject_meta(payload, meta)
-        if entry.intercepted_fields and call is not None:
-            await _intercept(entry, call, payload, host)
+        if tool.meta_fields:
+            tool.inject_meta(payload, meta)
+        if tool.intercepted_fields and call is not None:
+            await _intercept(tool, call, payload, services)
         if trace is not None:
             trace.mark("inject", spec.injected)
         if frame.write_begun_record is not None:
             await frame.write_begun_record()
-        if entry.is_plain:
+        if tool.is_plain:
             try:
-                returned = await entry.execute(payload, context)
+                returned = await tool.execute(payload, context)
             except ToolError as error:
-                returned = await host.execution.retry(entry, error, payload, context)
+                returned = await services.execution.retry(tool, error, payload, context)
         else:
-            returned = await _execute(entry, call, payload, context, host)
+            returned = await _execute(tool, call, payload, context, services)
         if trace is not None:
             trace.mark("execute", returned)
         if isinstance(returned, WithoutResult):
@@ -120,14 +120,14 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
         result = encode_result(spec, returned, meta, trace)
         if frame.secrets is not None:
             note_result(frame.secrets, spec, result)
-        if host.policy is not None:
+        if services.policy is not None:
             remember(result, context.values)
-        if result.artifacts or host.exceeds(spec, result):
+        if result.artifacts or services.exceeds(spec, result):
             return await _store_and_truncate(frame, result)
         return result
     except BaseException as error:
         failure = tool_error_of(spec, as_task_exception(error))
-    if entry.on_error and call:
+    if tool.on_error and call:
         return await run_error_hooks(frame, call, failure)
     return frame.error_result(failure)
 
@@ -155,10 +155,10 @@ async def _run_checks_before(frame: Frame, call: ToolCall) -> tuple[ToolResult |
         if isinstance(left, Stop):
             return left.result, call
         call = left
-    seen = () if frame.host.policy is None else seen_bounds(frame.context.values)
+    seen = () if frame.services.policy is None else seen_bounds(frame.context.values)
     frozen = replace(call, payload_json=spec.payload.encode(call.payload), seen_bounds=seen)
     note_document(frame.secrets, spec.payload, frozen.payload_json)  # a hook may have changed them
-    if not frame.entry.may_need_approval:
+    if not frame.tool.may_need_approval:
         return None, frozen
     return await authorize(frame, frozen), frozen
 
@@ -171,7 +171,7 @@ async def _delegate_or_suspend(frame: Frame, call: ToolCall | None, returned: Wi
             tool=spec.id, status="suspended", tool_call_id=frame.meta.tool_call_id, delegated=returned
         )
     assert isinstance(returned, Unfinished | Pending)  # there is no other
-    if call is not None and frame.entry.has_checks_before:
+    if call is not None and frame.tool.has_checks_before:
         return await suspend(frame, returned, call.payload_json)
     # As they came: an executor may have changed its payload.
     payload = spec.payload.decode(arguments_json(frame.arguments), UNLIMITED)
@@ -184,27 +184,27 @@ async def _store_and_truncate(frame: Frame, result: ToolResult) -> ToolResult:
 
 
 async def _intercept(
-    entry: RegisteredTool, call: ToolCall, payload: ToolModel, host: RuntimeServices
+    tool: RegisteredTool, call: ToolCall, payload: ToolModel, services: RuntimeServices
 ) -> None:
     """Run the interceptors, which set injected fields; their values appear in no log, hash or result."""
-    for interceptor in entry.interceptors:
-        await run_with_timeout(host.stage_timeout, interceptor.intercept(call, payload))
-    for name in entry.intercepted_fields:
+    for interceptor in tool.interceptors:
+        await run_with_timeout(services.stage_timeout, interceptor.intercept(call, payload))
+    for name in tool.intercepted_fields:
         getattr(payload, name)  # raises NotInjectedError, which names the field
 
 
 async def _execute(
-    entry: RegisteredTool,
+    tool: RegisteredTool,
     call: ToolCall | None,
     payload: ToolModel,
     context: ToolContext,
-    host: RuntimeServices,
+    services: RuntimeServices,
 ) -> Any:
-    timeout = host.execution.timeout_of(entry)
+    timeout = services.execution.timeout_of(tool)
     if timeout is not None:
         context.deadline = asyncio.get_running_loop().time() + timeout
-    returned = await host.execution.run(entry, call if entry.raw else payload, context)
-    return _outcome_of_raw(returned) if entry.raw else returned
+    returned = await services.execution.run(tool, call if tool.raw else payload, context)
+    return _outcome_of_raw(returned) if tool.raw else returned
 
 
 def _outcome_of_raw(answer: object) -> ToolOutcome[Any]:

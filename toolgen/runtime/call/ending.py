@@ -59,25 +59,27 @@ def _escaped(frame: Frame, error: Exception) -> ToolResult:
 
 
 def failed_call_result(
-    spec: ToolSpec[Any, Any], error: Exception, meta: CallMeta, host: RuntimeServices
+    spec: ToolSpec[Any, Any], error: Exception, meta: CallMeta, services: RuntimeServices
 ) -> ToolResult:
     """Emit and return the error result of a call that failed outside its frame."""
-    result = error_result(spec.id, declared(spec, tool_error_of(spec, error)), meta, host.limit_of(spec))
-    host.reports.emit_tool_end(result, meta, spec)
+    result = error_result(spec.id, declared(spec, tool_error_of(spec, error)), meta, services.limit_of(spec))
+    services.reports.emit_tool_end(result, meta, spec)
     return result
 
 
-def unknown_tool_result(directory: Directory, tool: str, meta: CallMeta, host: RuntimeServices) -> ToolResult:
+def unknown_tool_result(
+    directory: Directory, tool: str, meta: CallMeta, services: RuntimeServices
+) -> ToolResult:
     """Return and emit the error result of a call whose tool does not exist."""
-    result = directory.unknown_tool_result(tool, meta, host.limits.result_bytes)
-    host.reports.emit_tool_end(result, meta)
+    result = directory.unknown_tool_result(tool, meta, services.limits.result_bytes)
+    services.reports.emit_tool_end(result, meta)
     return result
 
 
 def emit_end(frame: Frame, result: ToolResult) -> ToolResult:
     """Emit the end of a call, unless an agent is going to answer it, and return its result."""
     if result.delegated is None:
-        frame.host.reports.emit_tool_end(result, frame.meta, frame.spec)
+        frame.services.reports.emit_tool_end(result, frame.meta, frame.spec)
     return result
 
 

@@ -44,15 +44,15 @@ class Execution:
         self._sequential_lock = asyncio.Lock()
         self._slots = asyncio.Semaphore(max_parallel)
 
-    def timeout_of(self, entry: RegisteredTool) -> float | None:
-        return self.timeout if entry.spec.timeout is None else entry.spec.timeout
+    def timeout_of(self, tool: RegisteredTool) -> float | None:
+        return self.timeout if tool.spec.timeout is None else tool.spec.timeout
 
     @property
     def stuck_threads(self) -> Mapping[str, int]:
         """Number of threads by tool whose calls are over and whose functions still run."""
         return self._threads.stuck
 
-    async def run(self, entry: RegisteredTool, *arguments: Any) -> Any:
+    async def run(self, tool: RegisteredTool, *arguments: Any) -> Any:
         """Run the executor and return its value.
 
         Raises:
@@ -60,10 +60,10 @@ class Execution:
             BaseException: what the executor raises.
         """
         self._make_locks()
-        if not entry.spec.is_sequential:
-            return await self._with_retries(entry, arguments)
+        if not tool.spec.is_sequential:
+            return await self._with_retries(tool, arguments)
         async with self._sequential_lock:
-            return await self._with_retries(entry, arguments)
+            return await self._with_retries(tool, arguments)
 
     async def run_in_slot(self, call: Awaitable[Any]) -> Any:
         """Await a call when a slot of the parallel calls is free, and return its result."""
@@ -87,68 +87,68 @@ class Execution:
             self._sequential_lock = asyncio.Lock()
             self._slots = asyncio.Semaphore(self._max_parallel)
 
-    async def retry(self, entry: RegisteredTool, error: ToolError, *arguments: Any) -> Any:
+    async def retry(self, tool: RegisteredTool, error: ToolError, *arguments: Any) -> Any:
         """Retry an executor after a failed attempt, with backoff, and return its value.
 
         Raises:
             ToolError: it must not be called again, or it failed as often as it may.
         """
         pause = _FIRST_PAUSE_S
-        for _ in range(self._max_retries if entry.may_be_retried else 0):
+        for _ in range(self._max_retries if tool.may_be_retried else 0):
             if not error.is_retryable:
                 break
             hint = error.retry_hint
             await asyncio.sleep(pause if hint is None or hint.retry_after is None else hint.retry_after)
             pause *= 2
             try:
-                return await self._run_attempt(entry, arguments)
+                return await self._run_attempt(tool, arguments)
             except ToolError as another:
                 error = another
         raise error
 
-    async def _with_retries(self, entry: RegisteredTool, arguments: tuple[Any, ...]) -> Any:
+    async def _with_retries(self, tool: RegisteredTool, arguments: tuple[Any, ...]) -> Any:
         try:
-            return await self._run_attempt(entry, arguments)
+            return await self._run_attempt(tool, arguments)
         except ToolError as error:
-            return await self.retry(entry, error, *arguments)
+            return await self.retry(tool, error, *arguments)
 
-    async def _run_attempt(self, entry: RegisteredTool, arguments: tuple[Any, ...]) -> Any:
-        timeout = self.timeout_of(entry)
+    async def _run_attempt(self, tool: RegisteredTool, arguments: tuple[Any, ...]) -> Any:
+        timeout = self.timeout_of(tool)
         try:
-            if not entry.is_async:
-                return await self._in_thread(entry, timeout, *arguments)
+            if not tool.is_async:
+                return await self._in_thread(tool, timeout, *arguments)
             if timeout is None:
-                return await entry.execute(*arguments)
-            return await run_in_task(entry.execute(*arguments), name=entry.spec.id, seconds=timeout)
+                return await tool.execute(*arguments)
+            return await run_in_task(tool.execute(*arguments), name=tool.spec.id, seconds=timeout)
         except TimeLimitError:
-            raise _unfinished(entry, "timeout", f"gave no answer within {timeout:g} seconds") from None
+            raise _unfinished(tool, "timeout", f"gave no answer within {timeout:g} seconds") from None
         except NoThreadError as error:
-            log.error("%s was not run: %s", entry.spec.id, error)
+            log.error("%s was not run: %s", tool.spec.id, error)
             text = "cannot run now: earlier calls have not ended, and hold all its threads"
-            raise _unfinished(entry, "tool_unavailable", text) from None
+            raise _unfinished(tool, "tool_unavailable", text) from None
 
     async def _in_thread(
-        self, entry: RegisteredTool, seconds: float | None, payload: Any, context: Any
+        self, tool: RegisteredTool, seconds: float | None, payload: Any, context: Any
     ) -> Any:
         """Run a synchronous executor in a thread and return its value, awaited where it is awaitable."""
         clock = asyncio.get_running_loop().time
         began = clock()
         with Bridge() as bridge:
-            given = SyncToolContext(context, bridge) if entry.takes_sync_context else context
-            work = self._threads.run(entry.spec.id, entry.execute, payload, given, seconds=seconds)
+            given = SyncToolContext(context, bridge) if tool.takes_sync_context else context
+            work = self._threads.run(tool.spec.id, tool.execute, payload, given, seconds=seconds)
             returned = await work
             if not inspect.isawaitable(returned):
                 return returned
             if seconds is None:
                 return await returned
             left = began + seconds - clock()
-            return await run_in_task(_awaited(returned), name=entry.spec.id, seconds=left)
+            return await run_in_task(_awaited(returned), name=tool.spec.id, seconds=left)
 
 
 async def _awaited(returned: Awaitable[Any]) -> Any:
     return await returned
 
 
-def _unfinished(entry: RegisteredTool, reason: RetryReason, text: str) -> ToolError:
-    message = f"{entry.spec.name} {text}"
-    return ToolError(message, retry_hint=RetryHint(reason=reason, tool=entry.spec.id, message=message))
+def _unfinished(tool: RegisteredTool, reason: RetryReason, text: str) -> ToolError:
+    message = f"{tool.spec.name} {text}"
+    return ToolError(message, retry_hint=RetryHint(reason=reason, tool=tool.spec.id, message=message))

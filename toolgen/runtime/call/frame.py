@@ -37,34 +37,34 @@ class Frame:
         "arguments",
         "batch",
         "context",
-        "entry",
-        "host",
         "meta",
         "resumption",
         "secrets",
+        "services",
         "spec",
+        "tool",
         "trace",
         "write_begun_record",
     )
 
     def __init__(
         self,
-        entry: RegisteredTool,
+        tool: RegisteredTool,
         arguments: Arguments,
         meta: CallMeta,
         batch: Batch,
-        host: RuntimeServices,
+        services: RuntimeServices,
         trace: Trace | None = None,
         resumption: Resumption | None = None,
     ) -> None:
-        spec = entry.spec
+        spec = tool.spec
         self.spec = spec
-        self.entry = entry
+        self.tool = tool
         self.arguments = arguments
         """As they came."""
         self.meta = meta
         self.batch = batch
-        self.host = host
+        self.services = services
         self.context = ToolContext(meta, spec.id, spec, batch)
         self.trace = trace
         """Gets the steps of the call, the one that fails excepted."""
@@ -72,7 +72,7 @@ class Frame:
         """Of a call that was suspended, and goes on."""
         self.write_begun_record: Callable[[], Awaitable[None]] | None = None
         """Awaited immediately before the executor runs, where an engine keeps that it did."""
-        self.secrets = secrets_of(_read(arguments), spec.payload) if entry.is_sensitive else None
+        self.secrets = secrets_of(_read(arguments), spec.payload) if tool.is_sensitive else None
         """The sensitive values of the call; None where its design has none."""
         if self.secrets is not None and resumption is not None and spec.confirm is not None:
             for answer in resumption.answers:
@@ -82,13 +82,13 @@ class Frame:
 
     def set_begun_writer(self, begun: Callable[[], Awaitable[None]]) -> None:
         """Set the writer of the begun record, unless the tool may run twice."""
-        if self.entry.runs_once:
+        if self.tool.runs_once:
             self.write_begun_record = begun
 
     @property
     def limit(self) -> int:
         """Return the largest size of an outgoing document in bytes."""
-        return self.host.limit_of(self.spec)
+        return self.services.limit_of(self.spec)
 
     @property
     def answers(self) -> tuple[Json, ...]:

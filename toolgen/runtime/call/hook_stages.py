@@ -25,12 +25,12 @@ async def run_before_hooks(frame: Frame, call: ToolCall) -> ToolCall | Stop[Tool
         Exception: what a hook raises or aborts with, or what does not fit of a payload of its own.
     """
 
-    context, seconds = frame.context, frame.host.stage_timeout
+    context, seconds = frame.context, frame.services.stage_timeout
 
     def ask(step: HookMethod, call: ToolCall) -> Awaitable[Verdict]:
         return run_with_timeout(seconds, run_hook(step, call, call.payload, context))
 
-    return await _BEFORE.run(frame.entry.before, ask, frame, call)
+    return await _BEFORE.run(frame.tool.before, ask, frame, call)
 
 
 async def run_error_hooks(frame: Frame, call: ToolCall, failure: ToolError) -> ToolResult:
@@ -40,7 +40,7 @@ async def run_error_hooks(frame: Frame, call: ToolCall, failure: ToolError) -> T
         return _run_hook_in_time(frame, step, call, failure, frame.context)
 
     try:
-        left = await _ON_ERROR.run(frame.entry.on_error, ask, frame, failure)
+        left = await _ON_ERROR.run(frame.tool.on_error, ask, frame, failure)
     except BaseException as error:
         left = internal_error(frame.spec, as_task_exception(error))
     return left.result if isinstance(left, Stop) else frame.error_result(left)
@@ -52,14 +52,14 @@ async def run_after_hooks(frame: Frame, result: ToolResult) -> ToolResult:
     A denial stands, whatever a hook says, does or raises; `Deny` puts it in other words. A call that is
     suspended has its hooks when it has its result.
     """
-    if not frame.entry.after or result.status == "suspended":
+    if not frame.tool.after or result.status == "suspended":
         return result
     call = ToolCall(tool=frame.spec.id, payload_json=_raw_arguments(frame.arguments), meta=frame.meta)
 
     def ask(step: HookMethod, result: ToolResult) -> Awaitable[Verdict]:
         return _run_hook_in_time(frame, step, call, result, frame.context)
 
-    for step in frame.entry.after:  # one at a time: the failure of one is the result that the next one sees
+    for step in frame.tool.after:  # one at a time: the failure of one is the result that the next one sees
         try:
             left = await _AFTER.run((step,), ask, frame, result)
             result = left.result if isinstance(left, Stop) else left
@@ -74,7 +74,7 @@ async def run_after_hooks(frame: Frame, result: ToolResult) -> ToolResult:
 
 def _run_hook_in_time(frame: Frame, step: HookMethod, *arguments: Any) -> Awaitable[Verdict]:
     """Return a coroutine that runs a hook within the stage's time limit."""
-    return run_with_timeout(frame.host.stage_timeout, run_hook(step, *arguments))
+    return run_with_timeout(frame.services.stage_timeout, run_hook(step, *arguments))
 
 
 def _replace_payload(frame: Frame, call: ToolCall, payload: Any) -> ToolCall:
@@ -88,7 +88,7 @@ def _replace_payload(frame: Frame, call: ToolCall, payload: Any) -> ToolCall:
         return call
     codec = frame.spec.payload
     document = codec.encode(payload)
-    return replace(call, payload_json=document, payload=codec.decode(document, frame.host.limits))
+    return replace(call, payload_json=document, payload=codec.decode(document, frame.services.limits))
 
 
 async def _stop_with_answer(frame: Frame, subject: object, answer: object) -> Stop[ToolResult]:

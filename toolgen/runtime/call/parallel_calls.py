@@ -22,7 +22,7 @@ Later = Callable[[RegisteredTool, Arguments, ToolResult, CallMeta], Awaitable[To
 
 
 async def gather_results(
-    calls: Iterable[ToolCall], directory: Directory, batch: Batch, host: RuntimeServices, later: Later
+    calls: Iterable[ToolCall], directory: Directory, batch: Batch, services: RuntimeServices, later: Later
 ) -> tuple[ToolResult, ...]:
     """Execute the calls of a batch in parallel and return their results in order.
 
@@ -30,40 +30,41 @@ async def gather_results(
         KeyboardInterrupt: a tool raised it.
     """
     calls = tuple(calls)
-    in_place = host.execution.run_in_slot
+    in_place = services.execution.run_in_slot
     running = (
-        in_place(_call_one(call, place, directory, batch, host, later)) for place, call in enumerate(calls)
+        in_place(_call_one(call, place, directory, batch, services, later))
+        for place, call in enumerate(calls)
     )
     ended = await asyncio.gather(*running, return_exceptions=True)
     results = (
-        _failed_call(call, directory, batch, host, one) if isinstance(one, BaseException) else one
+        _failed_call(call, directory, batch, services, one) if isinstance(one, BaseException) else one
         for call, one in zip(calls, ended, strict=True)
     )
-    return await batch.settle(tuple(results), host.reports)
+    return await batch.settle(tuple(results), services.reports)
 
 
 async def _call_one(
-    call: ToolCall, place: int, directory: Directory, batch: Batch, host: RuntimeServices, later: Later
+    call: ToolCall, place: int, directory: Directory, batch: Batch, services: RuntimeServices, later: Later
 ) -> ToolResult:
-    entry = directory.find(call.tool)
-    if entry is None:
-        return unknown_tool_result(directory, call.tool, call.meta, host)
-    frame = Frame(entry, call.payload_json, call.meta, batch, host)
+    tool = directory.find(call.tool)
+    if tool is None:
+        return unknown_tool_result(directory, call.tool, call.meta, services)
+    frame = Frame(tool, call.payload_json, call.meta, batch, services)
     frame.context.place = place
     result = await dispatch(frame)
     if result.delegated is not None or result.frozen is not None:
-        return await later(entry, call.payload_json, result, call.meta)
+        return await later(tool, call.payload_json, result, call.meta)
     return result
 
 
 def _failed_call(
-    call: ToolCall, directory: Directory, batch: Batch, host: RuntimeServices, error: BaseException
+    call: ToolCall, directory: Directory, batch: Batch, services: RuntimeServices, error: BaseException
 ) -> ToolResult:
     """Return the result of a call whose tool ended the task of the call.
 
     Raises:
         KeyboardInterrupt: it was raised.
     """
-    entry = directory.find(call.tool)
-    assert entry is not None  # only what is executed can do so
-    return stray_error_result(Frame(entry, call.payload_json, call.meta, batch, host), as_exception(error))
+    tool = directory.find(call.tool)
+    assert tool is not None  # only what is executed can do so
+    return stray_error_result(Frame(tool, call.payload_json, call.meta, batch, services), as_exception(error))

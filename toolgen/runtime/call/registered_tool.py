@@ -80,7 +80,7 @@ class RegisteredTool:
         *,
         raw: bool,
         toolset: str,
-        around: RuntimeOptions,
+        options: RuntimeOptions,
         preview: Callable[..., Any] | None = None,
     ) -> None:
         self.spec = spec
@@ -94,7 +94,7 @@ class RegisteredTool:
         self.preview = preview
         """Says what a call would do; takes a copy of the payload, without injected fields."""
         self.interceptors = tuple(
-            one for one in around.interceptors if not one.fills.isdisjoint(spec.injected)
+            one for one in options.interceptors if not one.fills.isdisjoint(spec.injected)
         )
         self.meta_fields = tuple(
             (name, field_name(name)) for name in spec.injected if name in CALL_META_NAMES
@@ -104,17 +104,17 @@ class RegisteredTool:
             field_name(name) for name in spec.injected if name not in CALL_META_NAMES
         )
         """Attributes that the interceptors must have set."""
-        self.before: tuple[HookMethod, ...] = overridden_methods(around.hooks, "before_tool", spec.id)
-        self.after: tuple[HookMethod, ...] = overridden_methods(around.hooks, "after_tool", spec.id)
-        self.on_error: tuple[HookMethod, ...] = overridden_methods(around.hooks, "on_tool_error", spec.id)
-        self.may_need_approval = around.has_policy or spec.confirm is not None
+        self.before: tuple[HookMethod, ...] = overridden_methods(options.hooks, "before_tool", spec.id)
+        self.after: tuple[HookMethod, ...] = overridden_methods(options.hooks, "after_tool", spec.id)
+        self.on_error: tuple[HookMethod, ...] = overridden_methods(options.hooks, "on_tool_error", spec.id)
+        self.may_need_approval = options.has_policy or spec.confirm is not None
         self.has_checks_before = bool(self.before) or self.may_need_approval
         """Whether anything stands between the arguments and the executor."""
         self.needs_call = raw or bool(self.interceptors or self.on_error) or self.has_checks_before
         self.may_be_retried = any(spec.annotations.get(hint) for hint in ("idempotent", "read_only"))
         self.runs_once = not self.may_be_retried and not getattr(execute, "starts_run", False)
         """Whether a second execution might have an effect that the first one had."""
-        timeout = around.timeout if spec.timeout is None else spec.timeout
+        timeout = options.timeout if spec.timeout is None else spec.timeout
         self.is_plain = self.is_async and not raw and not spec.is_sequential and timeout is None
         """Whether the executor's method is called as it is."""
         self.is_sensitive = has_sensitive(spec)
@@ -136,9 +136,9 @@ class RegisteredTool:
             values[attribute] = value
 
 
-def problems_of(spec: ToolSpec[Any, Any], around: RuntimeOptions) -> list[str]:
+def problems_of(spec: ToolSpec[Any, Any], options: RuntimeOptions) -> list[str]:
     """Return the reasons why the tool cannot be registered."""
-    filled = frozenset[str]().union(CALL_META_NAMES, *(one.fills for one in around.interceptors))
+    filled = frozenset[str]().union(CALL_META_NAMES, *(one.fills for one in options.interceptors))
     problems = [
         f"nobody fills the injected field {name!r} of {spec.name!r}; give the Runtime an interceptor with "
         f"fills=frozenset({{{name!r}}})"
@@ -149,7 +149,7 @@ def problems_of(spec: ToolSpec[Any, Any], around: RuntimeOptions) -> list[str]:
         f"{spec.name!r} needs the capability {name!r}; give the Runtime one of that name: "
         f"Runtime(capabilities=[…])"
         for name in spec.needs
-        if name not in around.capabilities
+        if name not in options.capabilities
     ]
     if spec.max_result_bytes is not None and spec.max_result_bytes < LEAST_RESULT_BYTES:
         problems.append(

@@ -77,7 +77,7 @@ async def encode_hook_result(frame: Frame, returned: object) -> ToolResult:
         MalformedResultError: it breaks the tool's contract.
     """
     result = encode_result(frame.spec, returned, frame.meta)
-    if frame.host.policy is not None:
+    if frame.services.policy is not None:
         remember(result, frame.context.values)
     if result.artifacts:
         result = await store_artifacts(frame, result)
@@ -96,7 +96,7 @@ async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
     if len(document) <= limit:
         return result
     uri = ""
-    if "artifacts" in frame.host.capabilities:
+    if "artifacts" in frame.services.capabilities:
         try:
             with Contained():
                 uri = await frame.context.artifacts.save_overflow(document)

@@ -23,7 +23,7 @@ class CallScope:
     """Id of the tool."""
     spec: ToolSpec[Any, Any]
     report: ProgressCallback | None = field(default=None, repr=False)
-    """Takes what the call tells those who watch; None where nobody does."""
+    """Receives progress for subscribers; None without any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

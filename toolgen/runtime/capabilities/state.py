@@ -128,7 +128,7 @@ class State:
         try:
             copy: Json = json.loads(json.dumps(value, allow_nan=False))
         except (TypeError, ValueError) as error:
-            raise ValueError(f"the state takes JSON, and {key!r} was given something else") from error
+            raise ValueError(f"the value of {key!r} is not JSON, which the state requires") from error
         change = Change(key=name, operation=operation, value=copy)
         self.changes.setdefault((scope, owner), []).append(change)
 

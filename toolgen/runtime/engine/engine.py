@@ -259,7 +259,7 @@ class Engine(Protocol):
 
         Raises:
             UnknownRunError: no run has the id.
-            NondeterminismError: it stands still in this process, or a child does.
+            NondeterminismError: the run, or a child of it, is stalled in this process.
         """
         ...
 

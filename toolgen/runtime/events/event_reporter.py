@@ -1,6 +1,6 @@
 """Emits the steps of calls as events; nothing is built while there is no subscriber.
 
-Events show a call in the model's own words. Injected values and tokens have no place in them, nor has the
+Events show the model's own arguments. Injected values and tokens have no place in them, nor has the
 data of large artifacts.
 """
 
@@ -23,7 +23,6 @@ from ..results import RunLink, ToolResult
 from ..specs import ToolSpec
 from ..waiting.frozen import FrozenCall
 from .call_reporter import CallReporter, ProgressCallback
-from .hidden import shown_artifacts, shown_result, without_secrets
 from .records import (
     AgentRunStarted,
     AnswerAccepted,
@@ -38,6 +37,7 @@ from .records import (
     ToolsetDropped,
     ToolUpdate,
 )
+from .redaction import shown_artifacts, shown_result, without_secrets
 from .tool_start import tool_start
 
 if TYPE_CHECKING:

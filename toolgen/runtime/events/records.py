@@ -59,7 +59,7 @@ class ToolStart(Head):
     name: str = ""
     """The wire name."""
     arguments: Any = None
-    """The model's own words, decoded; never with injected values."""
+    """The model's arguments, decoded; never with injected values."""
     text: str = ""
     """For people: the tool's call hint, filled."""
     parent_tool_call_id: str = ""
@@ -108,13 +108,13 @@ class ToolEnd(Head):
     result: Any = None
     """What the model saw; None while there is nothing to see."""
     error: str = ""
-    """What the model was told went wrong."""
+    """The error text that the model got."""
     code: str = ""
     """The name of a declared error."""
     causes: tuple[str, ...] = ()
     """What stands behind the error, the nearest first, also in the runs of other agents."""
     correlation_id: str = ""
-    """Under which the log has the traceback."""
+    """The id under which the log has the traceback."""
     issue_count: int = 0
     """How much was wrong with the arguments."""
     bounds: Bounds | None = None

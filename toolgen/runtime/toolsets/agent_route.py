@@ -20,7 +20,7 @@ class AgentRoute:
     agent: str
     """Id."""
     prompts: Mapping[str, str] = field(default_factory=dict)
-    """By tool id, what the agent is told; `{field}` stands for an argument. Where a tool has none, it is the
+    """By tool id, the message to the agent; `{field}` stands for an argument. Without one, it is the
     canonical JSON of the payload."""
 
     def method_of(self, spec: ToolSpec[Any, Any]) -> Callable[[Any, ToolContext], Awaitable[Delegated]]:

@@ -20,43 +20,43 @@ from ..specs import ToolSpec
 class Directory:
     """Registered tools in the order in which they were added."""
 
-    def __init__(self, entries: Iterable[RegisteredTool] = (), former: Iterable[str] = ()) -> None:
+    def __init__(self, tools: Iterable[RegisteredTool] = (), former: Iterable[str] = ()) -> None:
         """Construct a directory; `former` are names that were callable before.
 
         Raises:
-            RegistrationError: two entries have one id.
+            RegistrationError: two tools have one id.
         """
         self._by_id: dict[str, RegisteredTool] = {}
         self._by_name: dict[str, list[RegisteredTool]] = {}
         self._former = frozenset(former)
-        self.add(entries)
+        self.add(tools)
 
-    def add(self, entries: Iterable[RegisteredTool]) -> None:
+    def add(self, tools: Iterable[RegisteredTool]) -> None:
         """Add tools; all of them or, when an id is taken, none.
 
         Raises:
             RegistrationError: an id is taken; the message names both toolsets.
         """
-        added = tuple(entries)
+        added = tuple(tools)
         taken = dict(self._by_id)
-        for entry in added:
-            if other := taken.get(entry.spec.id):
+        for tool in added:
+            if other := taken.get(tool.spec.id):
                 raise RegistrationError(
-                    f"toolset {entry.toolset!r} brings {entry.spec.id!r}, "
+                    f"toolset {tool.toolset!r} brings {tool.spec.id!r}, "
                     f"which the registered toolset {other.toolset!r} serves"
                 )
-            taken[entry.spec.id] = entry
+            taken[tool.spec.id] = tool
         self._by_id = taken
-        for entry in added:
-            self._by_name.setdefault(entry.spec.name, []).append(entry)
+        for tool in added:
+            self._by_name.setdefault(tool.spec.name, []).append(tool)
 
     @property
-    def entries(self) -> tuple[RegisteredTool, ...]:
+    def tools(self) -> tuple[RegisteredTool, ...]:
         return tuple(self._by_id.values())
 
     @property
     def specs(self) -> tuple[ToolSpec[Any, Any], ...]:
-        return tuple(entry.spec for entry in self._by_id.values())
+        return tuple(tool.spec for tool in self._by_id.values())
 
     @property
     def names(self) -> frozenset[str]:
@@ -68,15 +68,15 @@ class Directory:
 
     def find(self, tool: str) -> RegisteredTool | None:
         """Return the tool of an id, or of a wire name that one tool has."""
-        if entry := self._by_id.get(tool):
-            return entry
+        if registered := self._by_id.get(tool):
+            return registered
         found = self._by_name.get(tool, ())
         return found[0] if len(found) == 1 else None
 
     def unknown_tool_message(self, tool: str) -> str:
         """Return the error message for an unknown tool name, with up to three close names."""
         if tool in self._by_name:
-            ids = ", ".join(entry.spec.id for entry in self._by_name[tool])
+            ids = ", ".join(found.spec.id for found in self._by_name[tool])
             return f"more than one tool is called {tool!r}: {ids}; use the id"
         asked = tool if len(tool) <= LONGEST_NAME else f"{tool[:LONGEST_NAME]}…"
         if tool in self._former:

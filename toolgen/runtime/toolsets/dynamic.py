@@ -48,7 +48,7 @@ class ReadonlyContext:
 class DynamicToolset(Protocol):
     """A toolset whose tools may change between requests.
 
-    It may have `instructions`, a text that the model is told with them, and a tuple of `native` tools. One
+    It may have `instructions`, a text for the model, and a tuple of `native` tools. One
     that is given to an agent may have `on_error`, what happens when it cannot list its tools. `tool_ids` are
     the ids of all that it may ever list: with it, hooks may name tools that a request does not have.
     """
@@ -87,13 +87,13 @@ class ToolList:
     """The tools of one toolset for one request."""
 
     toolset: str
-    entries: tuple[RegisteredTool, ...] = ()
+    tools: tuple[RegisteredTool, ...] = ()
     instructions: str = ""
     native: tuple[NativeTool, ...] = ()
     failure: str = ""
     """Why it has none, or an older list."""
     public_failure: str = ""
-    """The same in words for those who watch: without what a foreign exception says."""
+    """The same for subscribers: without the text of a foreign exception."""
 
 
 def as_toolset(toolset: DynamicToolset | ToolsetRegistration) -> DynamicToolset:
@@ -159,7 +159,7 @@ def on_error_of(toolset: object) -> OnError:
     return found if found in get_args(OnError) else "fail"
 
 
-async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, around: RuntimeOptions) -> ToolList:
+async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options: RuntimeOptions) -> ToolList:
     """List the tools of a dynamic toolset, sorted by wire name.
 
     Raises:
@@ -177,7 +177,7 @@ async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, around: 
     ordered = sorted(found, key=lambda tool: tool.spec.name)
     return ToolList(
         toolset=toolset.name,
-        entries=registered_bound_tools(toolset.name, ordered, around),
+        tools=registered_bound_tools(toolset.name, ordered, options),
         instructions=instructions_of(toolset),
         native=native_of(toolset),
     )

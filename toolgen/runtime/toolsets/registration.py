@@ -42,7 +42,7 @@ class ToolsetRegistration:
     title: str = ""
     """For people, where the author gave one."""
     instructions: str = ""
-    """What the model is told with the tools."""
+    """Instructions for the model."""
     native: Sequence[NativeTool] = ()
     """Tools of it that the model's provider runs itself."""
 
@@ -114,7 +114,9 @@ def _checked(interceptor: Interceptor) -> Interceptor:
     return interceptor
 
 
-def registered_tools(registration: ToolsetRegistration, around: RuntimeOptions) -> tuple[RegisteredTool, ...]:
+def registered_tools(
+    registration: ToolsetRegistration, options: RuntimeOptions
+) -> tuple[RegisteredTool, ...]:
     """Return one registered tool for each tool of the toolset.
 
     Raises:
@@ -124,10 +126,10 @@ def registered_tools(registration: ToolsetRegistration, around: RuntimeOptions) 
     """
     problems: list[str] = []
     tools = _bound(registration, problems)
-    found = [problem for spec in registration.specs for problem in problems_of(spec, around)]
+    found = [problem for spec in registration.specs for problem in problems_of(spec, options)]
     problems += dict.fromkeys(found)
     _raise_problems(registration.name, problems)
-    return _register_bound(registration.name, tools, around)
+    return _register_bound(registration.name, tools, options)
 
 
 def bound_tools(registration: ToolsetRegistration) -> tuple[BoundTool, ...]:
@@ -144,7 +146,7 @@ def bound_tools(registration: ToolsetRegistration) -> tuple[BoundTool, ...]:
 
 
 def registered_bound_tools(
-    name: str, tools: Iterable[BoundTool], around: RuntimeOptions
+    name: str, tools: Iterable[BoundTool], options: RuntimeOptions
 ) -> tuple[RegisteredTool, ...]:
     """Return one registered tool for each tool that comes with its own function.
 
@@ -152,18 +154,18 @@ def registered_bound_tools(
         RegistrationError: a capability is missing, or nobody fills an injected field.
     """
     tools = tuple(tools)
-    problems = [problem for tool in tools for problem in problems_of(tool.spec, around)]
+    problems = [problem for tool in tools for problem in problems_of(tool.spec, options)]
     problems += [problem for tool in tools if (problem := context_problem(tool.spec.name, tool.execute))]
     _raise_problems(name, problems)
-    return _register_bound(name, tools, around)
+    return _register_bound(name, tools, options)
 
 
 def _register_bound(
-    name: str, tools: tuple[BoundTool, ...], around: RuntimeOptions
+    name: str, tools: tuple[BoundTool, ...], options: RuntimeOptions
 ) -> tuple[RegisteredTool, ...]:
     return tuple(
         RegisteredTool(
-            tool.spec, tool.execute, raw=tool.is_raw, toolset=name, around=around, preview=tool.preview
+            tool.spec, tool.execute, raw=tool.is_raw, toolset=name, options=options, preview=tool.preview
         )
         for tool in tools
     )

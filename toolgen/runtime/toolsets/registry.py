@@ -20,8 +20,8 @@ Prepared: TypeAlias = tuple[Served, ToolList]
 class Registry:
     """Registers toolsets, and holds their executors."""
 
-    def __init__(self, around: RuntimeOptions, toolsets: Toolsets) -> None:
-        self.around = around
+    def __init__(self, options: RuntimeOptions, toolsets: Toolsets) -> None:
+        self.options = options
         self.managers = toolsets.managers
         self.directory = Directory()
         self._toolsets = toolsets
@@ -63,7 +63,7 @@ class Registry:
         Raises:
             RegistrationError: an id is taken.
         """
-        return Directory((*self.directory.entries, *_entries(prepared)))
+        return Directory((*self.directory.tools, *_listed_tools(prepared)))
 
     def add_prepared(self, prepared: Sequence[Prepared]) -> None:
         """Register prepared toolsets.
@@ -71,9 +71,9 @@ class Registry:
         Raises:
             RegistrationError: an id is taken; then none is taken up.
         """
-        entries = _entries(prepared)
-        self.directory.add(entries)
-        self.around.hook_tools.add(entry.spec.id for entry in entries)
+        tools = _listed_tools(prepared)
+        self.directory.add(tools)
+        self.options.hook_tools.add(tool.spec.id for tool in tools)
         for registration, listed in prepared:
             self._toolsets.add_static(listed)
             self._served[registration.name] = registration
@@ -81,20 +81,20 @@ class Registry:
     def _prepare(self, registration: Served) -> Prepared:
         name = registration.name
         if isinstance(registration, StaticToolset):
-            found = registered_bound_tools(name, registration.bound, self.around)
+            found = registered_bound_tools(name, registration.bound, self.options)
         else:
-            found = registered_tools(registration, self.around)
+            found = registered_tools(registration, self.options)
         listed = ToolList(
             toolset=name,
-            entries=found,
+            tools=found,
             instructions=registration.instructions,
             native=native_of(registration),
         )
         return registration, listed
 
 
-def _entries(prepared: Sequence[Prepared]) -> list[RegisteredTool]:
-    return [entry for _, listed in prepared for entry in listed.entries]
+def _listed_tools(prepared: Sequence[Prepared]) -> list[RegisteredTool]:
+    return [tool for _, listed in prepared for tool in listed.tools]
 
 
 def _executor(served: Served) -> object:

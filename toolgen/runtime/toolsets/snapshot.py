@@ -45,7 +45,7 @@ class Snapshot:
         """
         self._caller = caller
         _refuse_clashes(lists)
-        self.directory = Directory((entry for one in lists for entry in one.entries), former)
+        self.directory = Directory((tool for one in lists for tool in one.tools), former)
         """The tools, and the names that earlier snapshots of the same run had."""
         self.native: tuple[NativeTool, ...] = tuple(tool for one in lists for tool in one.native)
         """Tools that the provider runs itself, as data."""
@@ -53,12 +53,12 @@ class Snapshot:
         """Static toolsets as they were registered, then each dynamic one by wire name."""
         self.failures: dict[str, str] = {one.toolset: one.failure for one in lists if one.failure}
         """By toolset, why it is left out or stale."""
-        self.dropped = tuple(one.toolset for one in lists if one.failure and not one.entries)
+        self.dropped = tuple(one.toolset for one in lists if one.failure and not one.tools)
         """Toolsets that are left out."""
-        self.told = {one.toolset: one.public_failure for one in lists if one.toolset in self.dropped}
-        """By toolset that is left out, why, in words that those who watch may read."""
+        self.drop_reasons = {one.toolset: one.public_failure for one in lists if one.toolset in self.dropped}
+        """By toolset that is left out, the reason that subscribers may see."""
         self.instructions = "\n\n".join(_instructions(lists))
-        """What the model is told with the tools; the same list gives the same text."""
+        """Instructions for the model; the same list gives the same text."""
 
     def declarations(self) -> list[dict[str, Json]]:
         """Return the tools for a model: name, description, JSON Schema of the arguments."""
@@ -88,7 +88,7 @@ def _refuse_clashes(lists: Sequence[ToolList]) -> None:
     """
     seen: dict[tuple[str, str], str] = {}
     for one in lists:
-        for spec in (entry.spec for entry in one.entries):
+        for spec in (tool.spec for tool in one.tools):
             for kind, key in (("id", spec.id), ("wire name", spec.name)):
                 if (first := seen.get((kind, key))) is not None:
                     raise SnapshotError(
@@ -107,11 +107,11 @@ def _instructions_of(spec: ToolSpec[Any, Any]) -> str:
 
 def _instructions(lists: Sequence[ToolList]) -> Iterator[str]:
     for one in lists:
-        if (one.entries or one.native) and one.instructions:
+        if (one.tools or one.native) and one.instructions:
             yield one.instructions
-        for entry in one.entries:
-            if told := _instructions_of(entry.spec):
+        for tool in one.tools:
+            if told := _instructions_of(tool.spec):
                 yield told
     for one in lists:
-        if one.failure and not one.entries:
+        if one.failure and not one.tools:
             yield f"The tools of {one.toolset} are not available now."

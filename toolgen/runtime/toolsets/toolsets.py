@@ -58,7 +58,7 @@ class Toolsets:
 
     def __init__(
         self,
-        around: RuntimeOptions,
+        options: RuntimeOptions,
         reports: CallReporter | None = None,
         managers: ResourceStack | None = None,
     ) -> None:
@@ -67,7 +67,7 @@ class Toolsets:
         The reports take which toolsets are left out of a request. Toolsets of the same managers are opened
         and closed together.
         """
-        self._around = around
+        self._options = options
         self._reports = reports or CallReporter()
         self._static: list[ToolList] = []
         self._added: dict[str, _DynamicToolsetState] = {}
@@ -103,9 +103,9 @@ class Toolsets:
         owned = self.managers.resource_for(name, manager) if manager is not None else None
         known = tool_ids_of(dynamic)
         if known is None:
-            self._around.hook_tools.add_silent(name)
+            self._options.hook_tools.add_silent(name)
         else:
-            self._around.hook_tools.add(known)
+            self._options.hook_tools.add(known)
         self._added[name] = _DynamicToolsetState(
             toolset=dynamic, on_error=on_error, timeout=timeout, owned=owned, last=OrderedDict()
         )
@@ -145,14 +145,14 @@ class Toolsets:
                 two tools have one name; or a hook names a tool that its toolset does not list.
         """
         lists = [*self._static, *(await self._dynamic(context) if self._added else ())]
-        ids = {one.toolset: [entry.spec.id for entry in one.entries] for one in lists}
-        if problem := self._around.hook_tools.missing(ids):
+        ids = {one.toolset: [tool.spec.id for tool in one.tools] for one in lists}
+        if problem := self._options.hook_tools.missing(ids):
             hint = "correct the id, or let the toolset say in `tool_ids` what it may list"
             raise SnapshotError(problem, hint=hint)
         former = previous.directory.names if previous is not None else ()
         snapshot = Snapshot(caller, lists, former)
         for name in snapshot.dropped:
-            self._reports.emit_toolset_dropped(name, snapshot.told[name], context.meta)
+            self._reports.emit_toolset_dropped(name, snapshot.drop_reasons[name], context.meta)
         return snapshot
 
     async def _dynamic(self, context: ReadonlyContext) -> list[ToolList]:
@@ -179,7 +179,7 @@ class Toolsets:
         Raises:
             Exception: what the capability raises, or its time is over.
         """
-        state = self._around.capabilities.get("state")
+        state = self._options.capabilities.get("state")
         if state is None:
             return context
         from ..capabilities import ReadableState  # a host without capabilities never needs it
@@ -206,7 +206,7 @@ class Toolsets:
 
     async def _opened_and_listed(self, added: _DynamicToolsetState, context: ReadonlyContext) -> ToolList:
         await _opened(added)
-        return await list_tools(added.toolset, context, self._around)
+        return await list_tools(added.toolset, context, self._options)
 
     def _list_after_failure(
         self, added: _DynamicToolsetState, context: ReadonlyContext, error: Exception

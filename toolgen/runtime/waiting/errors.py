@@ -8,7 +8,7 @@ SuspensionError
 ├── BadAnswerError               the answer does not fit; the token is still good
 ├── ConflictingAnswerError       it was answered already, otherwise
 ├── MissingToolError             the tool is not here now; the call still waits
-├── TamperedSuspensionError      the run does not hold what was frozen
+├── TamperedSuspensionError      the run has a journal that differs from the frozen call
 └── NoEngineError                no call of this runtime can wait
 """
 

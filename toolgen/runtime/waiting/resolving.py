@@ -21,8 +21,8 @@ from ..calls import CallMeta
 from ..engine import Engine, RunContext, UnknownRunError
 from ..errors import MalformedResultError, ToolError, ToolValidationError
 from ..events.document import as_json
-from ..events.hidden import shown_result
 from ..events.records import ToolEnd
+from ..events.redaction import shown_result
 from ..resolution import Resolution, ResolveError
 from ..results import ToolResult
 from ..specs import ToolSpec
@@ -119,7 +119,7 @@ def found_out(
         return error_result(name if spec is None else spec.id, ToolError(message), meta, limits.result_bytes)
     if spec is None:
         raise ResolveError(
-            f"the tool {name!r} is not here, so its result cannot be checked",
+            f"the tool {name!r} is not available here, so its result cannot be checked",
             hint="register its toolset, or resolve the call with --failed or --not-run",
         )
     try:

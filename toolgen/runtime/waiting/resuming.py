@@ -42,8 +42,8 @@ UNSEALED: Final = "the answer in the journal has no valid seal"
 
 
 async def resume_call(
-    host: RuntimeServices,
-    entry: RegisteredTool | None,
+    services: RuntimeServices,
+    tool: RegisteredTool | None,
     frozen: FrozenCall,
     ticket: TokenClaims,
     given: Json,
@@ -58,145 +58,147 @@ async def resume_call(
     Raises:
         asyncio.CancelledError: the caller's own task is being cancelled; nobody gets the result then.
     """
-    with hiding(frozen_secrets(frozen, None if entry is None else entry.spec, given)):
+    with hiding(frozen_secrets(frozen, None if tool is None else tool.spec, given)):
         try:
-            result = await run_or_abandon(_resume(host, entry, frozen, ticket, given, batch, begun))
-            return (await batch.settle((result,), host.reports))[0]
+            result = await run_or_abandon(_resume(services, tool, frozen, ticket, given, batch, begun))
+            return (await batch.settle((result,), services.reports))[0]
         except Exception as error:  # whoever answered waits for a result
-            failure = ToolError(str(error)) if entry is None else internal_error(entry.spec, error)
-            limit = host.limits.result_bytes if entry is None else host.limit_of(entry.spec)
+            failure = ToolError(str(error)) if tool is None else internal_error(tool.spec, error)
+            limit = services.limits.result_bytes if tool is None else services.limit_of(tool.spec)
             result = error_result(frozen.tool, failure, frozen.meta, limit)
-            host.reports.emit_tool_end(result, frozen.meta, None if entry is None else entry.spec)
+            services.reports.emit_tool_end(result, frozen.meta, None if tool is None else tool.spec)
             return result
 
 
 async def _resume(
-    host: RuntimeServices,
-    entry: RegisteredTool | None,
+    services: RuntimeServices,
+    tool: RegisteredTool | None,
     frozen: FrozenCall,
     ticket: TokenClaims,
     given: Json,
     batch: Batch,
     begun: Callable[[], Awaitable[None]],
 ) -> ToolResult:
-    assert host.waits is not None, "nothing waits without"
-    if not host.waits.sealer.is_sealed(ticket, given):
-        return _ask_again(host, frozen, UNSEALED, entry)
+    assert services.waits is not None, "nothing waits without"
+    if not services.waits.sealer.is_sealed(ticket, given):
+        return _ask_again(services, frozen, UNSEALED, tool)
     assert isinstance(given, dict), "only such a document has a seal"
     answer, person = given["answer"], str(given["by"])
     if (canceled := cancel_reason(answer)) is not None:
-        return await _canceled_result(host, entry, frozen, canceled, person, batch)
-    if entry is None:
-        return _ask_again(host, frozen, _GONE, entry)
-    spec = entry.spec
+        return await _canceled_result(services, tool, frozen, canceled, person, batch)
+    if tool is None:
+        return _ask_again(services, frozen, _GONE, tool)
+    spec = tool.spec
     if frozen.kind != "pending" and spec.approval_digest != frozen.spec_digest:
-        return _ask_again(host, frozen, _CHANGED, entry)
+        return _ask_again(services, frozen, _CHANGED, tool)
     try:
-        answer = validate_answer(spec, frozen, answer, host.limits)
+        answer = validate_answer(spec, frozen, answer, services.limits)
     except BadAnswerError as error:
-        return _ask_again(host, frozen, error.message, entry)
-    if why := await _refused_by_rule(host, ticket, frozen, answer, person):
-        return _ask_again(host, frozen, why, entry)
-    host.reports.answered(frozen, person)
-    result, resumption = _result_of_answer(host, spec, frozen, answer, person), None
+        return _ask_again(services, frozen, error.message, tool)
+    if why := await _refused_by_rule(services, ticket, frozen, answer, person):
+        return _ask_again(services, frozen, why, tool)
+    services.reports.answered(frozen, person)
+    result, resumption = _result_of_answer(services, spec, frozen, answer, person), None
     if result is None:
         resumption = Resumption(
             answers=(*frozen.answers, answer_document(frozen, answer)), key=frozen.idempotency_key
         )
-    frame = Frame(entry, frozen.payload_json, frozen.meta, batch, host, resumption=resumption)
+    frame = Frame(tool, frozen.payload_json, frozen.meta, batch, services, resumption=resumption)
     frame.set_begun_writer(begun)
-    frame.context.report = host.reports.progress_callback(spec, frozen.meta)
+    frame.context.report = services.reports.progress_callback(spec, frozen.meta)
     if result is None:
         return await dispatch(frame)
     if isinstance(result, ToolError):
         result = frame.error_result(result)
-    if host.policy is not None:
+    if services.policy is not None:
         remember(result, frame.context.values)
     return await end_without_executor(frame, result)
 
 
 def _ask_again(
-    host: RuntimeServices, frozen: FrozenCall, reason: str, entry: RegisteredTool | None
+    services: RuntimeServices, frozen: FrozenCall, reason: str, tool: RegisteredTool | None
 ) -> ToolResult:
     """Ask the same question again, with the reason, and return the suspended result."""
-    assert host.waits is not None, "nothing waits without"
+    assert services.waits is not None, "nothing waits without"
     schema: Mapping[str, Any] = frozen.answer_schema
-    if entry is not None and frozen.kind == "confirmation":
-        schema = approval_schema(entry.spec)
-    renewed = host.waits.renewed(frozen, None if entry is None else entry.spec, schema, reason)
-    result = suspended_result(host, renewed)
-    host.reports.emit_tool_end(result, frozen.meta)
+    if tool is not None and frozen.kind == "confirmation":
+        schema = approval_schema(tool.spec)
+    renewed = services.waits.renewed(frozen, None if tool is None else tool.spec, schema, reason)
+    result = suspended_result(services, renewed)
+    services.reports.emit_tool_end(result, frozen.meta)
     return result
 
 
 async def _refused_by_rule(
-    host: RuntimeServices, ticket: TokenClaims, frozen: FrozenCall, answer: Json, person: str
+    services: RuntimeServices, ticket: TokenClaims, frozen: FrozenCall, answer: Json, person: str
 ) -> str:
     """Return why the rule of this process rejects the answer; "" where it does not.
 
     The process that took the answer may have another rule, or none.
     """
-    assert host.waits is not None, "nothing waits without"
-    asked = host.waits.suspended(ticket.run_id, ticket.op, frozen)
+    assert services.waits is not None, "nothing waits without"
+    asked = services.waits.suspended(ticket.run_id, ticket.op, frozen)
     try:
-        why = await refusal(host.waits.options.rule, asked, answer, person)
+        why = await refusal(services.waits.options.rule, asked, answer, person)
     except Exception:
         log.exception("the rule for answers to %s failed", frozen.tool)
         return "it is not known whether this person may answer: the rule failed"
-    return f"the answer was not taken: {why}" if why else ""
+    return f"the answer was rejected: {why}" if why else ""
 
 
 async def _canceled_result(
-    host: RuntimeServices,
-    entry: RegisteredTool | None,
+    services: RuntimeServices,
+    tool: RegisteredTool | None,
     frozen: FrozenCall,
     reason: str,
     person: str,
     batch: Batch,
 ) -> ToolResult:
     """Return the result of a suspended call that was canceled."""
-    host.reports.answered(frozen, person)
+    services.reports.answered(frozen, person)
     meta, reason = frozen.meta, reason or f"{frozen.tool.rpartition('.')[2]} was canceled"
     if frozen.kind == "confirmation":
-        host.reports.emit_authorization(frozen.tool, meta, "denied", "runtime", reason, frozen.id, person)
-    if entry is None:
+        services.reports.emit_authorization(frozen.tool, meta, "denied", "runtime", reason, frozen.id, person)
+    if tool is None:
         error = ToolError(reason)
-        result = replace(error_result(frozen.tool, error, meta, host.limits.result_bytes), status="denied")
-        host.reports.emit_tool_end(result, meta)
+        result = replace(
+            error_result(frozen.tool, error, meta, services.limits.result_bytes), status="denied"
+        )
+        services.reports.emit_tool_end(result, meta)
         return result
-    result = denied_result(entry.spec, reason, meta, host.limit_of(entry.spec), code=CANCELED)
-    return await end_without_executor(Frame(entry, frozen.payload_json, meta, batch, host), result)
+    result = denied_result(tool.spec, reason, meta, services.limit_of(tool.spec), code=CANCELED)
+    return await end_without_executor(Frame(tool, frozen.payload_json, meta, batch, services), result)
 
 
 def _result_of_answer(
-    host: RuntimeServices, spec: ToolSpec[Any, Any], frozen: FrozenCall, answer: Any, person: str
+    services: RuntimeServices, spec: ToolSpec[Any, Any], frozen: FrozenCall, answer: Any, person: str
 ) -> ToolResult | ToolError | None:
     """Return the result or the failure that the answer itself gives; None where the executor runs again."""
-    meta, limit = frozen.meta, host.limit_of(spec)
+    meta, limit = frozen.meta, services.limit_of(spec)
     match frozen.kind:
         case "confirmation":
             decision: Literal["approved", "denied"] = "approved" if answer["approved"] else "denied"
             reason = _denial_reason(answer, "" if answer["approved"] else "a person did not approve the call")
-            host.reports.emit_authorization(spec.id, meta, decision, "person", reason, frozen.id, person)
+            services.reports.emit_authorization(spec.id, meta, decision, "person", reason, frozen.id, person)
             return None if answer["approved"] else denied_result(spec, reason, meta, limit)
         case "credential":
             if not answer["available"]:
                 return ToolError(_denial_reason(answer, "the credential is missing"))
             return None
         case "pending":
-            return _result_of_pending(host, spec, answer, meta)
+            return _result_of_pending(services, spec, answer, meta)
         case "input":
             return None
 
 
 def _result_of_pending(
-    host: RuntimeServices, spec: ToolSpec[Any, Any], answer: Any, meta: CallMeta
+    services: RuntimeServices, spec: ToolSpec[Any, Any], answer: Any, meta: CallMeta
 ) -> ToolResult | ToolError:
     """Return the result of work that was pending, or why it failed."""
     try:
-        if (failure := failure_of(spec, answer, host.limits)) is not None:
+        if (failure := failure_of(spec, answer, services.limits)) is not None:
             return failure
-        return encode_result(spec, spec.result.decode(to_json(answer), host.limits), meta)
+        return encode_result(spec, spec.result.decode(to_json(answer), services.limits), meta)
     except Exception as error:
         return tool_error_of(spec, error)
 

@@ -35,17 +35,17 @@ async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: b
             acknowledgement, its question, the schema of it or its request for a credential does not fit.
         NoEngineError: the work is pending, and the runtime has no engine.
     """
-    spec, host = frame.spec, frame.host
+    spec, services = frame.spec, frame.services
     asked = None if isinstance(unfinished, Pending) else unfinished
     document = _acknowledgement(spec, unfinished) if isinstance(unfinished, Pending) else b""
-    if host.waits is None and asked is None:
+    if services.waits is None and asked is None:
         raise NoEngineError(f"{spec.id} is pending, and no call of this runtime can wait")
-    if host.waits is None or (not host.is_interactive and asked is not None):
+    if services.waits is None or (not services.is_interactive and asked is not None):
         message = f"{spec.name} has to ask a person, but this runtime is not interactive or has no engine"
         return frame.denied_result(message, code=UNAVAILABLE)
-    if asked is not None and await host.waits.is_full(frame.meta.session_id):
+    if asked is not None and await services.waits.is_full(frame.meta.session_id):
         return frame.denied_result(f"{spec.name} has to ask a person, and {TOO_MANY}", code=UNAVAILABLE)
-    frozen_call = host.waits.freeze(
+    frozen_call = services.waits.freeze(
         kind="pending" if asked is None else asked.kind,
         spec=spec,
         payload_json=frozen,
@@ -58,7 +58,7 @@ async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: b
         answers=frame.answers,
         is_asked_by_tool=asked is not None and asked.kind == "confirmation",
     )
-    result = suspended_result(host, frozen_call)
+    result = suspended_result(services, frozen_call)
     if document and result.frozen is not None:
         return replace(result, status="pending", json=truncate_document(document, frame.limit))
     return result

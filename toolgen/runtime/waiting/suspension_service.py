@@ -40,8 +40,8 @@ from .wait_registry import WaitRegistry, frozen_call_of, tampered
 class SuspensionService:
     """Serves the clients of suspended calls of one runtime."""
 
-    def __init__(self, host: RuntimeServices, tools: WaitingTools) -> None:
-        self._host = host
+    def __init__(self, services: RuntimeServices, tools: WaitingTools) -> None:
+        self._services = services
         self._tools = tools
 
     async def deliver(
@@ -67,17 +67,17 @@ class SuspensionService:
         if status.answer is None:
             if not status.is_open or frozen.expires_at <= waits.options.clock():
                 raise await self._late(ticket, "the time to answer is over")
-            entry = await self._tools.find(frozen, ticket.run_id, within)
-            if entry is None and not self._tools.is_empty and cancel_reason(answer) is None:
+            tool = await self._tools.find(frozen, ticket.run_id, within)
+            if tool is None and not self._tools.is_empty and cancel_reason(answer) is None:
                 raise MissingToolError(
                     f"{frozen.tool} is not registered here now; the call still waits",
                     hint="register its toolset, answer in the process that has it, or cancel the call",
                 )
-            spec = None if entry is None else entry.spec
-            validate_answer(spec, frozen, answer, self._host.limits)
+            spec = None if tool is None else tool.spec
+            validate_answer(spec, frozen, answer, self._services.limits)
             await self._check_rule(waits.suspended(ticket.run_id, ticket.op, frozen), answer, by)
-            if within is not None and entry is not None and waits.engine.is_worker:
-                self._tools.give(frozen, entry)
+            if within is not None and tool is not None and waits.engine.is_worker:
+                self._tools.give(frozen, tool)
         typed = waits.expect_result(frozen.id)
         try:
             await self._answer(waits, ticket, answer, by)
@@ -126,16 +126,16 @@ class SuspensionService:
             )
         if not status.is_open:
             raise LateAnswerError("the work is over", hint="its result is that of the call")
-        entry = await self._tools.find(frozen, ticket.run_id)
-        if entry is None:
+        tool = await self._tools.find(frozen, ticket.run_id)
+        if tool is None:
             raise MissingToolError(
-                f"{frozen.tool} is not here, so nobody could hear of its progress; the work goes on",
+                f"{frozen.tool} is not available here, so its progress was not reported; the work goes on",
                 hint="report progress in the process that has the tool and its listeners",
             )
-        shown = None if value is None else progress_json(entry.spec, value)
-        report = self._host.reports.progress_callback(entry.spec, frozen.meta)
+        shown = None if value is None else progress_json(tool.spec, value)
+        report = self._services.reports.progress_callback(tool.spec, frozen.meta)
         if report is not None:
-            with hiding(frozen_secrets(frozen, entry.spec)):
+            with hiding(frozen_secrets(frozen, tool.spec)):
                 report(fraction=fraction, message=message, value=shown)
 
     async def _open_token(
@@ -146,7 +146,7 @@ class SuspensionService:
         Raises:
             UnknownSuspensionError: nothing did.
             ForeignAnswerError: it belongs to another session.
-            TamperedSuspensionError: the run does not hold what was frozen.
+            TamperedSuspensionError: the run has a journal that differs from the frozen call.
         """
         waits = self._waits()
         ticket = waits.sealer.open(token)
@@ -232,9 +232,9 @@ class SuspensionService:
         )
 
     def _waits(self) -> WaitRegistry:
-        if self._host.waits is None:
+        if self._services.waits is None:
             raise NoEngineError
-        return self._host.waits
+        return self._services.waits
 
 
 def _error_of_event(event: Mapping[str, Any]) -> ToolError:

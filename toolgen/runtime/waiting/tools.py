@@ -40,18 +40,18 @@ class WaitingTools:
         """Whether this process has no tools at all, such as one that only answers."""
         return not self._directory.specs and not self._toolsets.is_dynamic
 
-    def give(self, frozen: FrozenCall, entry: RegisteredTool) -> None:
+    def give(self, frozen: FrozenCall, tool: RegisteredTool) -> None:
         """Set the tool for the next execution of a call in this process."""
-        self._given[frozen.id] = entry
+        self._given[frozen.id] = tool
 
     def take_back(self, frozen: FrozenCall) -> None:
         """Drop the tool that was set for a call."""
         self._given.pop(frozen.id, None)
 
-    def made(self, run_id: str, entry: RegisteredTool) -> None:
+    def made(self, run_id: str, tool: RegisteredTool) -> None:
         """Remember the tool of a suspended call that no toolset of this runtime can list again."""
-        if self._directory.by_id(entry.spec.id) is None and entry.toolset not in self._toolsets.names:
-            self._made[run_id] = entry
+        if self._directory.by_id(tool.spec.id) is None and tool.toolset not in self._toolsets.names:
+            self._made[run_id] = tool
 
     def ended(self, run_id: str) -> None:
         """Drop the remembered tool of a call that no longer waits."""

@@ -242,7 +242,7 @@ class WaitRegistry:
             try:
                 frozen = frozen_call_of(wait.run_id, wait.about)
             except TamperedSuspensionError:
-                log.warning("what waits at %s is not listed", wait.op, exc_info=True)
+                log.warning("the wait %s is not listed", wait.op, exc_info=True)
                 continue
             if frozen is not None and frozen.expires_at > now:
                 found.append(self.suspended(wait.run_id, wait.op, frozen))
@@ -322,5 +322,6 @@ def frozen_call_of(run_id: str, about: Json) -> FrozenCall | None:
 def tampered(run_id: str) -> TamperedSuspensionError:
     """Return the error of a run whose journal something else than toolgen has changed."""
     return TamperedSuspensionError(
-        f"run {run_id!r} does not hold what was frozen", hint="cancel the run: toolgen runs cancel RUN"
+        f"run {run_id!r} has a journal that differs from the frozen call",
+        hint="cancel the run: toolgen runs cancel RUN",
     )

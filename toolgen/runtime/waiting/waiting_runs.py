@@ -45,18 +45,18 @@ class WaitingRuns:
     """Starts the runs of suspended calls outside of agents, and resumes those calls."""
 
     def __init__(
-        self, host: RuntimeServices, tools: WaitingTools, delegate: Delegate, hub: Events | None
+        self, services: RuntimeServices, tools: WaitingTools, delegate: Delegate, hub: Events | None
     ) -> None:
-        assert host.waits is not None, "only with an engine a call can wait"
-        self._host = host
-        self._waits = host.waits
+        assert services.waits is not None, "only with an engine a call can wait"
+        self._services = services
+        self._waits = services.waits
         self._tools = tools
         self._delegate = delegate
         self._hub = hub
         loops: dict[str, Loop] = {LOOP: waiting_call, RESOLVED: resolved_call}
-        self._waits.register(loops, {RESUME: self.resume}, self._on_event, on_forget=dropping(host))
+        self._waits.register(loops, {RESUME: self.resume}, self._on_event, on_forget=dropping(services))
 
-    async def begin(self, result: ToolResult, entry: RegisteredTool) -> ToolResult:
+    async def begin(self, result: ToolResult, tool: RegisteredTool) -> ToolResult:
         """Suspend a call and return its result for the client; an error if it cannot wait."""
         frozen, run_id = result.frozen, f"call_{uuid.uuid4().hex}"
         assert frozen is not None, "only a call that waits begins to"
@@ -64,9 +64,9 @@ class WaitingRuns:
             suspension = self._waits.suspended(run_id, "wait:1", frozen)
             await self._start(run_id, frozen)
         except Exception as error:  # such as a call that is larger than the engine keeps
-            return failed_call_result(entry.spec, error, frozen.meta, self._host)
+            return failed_call_result(tool.spec, error, frozen.meta, self._services)
         if self._waits.engine.is_worker:
-            self._tools.made(run_id, entry)
+            self._tools.made(run_id, tool)
         return replace(result, frozen=None, suspension=suspension)
 
     async def _start(self, run_id: str, frozen: FrozenCall) -> None:
@@ -82,17 +82,17 @@ class WaitingRuns:
         """Resume a call with its answer and return the outcome."""
         waits, frozen, op = self._waits, FrozenCall.from_json(argument["frozen"]), argument["op"]
         events = CallEvents(info, waits.options.clock)
-        reports = EventReporter(events, self._host.limits.result_bytes)
-        host = replace(self._host, reports=reports, run_id=info.run_id)
-        entry = await self._tools.of_answered(frozen, info.run_id)
-        batch = Batch(host.capabilities)
+        reports = EventReporter(events, self._services.limits.result_bytes)
+        services = replace(self._services, reports=reports, run_id=info.run_id)
+        tool = await self._tools.of_answered(frozen, info.run_id)
+        batch = Batch(services.capabilities)
 
         ticket = claims_of(info.run_id, op, frozen)
-        result = await resume_call(host, entry, frozen, ticket, argument["given"], batch, events.begun)
-        if result.delegated is not None and entry is not None:
+        result = await resume_call(services, tool, frozen, ticket, argument["given"], batch, events.begun)
+        if result.delegated is not None and tool is not None:
             run_id = f"{info.run_id}/child:{op}"
             result = await self._delegate(
-                entry, frozen.payload_json, result.delegated, frozen.meta, host, run_id
+                tool, frozen.payload_json, result.delegated, frozen.meta, services, run_id
             )
         if result.frozen is not None:
             result = replace(result, suspension=waits.suspended(info.run_id, next_wait(op), result.frozen))
@@ -127,10 +127,10 @@ class WaitingRuns:
             )
         if not is_unknown_end(ends[-1]):
             raise known_outcome(meta.tool_call_id, str(ends[-1]["status"]))
-        entry = await self._tools.find(frozen, run_id)
+        tool = await self._tools.find(frozen, run_id)
         name = frozen.tool.rpartition(".")[2]
-        spec = None if entry is None else entry.spec
-        result = found_out(name, spec, meta, resolution, self._host.limits)
+        spec = None if tool is None else tool.spec
+        result = found_out(name, spec, meta, resolution, self._services.limits)
         await self._waits.start(f"{run_id}/resolved:{meta.tool_call_id}")
         who = await keep_outcome(engine, result, spec, meta, by)
         log.info("the outcome of run %s is %s, says %s", run_id, resolution.outcome, who)

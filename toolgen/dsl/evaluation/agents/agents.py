@@ -34,7 +34,7 @@ from .wire_names import check_wire_names
 class KnownToolset:
     """A toolset of the design: as it was written, and as it was checked."""
 
-    word: Toolset
+    clause: Toolset
     toolset: CheckedToolset
     drafts: Mapping[str, ToolDraft]
     """By tool name."""
@@ -45,47 +45,49 @@ class Agents:
 
     def __init__(self, services: Sequence[Service], toolsets: Sequence[KnownToolset], report: Report) -> None:
         self._report = report
-        self._known = {id(known.word): known for known in toolsets}
+        self._known = {id(known.clause): known for known in toolsets}
         self._services = {service.name: service for service in services}
         self._ids = [agent_id(service, agent) for service, agent in _agents(services)]
         self._uses: dict[str, list[tuple[Use, UsedToolset]]] = {}
         for known in toolsets:
             if known.toolset.exporter:
-                check_exported(known.word, known.toolset, known.drafts, report)
+                check_exported(known.clause, known.toolset, known.drafts, report)
 
     def of(self, service: Service) -> tuple[CheckedAgent, ...]:
         """Return the agents of a service, each name once."""
         unique = Unique(self._report, f"service {service.name!r}")
         packages = Identifiers(self._report, f"the agents of {service.name!r}")
         found = []
-        for word in clauses_of_kind(service.children, Agent):
-            check_snake(self._report, "an agent", word.name, word.source)
-            if unique.add("agent", word.name, word.source):
-                packages.claim(naming.module_name(word.name), f"agent {word.name!r}", word.source)
-                found.append(self._agent(word, service))
+        for clause in clauses_of_kind(service.children, Agent):
+            check_snake(self._report, "an agent", clause.name, clause.source)
+            if unique.add("agent", clause.name, clause.source):
+                packages.claim(naming.module_name(clause.name), f"agent {clause.name!r}", clause.source)
+                found.append(self._agent(clause, service))
         return tuple(found)
 
     def finish(self) -> None:
         """Check the rules about all agents together."""
         check_cycles(self._uses, self._report)
 
-    def _agent(self, word: Agent, service: Service) -> CheckedAgent:
-        report, id_ = self._report, agent_id(service, word)
+    def _agent(self, clause: Agent, service: Service) -> CheckedAgent:
+        report, id_ = self._report, agent_id(service, clause)
         uses = [
-            (use, used) for use in clauses_of_kind(word.children, Use) if (used := self._use(use, word, id_))
+            (use, used)
+            for use in clauses_of_kind(clause.children, Use)
+            if (used := self._use(use, clause, id_))
         ]
         self._uses[id_] = uses
         taken = tuple(used for _, used in uses)
-        check_wire_names(word, uses, report)
+        check_wire_names(clause, uses, report)
         return CheckedAgent(
             id=id_,
-            name=word.name,
+            name=clause.name,
             service=service.name,
-            description=described(report, f"agent {word.name!r}", word.description, word.source),
+            description=described(report, f"agent {clause.name!r}", clause.description, clause.source),
             uses=taken,
-            exports=tuple(self._exports(word)),
-            transfers=tuple(self._transfers(word, service, id_)),
-            policy=policy_of(word, taken, report),
+            exports=tuple(self._exports(clause)),
+            transfers=tuple(self._transfers(clause, service, id_)),
+            policy=policy_of(clause, taken, report),
         )
 
     # What an agent uses.
@@ -124,36 +126,36 @@ class Agents:
             return self._known.get(id(use.toolset))
         return self._exported(use.toolset)
 
-    def _exported(self, word: AgentToolset) -> KnownToolset | None:
+    def _exported(self, clause: AgentToolset) -> KnownToolset | None:
         """Return the toolset of another agent; an unknown one is reported."""
-        service = self._services.get(word.service)
+        service = self._services.get(clause.service)
         if service is None:
-            hint = suggestion(word.service, self._services, "add the service")
-            self._unknown(word, f"the service {word.service!r}", "the design does not have", hint)
+            hint = suggestion(clause.service, self._services, "add the service")
+            self._unknown(clause, f"the service {clause.service!r}", "the design does not have", hint)
             return None
         agents = {agent.name: agent for agent in clauses_of_kind(service.children, Agent)}
-        agent = agents.get(word.agent)
+        agent = agents.get(clause.agent)
         if agent is None:
-            hint = suggestion(word.agent, agents, f'add Agent("{word.agent}", "…") to the service')
+            hint = suggestion(clause.agent, agents, f'add Agent("{clause.agent}", "…") to the service')
             fault = f"service {service.name!r} does not have"
-            self._unknown(word, f"the agent {word.agent!r}", fault, hint)
+            self._unknown(clause, f"the agent {clause.agent!r}", fault, hint)
             return None
         exports = {export.toolset.name: export.toolset for export in clauses_of_kind(agent.children, Export)}
-        found = exports.get(word.export)
+        found = exports.get(clause.export)
         if found is None:
-            hint = suggestion(word.export, exports, "add Export(…) to the agent")
+            hint = suggestion(clause.export, exports, "add Export(…) to the agent")
             fault = f"agent {agent.name!r} does not export"
-            self._unknown(word, f"the toolset {word.export!r}", fault, hint)
+            self._unknown(clause, f"the toolset {clause.export!r}", fault, hint)
             return None
         return self._known.get(id(found))
 
-    def _unknown(self, word: AgentToolset, what: str, fault: str, hint: str) -> None:
-        self._report.add(codes.UNKNOWN_EXPORT, word.source, what=what, fault=fault, hint=hint)
+    def _unknown(self, clause: AgentToolset, what: str, fault: str, hint: str) -> None:
+        self._report.add(codes.UNKNOWN_EXPORT, clause.source, what=what, fault=fault, hint=hint)
 
     def _check_tools(
         self,
         argument: str,
-        word: str,
+        clause: str,
         names: Iterable[str],
         agent: Agent,
         toolset: CheckedToolset,
@@ -166,7 +168,7 @@ class Agents:
                     codes.UNKNOWN_TOOL,
                     source,
                     argument=argument,
-                    word=word,
+                    clause=clause,
                     agent=agent.name,
                     name=name,
                     toolset=toolset.name,
@@ -187,17 +189,17 @@ class Agents:
             if name in known.drafts and name not in kept:
                 self._report.add(codes.UNUSED_CONFIRM, use.source, name=name, agent=agent.name)
             elif name in known.drafts:
-                word = use.confirm[name] if isinstance(use.confirm, Mapping) else None
-                found[name] = self._confirmation(word, name, agent, known) if word else _own(known, name)
+                clause = use.confirm[name] if isinstance(use.confirm, Mapping) else None
+                found[name] = self._confirmation(clause, name, agent, known) if clause else _own(known, name)
         return found
 
-    def _confirmation(self, word: Confirm, tool: str, agent: Agent, known: KnownToolset) -> Confirmation:
-        if word.payload is not None:
-            self._report.add(codes.CONFIRM_PAYLOAD, word.source, tool=tool, agent=agent.name)
+    def _confirmation(self, clause: Confirm, tool: str, agent: Agent, known: KnownToolset) -> Confirmation:
+        if clause.payload is not None:
+            self._report.add(codes.CONFIRM_PAYLOAD, clause.source, tool=tool, agent=agent.name)
         sides, own = known.drafts[tool].sides, _own(known, tool)
-        hint = template(word.hint, "the hint of Confirm", tool, sides.shown, word.source, self._report)
+        hint = template(clause.hint, "the hint of Confirm", tool, sides.shown, clause.source, self._report)
         return Confirmation(
-            hint=hint, when=condition(word, tool, sides.arguments, self._report), payload=own.payload
+            hint=hint, when=condition(clause, tool, sides.arguments, self._report), payload=own.payload
         )
 
     # What an agent is for others.
@@ -213,7 +215,7 @@ class Agents:
             exported.append(export.toolset)
             if known is None or not unique.add("export", name, export.source, hint):
                 continue
-            packages.claim(naming.module_name(name), f"toolset {name!r}", known.word.source)
+            packages.claim(naming.module_name(name), f"toolset {name!r}", known.clause.source)
             self._check_tools("prompts", "Export", export.prompts, agent, known.toolset, export.source)
             prompts = {
                 name: template(

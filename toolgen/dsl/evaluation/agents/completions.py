@@ -20,30 +20,30 @@ from ..types.types import Types
 
 
 def completions_of(
-    words: Sequence[Completion], service: str, module: Module, types: Types, report: Report
+    completions: Sequence[Completion], service: str, module: Module, types: Types, report: Report
 ) -> tuple[CheckedCompletion, ...]:
     """Return the completions, whose classes stand in the module; each name once."""
     unique = Unique(report, f"service {service!r}")
     return tuple(
-        _completion(word, service, module, types, report)
-        for word in words
-        if unique.add("completion", word.name, word.source)
+        _completion(clause, service, module, types, report)
+        for clause in completions
+        if unique.add("completion", clause.name, clause.source)
     )
 
 
 def _completion(
-    word: Completion, service: str, module: Module, types: Types, report: Report
+    completion: Completion, service: str, module: Module, types: Types, report: Report
 ) -> CheckedCompletion:
-    what = f"completion {word.name!r}"
-    check_snake(report, "a completion", word.name, word.source)
-    class_name, where = naming.class_name(word.name, "result"), f"the result of {what}"
-    clause = single_clause(word, word.children, Return, report)
+    what = f"completion {completion.name!r}"
+    check_snake(report, "a completion", completion.name, completion.source)
+    class_name, where = naming.class_name(completion.name, "result"), f"the result of {what}"
+    clause = single_clause(completion, completion.children, Return, report)
     if clause is None:
-        report.add(codes.NO_RETURN, word.source, name=word.name)
-    module.names.claim(naming.constant(word.name), what, word.source, apart=True)
-    for function in naming.completion_functions(word.name):
-        module.names.claim(function, what, word.source, apart=True)
-    module.reserve(class_name, where, word.source)
+        report.add(codes.NO_RETURN, completion.source, name=completion.name)
+    module.names.claim(naming.constant(completion.name), what, completion.source, apart=True)
+    for function in naming.completion_functions(completion.name):
+        module.names.claim(function, what, completion.source, apart=True)
+    module.reserve(class_name, where, completion.source)
     drawn = resolve_fields(clause, where, module, class_name, types, report)
     result = ObjectType(
         name=class_name,
@@ -54,10 +54,10 @@ def _completion(
         examples=drawn.examples,
     )
     module.define(result, drawn.sources)
-    module.adopt(result, where, word.source)
+    module.adopt(result, where, completion.source)
     return CheckedCompletion(
-        id=f"{service}.{word.name}",
-        name=word.name,
-        description=described(report, what, word.description, word.source),
+        id=f"{service}.{completion.name}",
+        name=completion.name,
+        description=described(report, what, completion.description, completion.source),
         result=result,
     )

@@ -16,7 +16,7 @@ from ..tools.tools import ToolDraft
 
 
 def check_exported(
-    word: Toolset, toolset: CheckedToolset, drafts: Mapping[str, ToolDraft], report: Report
+    clause: Toolset, toolset: CheckedToolset, drafts: Mapping[str, ToolDraft], report: Report
 ) -> None:
     """Report clauses that the tools of an exported toolset cannot have."""
     for native in toolset.native:
@@ -24,13 +24,13 @@ def check_exported(
         hint = "move it into a toolset of its own"
         report.add(
             codes.EXPORTED_TOOL,
-            word.source,
+            clause.source,
             tool=native.kind,
             toolset=toolset.name,
             fault=fault,
             hint=hint,
         )
-    for tool in clauses_of_kind(word.children, Tool):
+    for tool in clauses_of_kind(clause.children, Tool):
         draft = drafts.get(tool.name)
         if draft is None:
             continue
@@ -45,11 +45,11 @@ def check_exported(
             )
 
 
-def _faults(word: Tool, draft: ToolDraft, tool: CheckedTool) -> Iterator[tuple[str, str]]:
+def _faults(written: Tool, draft: ToolDraft, tool: CheckedTool) -> Iterator[tuple[str, str]]:
     if draft.bind is not None:
         yield "has BindTo", "remove BindTo; the agent calls its own tools"
     for clause in (Args, Return):
-        if not clauses_of_kind(word.children, clause):
+        if not clauses_of_kind(written.children, clause):
             yield f"has no {clause.__name__}", f"add {clause.__name__}(…)"
     if tool.behaviour.needs:
         yield "has Needs", "move Needs to the tools that the agent uses"

@@ -19,7 +19,7 @@ from ..report import RelatedSource, Report
 class OwnedToolset:
     """A toolset and what it belongs to."""
 
-    word: Toolset
+    clause: Toolset
     service: Service
     exporter: str = ""
     """Id of the agent that implements it."""
@@ -37,19 +37,19 @@ def owned_toolsets(services: Sequence[Service], report: Report) -> list[OwnedToo
     exporters = _exporters(services, report)
     owners: dict[int, OwnedToolset] = {}
     for service in services:
-        for word in clauses_of_kind(service.children, Toolset):
-            known = owners.get(id(word))
+        for clause in clauses_of_kind(service.children, Toolset):
+            known = owners.get(id(clause))
             if known is not None and known.service is not service:
-                _report_two(word, known.service, service, report)
+                _report_two(clause, known.service, service, report)
             elif known is None:
-                owners[id(word)] = OwnedToolset(
-                    word=word, service=service, exporter=exporters.get(id(word), "")
+                owners[id(clause)] = OwnedToolset(
+                    clause=clause, service=service, exporter=exporters.get(id(clause), "")
                 )
     for kind in (Export, Use):
-        for service, _, word in _mentioned(services, kind):
-            if id(word) not in owners:
-                owners[id(word)] = OwnedToolset(
-                    word=word, service=service, exporter=exporters.get(id(word), "")
+        for service, _, clause in _mentioned(services, kind):
+            if id(clause) not in owners:
+                owners[id(clause)] = OwnedToolset(
+                    clause=clause, service=service, exporter=exporters.get(id(clause), "")
                 )
     return list(owners.values())
 
@@ -57,18 +57,18 @@ def owned_toolsets(services: Sequence[Service], report: Report) -> list[OwnedToo
 def _exporters(services: Sequence[Service], report: Report) -> dict[int, str]:
     """Return the agent that exports each toolset; two are reported."""
     found: dict[int, tuple[str, Clause]] = {}
-    for service, agent, word in _mentioned(services, Export):
+    for service, agent, clause in _mentioned(services, Export):
         id_ = agent_id(service, agent)
-        known = found.setdefault(id(word), (id_, agent))
+        known = found.setdefault(id(clause), (id_, agent))
         if known[0] != id_:  # by id: one agent that stands in two services is two agents
             report.add(
                 codes.TWO_EXPORTERS,
-                word.source,
+                clause.source,
                 related=[
                     RelatedSource(message=f"agent {name!r} stands here", source=place.source)
                     for name, place in (known, (id_, agent))
                 ],
-                name=word.name,
+                name=clause.name,
                 first=known[0],
                 second=id_,
             )
@@ -85,15 +85,15 @@ def _mentioned(
                     yield service, agent, clause.toolset
 
 
-def _report_two(word: Toolset, first: Service, second: Service, report: Report) -> None:
+def _report_two(clause: Toolset, first: Service, second: Service, report: Report) -> None:
     report.add(
         codes.TWO_OWNERS,
-        word.source,
+        clause.source,
         related=[
             RelatedSource(message=f"service {service.name!r} stands here", source=service.source)
             for service in (first, second)
         ],
-        name=word.name,
+        name=clause.name,
         first=first.name,
         second=second.name,
     )

@@ -15,43 +15,43 @@ from ..tools.durations import seconds
 
 def policy_of(agent: Agent, uses: tuple[UsedToolset, ...], report: Report) -> CheckedRunPolicy:
     """Return the limits; those that are not above 0, or do not fit into one another, are reported."""
-    word = single_clause(agent, agent.children, RunPolicy, report)
-    if word is None:
+    clause = single_clause(agent, agent.children, RunPolicy, report)
+    if clause is None:
         return CheckedRunPolicy()
     for what in ("max_tool_calls", "max_consecutive_failed_tool_calls"):
-        _check_count(what, getattr(word, what), word, agent, report)
+        _check_count(what, getattr(clause, what), clause, agent, report)
     budget, plan, tool = (
-        _time(what, getattr(word, what), word, agent, report)
+        _time(what, getattr(clause, what), clause, agent, report)
         for what in ("time_budget", "plan_timeout", "tool_timeout")
     )
-    _check_within(word, agent, uses, budget, {"plan_timeout": plan, "tool_timeout": tool}, report)
+    _check_within(clause, agent, uses, budget, {"plan_timeout": plan, "tool_timeout": tool}, report)
     return CheckedRunPolicy(
-        max_tool_calls=word.max_tool_calls,
-        max_consecutive_failed_tool_calls=word.max_consecutive_failed_tool_calls,
+        max_tool_calls=clause.max_tool_calls,
+        max_consecutive_failed_tool_calls=clause.max_consecutive_failed_tool_calls,
         time_budget=budget,
         plan_timeout=plan,
         tool_timeout=tool,
-        interrupts_allowed=word.interrupts_allowed,
-        on_missing_fields=word.on_missing_fields,
-        history=_history(word.history, agent, report) if word.history else None,
+        interrupts_allowed=clause.interrupts_allowed,
+        on_missing_fields=clause.on_missing_fields,
+        history=_history(clause.history, agent, report) if clause.history else None,
     )
 
 
 def _check_count(
-    what: str, value: int | None, word: RunPolicy | History, agent: Agent, report: Report
+    what: str, value: int | None, clause: RunPolicy | History, agent: Agent, report: Report
 ) -> None:
     if value is not None and value < 1:
-        _add(what, value, "must be 1 or more", "write a number above 0", word, agent, report)
+        _add(what, value, "must be 1 or more", "write a number above 0", clause, agent, report)
 
 
-def _time(what: str, value: str | None, word: RunPolicy, agent: Agent, report: Report) -> float | None:
+def _time(what: str, value: str | None, clause: RunPolicy, agent: Agent, report: Report) -> float | None:
     if value is None:
         return None
-    return seconds(value, f"{what} of agent {agent.name!r}", word.source, report)
+    return seconds(value, f"{what} of agent {agent.name!r}", clause.source, report)
 
 
 def _check_within(
-    word: RunPolicy,
+    clause: RunPolicy,
     agent: Agent,
     uses: tuple[UsedToolset, ...],
     budget: float | None,
@@ -65,22 +65,22 @@ def _check_within(
         if part is not None and part > budget:
             fault = f"the whole run may take {budget:g} s"
             hint = "lower it, or raise the time_budget"
-            _add(what, f"{part:g} s", fault, hint, word, agent, report)
+            _add(what, f"{part:g} s", fault, hint, clause, agent, report)
     for used in (used for use in uses for used in use.tools):
         timeout = used.tool.behaviour.timeout
         if timeout is not None and timeout > budget:
             fault = f"the Timeout of its tool {used.tool.name!r} is {timeout:g} s"
             hint = "raise the time_budget, or lower the Timeout"
-            _add("time_budget", f"{budget:g} s", fault, hint, word, agent, report)
+            _add("time_budget", f"{budget:g} s", fault, hint, clause, agent, report)
 
 
-def _history(word: History, agent: Agent, report: Report) -> CheckedHistory:
-    _check_count("keep_turns", word.keep_turns, word, agent, report)
-    after = word.summarize_after
-    if after is not None and after < word.keep_turns:
-        fault = f"the newest {word.keep_turns} turns are kept as they are"
-        _add("summarize_after", after, fault, "write at least keep_turns", word, agent, report)
-    return CheckedHistory(keep_turns=word.keep_turns, summarize_after=after)
+def _history(clause: History, agent: Agent, report: Report) -> CheckedHistory:
+    _check_count("keep_turns", clause.keep_turns, clause, agent, report)
+    after = clause.summarize_after
+    if after is not None and after < clause.keep_turns:
+        fault = f"the newest {clause.keep_turns} turns are kept as they are"
+        _add("summarize_after", after, fault, "write at least keep_turns", clause, agent, report)
+    return CheckedHistory(keep_turns=clause.keep_turns, summarize_after=after)
 
 
 def _add(
@@ -88,15 +88,15 @@ def _add(
     value: object,
     fault: str,
     hint: str,
-    word: RunPolicy | History,
+    clause: RunPolicy | History,
     agent: Agent,
     report: Report,
 ) -> None:
     report.add(
         codes.BAD_LIMIT,
-        word.source,
+        clause.source,
         what=what,
-        word=type(word).__name__,
+        clause=type(clause).__name__,
         agent=agent.name,
         value=value,
         fault=fault,

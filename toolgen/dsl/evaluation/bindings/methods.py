@@ -68,28 +68,28 @@ class Operation:
         )
 
 
-def operation(word: Method, service: str, module: Module, types: Types, report: Report) -> Operation:
+def operation(method: Method, service: str, module: Module, types: Types, report: Report) -> Operation:
     """Return a method whose payload and result are in the service's module."""
-    what = f"method {word.name!r}"
-    check_snake(report, "a method", word.name, word.source)
+    what = f"method {method.name!r}"
+    check_snake(report, "a method", method.name, method.source)
     drafted = Operation(
         service=service,
-        name=word.name,
-        description=described(report, what, word.description, word.source),
-        source=word.source,
-        payload_clause=single_clause(word, word.children, Payload, report),
-        result_clause=single_clause(word, word.children, Result, report),
-        payload=naming.class_name(word.name, "payload"),
-        result=naming.class_name(word.name, "result"),
+        name=method.name,
+        description=described(report, what, method.description, method.source),
+        source=method.source,
+        payload_clause=single_clause(method, method.children, Payload, report),
+        result_clause=single_clause(method, method.children, Result, report),
+        payload=naming.class_name(method.name, "payload"),
+        result=naming.class_name(method.name, "result"),
         module=module,
-        errors=method_errors(word, module, types, report),
+        errors=method_errors(method, module, types, report),
     )
     are_known = []
     for class_name, clause, where in (
         (drafted.payload, drafted.payload_clause, drafted.payload_where),
         (drafted.result, drafted.result_clause, drafted.result_where),
     ):
-        module.reserve(class_name, where, word.source)
+        module.reserve(class_name, where, method.source)
         drawn = resolve_fields(clause, where, module, class_name, types, report)
         object_ = ObjectType(
             name=class_name,
@@ -99,6 +99,6 @@ def operation(word: Method, service: str, module: Module, types: Types, report: 
             foreign=drawn.foreign,
         )
         module.define(object_, drawn.sources)
-        module.adopt(object_, where, word.source)
+        module.adopt(object_, where, method.source)
         are_known.append(drawn.is_known)
     return replace(drafted, payload_is_known=are_known[0], result_is_known=are_known[1])

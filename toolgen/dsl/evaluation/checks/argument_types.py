@@ -153,13 +153,13 @@ HOLDERS: Final = (
 """The clauses that messages propose to put another one into, the outermost first."""
 
 
-def clause_class(word: Clause) -> type[Clause] | None:
+def clause_class(clause: Clause) -> type[Clause] | None:
     """Return the class of the design language that a clause is of, also of an author's subclass."""
     language = Design.__module__.rpartition(".")[0] + "."
     return next(
         (
             kind
-            for kind in type(word).__mro__
+            for kind in type(clause).__mro__
             if kind.__module__.startswith(language) and kind not in (Clause, DataType, Attributes)
         ),
         None,

@@ -1,6 +1,6 @@
 """Checks the Python types of all arguments of clauses, before anything reads them.
 
-What comes out has the shape that the words' annotations promise: wrong children are left out, wrong
+What comes out has the shape that the clauses' annotations promise: wrong children are left out, wrong
 arguments are replaced, each after it was reported.
 """
 
@@ -71,44 +71,44 @@ class _Check:
         self._done: dict[int, tuple[Clause, Clause | None]] = {}
         self._open: dict[int, Clause] = {}
 
-    def clause(self, word: _W, place: Source) -> _W | None:
+    def clause(self, clause: _W, place: Source) -> _W | None:
         """Return the clause with everything in it checked; None when it cannot be used."""
-        if id(word) not in self._done:
-            source = getattr(word, "source", place)
-            if id(word) in self._open or len(self._open) >= _DEEPEST:
+        if id(clause) not in self._done:
+            source = getattr(clause, "source", place)
+            if id(clause) in self._open or len(self._open) >= _DEEPEST:
                 self._report.add(
                     codes.NESTED_TOO_DEEP,
                     source,
-                    what=clause_label(word),
+                    what=clause_label(clause),
                     fault=f"holds itself, or is nested deeper than {_DEEPEST}",
                     hint="give the inner type a name, and refer to it in quotes",
                 )
                 return None
-            self._open[id(word)] = word
-            self._done[id(word)] = (word, self._checked(word, source))
-            del self._open[id(word)]
-        checked: Anything = self._done[id(word)][1]
+            self._open[id(clause)] = clause
+            self._done[id(clause)] = (clause, self._checked(clause, source))
+            del self._open[id(clause)]
+        checked: Anything = self._done[id(clause)][1]
         return checked  # type: ignore[no-any-return]  # a copy has the class of its original
 
-    def _checked(self, word: Clause, source: Source) -> Clause | None:
-        kind = clause_class(word)
+    def _checked(self, clause: Clause, source: Source) -> Clause | None:
+        kind = clause_class(clause)
         if kind is None:
             self._report.add(
                 codes.WRONG_ARGUMENT,
                 source,
                 argument="a child",
-                word="the design",
-                value=source_text(word),
+                clause="the design",
+                value=source_text(clause),
                 wanted="a clause of toolgen.dsl",
                 hint="import the clauses from toolgen.dsl",
             )
             return None
-        facts = dict(vars(word), source=source)
-        usable = self._arguments(word, kind, facts, source)
+        facts = dict(vars(clause), source=source)
+        usable = self._arguments(clause, kind, facts, source)
         arguments = arguments_of(kind)
         for name, is_optional in arguments.types.items():
             if facts.get(name) is not None or not is_optional:
-                label = _type_label(word, kind, name, is_optional)
+                label = _type_label(clause, kind, name, is_optional)
                 facts[name] = self._type(facts.get(name), label, source)
         for name in arguments.type_maps:
             given = facts.get(name)
@@ -117,18 +117,20 @@ class _Check:
                 for key, value in (given.items() if isinstance(given, dict) else ())
             }
         if arguments.has_names:
-            facts["names"] = self._names(facts.get("names"), word, source)
+            facts["names"] = self._names(facts.get("names"), clause, source)
         for name in arguments.clauses:
-            usable = self._clause_argument(word, kind, name, facts, source) and usable
+            usable = self._clause_argument(clause, kind, name, facts, source) and usable
         if arguments.children is not None:
-            facts["children"] = self._children(facts.get("children"), word, kind, source)
+            facts["children"] = self._children(facts.get("children"), clause, kind, source)
         if not usable:
             return None
-        copy = object.__new__(type(word))
+        copy = object.__new__(type(clause))
         copy.__dict__.update(facts)
         return copy
 
-    def _arguments(self, word: Clause, kind: type[Clause], facts: dict[str, object], source: Source) -> bool:
+    def _arguments(
+        self, clause: Clause, kind: type[Clause], facts: dict[str, object], source: Source
+    ) -> bool:
         """Replace every argument that is wrong; return whether the clause can be used."""
         usable = True
         for name, argument in arguments_of(kind).values.items():
@@ -136,7 +138,7 @@ class _Check:
             if not argument.accepts(value):
                 facts[name] = argument.instead
                 usable = usable and not argument.vital
-                self._wrong(name, word, value, argument.wanted, source)
+                self._wrong(name, clause, value, argument.wanted, source)
         return usable
 
     def _clause_argument(
@@ -165,13 +167,13 @@ class _Check:
         return is_optional
 
     def _wrong(
-        self, argument: str, word: Clause, value: object, wanted: str, source: Source, hint: str = ""
+        self, argument: str, clause: Clause, value: object, wanted: str, source: Source, hint: str = ""
     ) -> None:
         self._report.add(
             codes.WRONG_ARGUMENT,
             source,
             argument=argument,
-            word=clause_label(word),
+            clause=clause_label(clause),
             value=describe_value(value),
             wanted=wanted,
             hint=hint or _argument_hint(argument, value, wanted),
@@ -186,18 +188,18 @@ class _Check:
             codes.WRONG_ARGUMENT,
             source,
             argument=what.partition(" of ")[0],
-            word=what.partition(" of ")[2],
+            clause=what.partition(" of ")[2],
             value=describe_value(value),
             wanted="a type",
             hint=_type_hint(value),
         )
         return BROKEN
 
-    def _names(self, names: object, word: Clause, source: Source) -> tuple[str, ...]:
+    def _names(self, names: object, clause: Clause, source: Source) -> tuple[str, ...]:
         given = names if isinstance(names, tuple) else (names,)
         for name in given:
             if not is_text(name):
-                self._wrong("a name", word, name, "a string", source, _star_hint(name))
+                self._wrong("a name", clause, name, "a string", source, _star_hint(name))
         return tuple(name for name in given if isinstance(name, str) and is_text(name))
 
     def _children(
@@ -229,14 +231,16 @@ class _Check:
     def _owner(self) -> str:
         """Return the innermost clause with a name of those that are being checked."""
         return next(
-            clause_label(word) for word in reversed(self._open.values()) if hasattr(word, "description")
+            clause_label(clause) for clause in reversed(self._open.values()) if hasattr(clause, "description")
         )
 
 
-def clause_label(word: Clause) -> str:
+def clause_label(clause: Clause) -> str:
     """Return a clause with its name, for messages: `Tool 'search'`."""
-    name = getattr(word, "name", getattr(word, "kind", None))
-    return f"{_class_name(type(word))} {source_text(name)}" if isinstance(name, str) else clause_text(word)
+    name = getattr(clause, "name", getattr(clause, "kind", None))
+    return (
+        f"{_class_name(type(clause))} {source_text(name)}" if isinstance(name, str) else clause_text(clause)
+    )
 
 
 def describe_value(value: object) -> str:
@@ -283,19 +287,19 @@ def _held(kind: type[Clause]) -> tuple[type[Clause], ...]:
     return arguments_of(kind).children or ()
 
 
-def _type_label(word: Clause, kind: type[Clause], name: str, is_optional: bool) -> str:
+def _type_label(clause: Clause, kind: type[Clause], name: str, is_optional: bool) -> str:
     """Return the name of an argument that is a type, for messages."""
     if kind is MapOf:
         return f"the {name.removesuffix('s')} type of MapOf"
-    return f"{name if is_optional else 'the type'} of {clause_label(word)}"
+    return f"{name if is_optional else 'the type'} of {clause_label(clause)}"
 
 
 def _article(name: str) -> str:
     return "an" if name[0] in "AEIO" else "a"
 
 
-def _class_name(word: type[Clause]) -> str:
-    return "a type" if word is DataType else word.__name__.removesuffix("Clause")
+def _class_name(clause: type[Clause]) -> str:
+    return "a type" if clause is DataType else clause.__name__.removesuffix("Clause")
 
 
 def _type_hint(value: object) -> str:

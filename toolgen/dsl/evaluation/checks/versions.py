@@ -19,12 +19,14 @@ _VERSION: Final = re.compile(
 _LIKE: Final = re.compile(r"[vV]?([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?")
 
 
-def version_of(word: Design, report: Report) -> str:
+def version_of(clause: Design, report: Report) -> str:
     """Return the version of a design; "" for none, or one that was reported."""
-    if word.version is None or _VERSION.fullmatch(word.version):
-        return word.version or ""
-    like = _LIKE.fullmatch(word.version.strip())
+    if clause.version is None or _VERSION.fullmatch(clause.version):
+        return clause.version or ""
+    like = _LIKE.fullmatch(clause.version.strip())
     meant = ".".join(str(int(part or "0")) for part in like.groups()) if like else ""
     hint = f'write version="{meant}"' if meant else 'write three numbers, such as version="1.0.0"'
-    report.add(codes.BAD_VERSION, word.source, name=word.name, value=source_text(word.version), hint=hint)
+    report.add(
+        codes.BAD_VERSION, clause.source, name=clause.name, value=source_text(clause.version), hint=hint
+    )
     return ""

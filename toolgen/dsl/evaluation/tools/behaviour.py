@@ -60,80 +60,80 @@ class Behaviours:
         self._report = report
         self._types = types
 
-    def of(self, word: Tool, module: Module, sides: ClauseScope) -> Behaviour:
+    def of(self, clause: Tool, module: Module, sides: ClauseScope) -> Behaviour:
         """Return the behaviour of a tool; classes that are made for it go into the module."""
-        report, name = self._report, word.name
-        terminal = single_clause(word, word.children, Terminal, report)
-        confirmation = self._confirmation(word, module, sides)
-        long_running = self._long_running(word, module)
+        report, name = self._report, clause.name
+        terminal = single_clause(clause, clause.children, Terminal, report)
+        confirmation = self._confirmation(clause, module, sides)
+        long_running = self._long_running(clause, module)
         if terminal and long_running:
             report.add(codes.TERMINAL_LONG_RUNNING, terminal.source, tool=name)
         return Behaviour(
             confirmation=confirmation,
             long_running=long_running,
-            timeout=self._timeout(word),
-            is_sequential=single_clause(word, word.children, Sequential, report) is not None,
+            timeout=self._timeout(clause),
+            is_sequential=single_clause(clause, clause.children, Sequential, report) is not None,
             is_terminal=terminal is not None,
-            is_bookkeeping=single_clause(word, word.children, Bookkeeping, report) is not None,
-            needs=self._needs(word),
-            instructions=instructions_of(word, report),
-            result_reminder=_text(single_clause(word, word.children, ResultReminder, report)),
-            call_hint=self._hint(word, CallHint, sides.shown),
-            result_hint=self._hint(word, ResultHint, sides.result),
+            is_bookkeeping=single_clause(clause, clause.children, Bookkeeping, report) is not None,
+            needs=self._needs(clause),
+            instructions=instructions_of(clause, report),
+            result_reminder=_text(single_clause(clause, clause.children, ResultReminder, report)),
+            call_hint=self._hint(clause, CallHint, sides.shown),
+            result_hint=self._hint(clause, ResultHint, sides.result),
         )
 
-    def _hint(self, word: Tool, kind: type[CallHint] | type[ResultHint], of: TemplateNames) -> str:
-        clause: CallHint | ResultHint | None = single_clause(word, word.children, kind, self._report)
+    def _hint(self, tool: Tool, kind: type[CallHint] | type[ResultHint], of: TemplateNames) -> str:
+        clause: CallHint | ResultHint | None = single_clause(tool, tool.children, kind, self._report)
         if clause is None:
             return ""
-        return template(clause.template, kind.__name__, word.name, of, clause.source, self._report)
+        return template(clause.template, kind.__name__, tool.name, of, clause.source, self._report)
 
-    def _timeout(self, word: Tool) -> float | None:
-        clause = single_clause(word, word.children, Timeout, self._report)
-        what = f"Timeout of tool {word.name!r}"
+    def _timeout(self, tool: Tool) -> float | None:
+        clause = single_clause(tool, tool.children, Timeout, self._report)
+        what = f"Timeout of tool {tool.name!r}"
         return seconds(clause.limit, what, clause.source, self._report) if clause else None
 
-    def _confirmation(self, word: Tool, module: Module, sides: ClauseScope) -> Confirmation | None:
-        clause = single_clause(word, word.children, Confirm, self._report)
+    def _confirmation(self, tool: Tool, module: Module, sides: ClauseScope) -> Confirmation | None:
+        clause = single_clause(tool, tool.children, Confirm, self._report)
         if clause is None:
             return None
         source, report = clause.source, self._report
         return Confirmation(
-            hint=template(clause.hint, "the hint of Confirm", word.name, sides.shown, source, report),
-            when=condition(clause, word.name, sides.arguments, report),
-            payload=self._class(clause.payload, word, "approval", module, source),
+            hint=template(clause.hint, "the hint of Confirm", tool.name, sides.shown, source, report),
+            when=condition(clause, tool.name, sides.arguments, report),
+            payload=self._class(clause.payload, tool, "approval", module, source),
         )
 
-    def _long_running(self, word: Tool, module: Module) -> CheckedLongRunning | None:
-        clause = single_clause(word, word.children, LongRunning, self._report)
+    def _long_running(self, tool: Tool, module: Module) -> CheckedLongRunning | None:
+        clause = single_clause(tool, tool.children, LongRunning, self._report)
         if clause is None:
             return None
         return CheckedLongRunning(
-            ack=self._class(clause.ack, word, "ack", module, clause.source),
-            progress=self._class(clause.progress, word, "progress", module, clause.source),
+            ack=self._class(clause.ack, tool, "ack", module, clause.source),
+            progress=self._class(clause.progress, tool, "progress", module, clause.source),
         )
 
-    def _class(self, type_: _Part, word: Tool, part: str, module: Module, source: Source) -> str | None:
+    def _class(self, type_: _Part, clause: Tool, part: str, module: Module, source: Source) -> str | None:
         """Return the class of a clause's type; an inline object is named after the tool and the part."""
         if type_ is None:
             return None
-        subject = Subject(what=f"the {part} of tool {word.name!r}", source=source, report=self._report)
-        class_name = naming.class_name(word.name, part)
-        description = f"{_WORDS[part]} of {word.name}."
+        subject = Subject(what=f"the {part} of tool {clause.name!r}", source=source, report=self._report)
+        class_name = naming.class_name(clause.name, part)
+        description = f"{_WORDS[part]} of {clause.name}."
         found = self._types.object_type(type_, module, class_name, subject, description)
         return None if found == UNKNOWN.name else found
 
-    def _needs(self, word: Tool) -> tuple[str, ...]:
-        clause = single_clause(word, word.children, Needs, self._report)
+    def _needs(self, tool: Tool) -> tuple[str, ...]:
+        clause = single_clause(tool, tool.children, Needs, self._report)
         names: Iterable[str] = clause.names if clause else ()
         for name in names:
-            check_snake(self._report, "a capability", name, clause.source if clause else word.source)
+            check_snake(self._report, "a capability", name, clause.source if clause else tool.source)
         return tuple(dict.fromkeys(names))
 
 
-def instructions_of(word: Anything, report: Report) -> str:
+def instructions_of(clause: Anything, report: Report) -> str:
     """Return the instructions of a tool or a toolset."""
-    return _text(single_clause(word, word.children, Instructions, report))
+    return _text(single_clause(clause, clause.children, Instructions, report))
 
 
 def _text(clause: Instructions | ResultReminder | None) -> str:

@@ -61,7 +61,7 @@ def _check(tool: str, field: Field, source: Source, report: Report) -> None:
     is_there = field.required or not required  # a total may be there always, a count has to be
     if _same_kind(field.type, type_) and is_there and field.default is MISSING:
         return
-    word = field_text(Field(name="", type=type_, description="", title="", required=required))
+    clause = field_text(Field(name="", type=type_, description="", title="", required=required))
     found = f"required {field_text(field)}" if field.required else field_text(field)
     if field.default is not MISSING:
         found = f"{found} with a default"
@@ -72,7 +72,7 @@ def _check(tool: str, field: Field, source: Source, report: Report) -> None:
         name=field.name,
         tool=tool,
         type=found,
-        wanted=f"required {word}" if required else word,
+        wanted=f"required {clause}" if required else clause,
         attribute=f'Attribute("{field.name}", {type_text(type_)}, "…"{ending})',
     )
 
@@ -87,28 +87,28 @@ def _same_kind(type_: DataType, wanted: DataType) -> bool:
 
 def bounded(
     tool: str,
-    word: BoundedResult,
+    clause: BoundedResult,
     payload: tuple[Field, ...] | None,
     result: tuple[Field, ...] | None,
     report: Report,
 ) -> Bounded:
     """Return the facts of a bounded result; cursors are checked on both sides that are known."""
-    if (word.cursor is None) != (word.next_cursor is None):
-        which, other = ("cursor", "next_cursor") if word.next_cursor is None else ("next_cursor", "cursor")
+    if (clause.cursor is None) != (clause.next_cursor is None):
+        which, other = ("cursor", "next_cursor") if clause.next_cursor is None else ("next_cursor", "cursor")
         report.add(
             codes.BAD_CURSOR,
-            word.source,
+            clause.source,
             which=which,
-            name=getattr(word, which),
+            name=getattr(clause, which),
             tool=tool,
             fault=f"has no {other} beside it",
             hint=f"name the {other} too: BoundedResult(cursor=…, next_cursor=…)",
         )
-    _check_cursor(tool, "cursor", word.cursor, "Args", payload, word.source, report)
-    _check_cursor(tool, "next_cursor", word.next_cursor, "Return", result, word.source, report)
+    _check_cursor(tool, "cursor", clause.cursor, "Args", payload, clause.source, report)
+    _check_cursor(tool, "next_cursor", clause.next_cursor, "Return", result, clause.source, report)
     lists = [field.name for field in result or () if _is_list(field.type)]
     items = lists[0] if len(lists) == 1 else None
-    return Bounded(cursor=word.cursor, next_cursor=word.next_cursor, items=items)
+    return Bounded(cursor=clause.cursor, next_cursor=clause.next_cursor, items=items)
 
 
 def _is_list(type_: DataType) -> bool:

@@ -22,10 +22,10 @@ from ..types.types import Types
 
 
 def tool_errors(
-    word: Tool, module: Module, inherited: Iterable[CheckedError], types: Types, report: Report
+    tool: Tool, module: Module, inherited: Iterable[CheckedError], types: Types, report: Report
 ) -> tuple[CheckedError, ...]:
     """Return the errors of a tool: its own, then those that its method has beside them."""
-    found = _errors(word, f"tool {word.name!r}", module, types, report)
+    found = _errors(tool, f"tool {tool.name!r}", module, types, report)
     own = {error.name: (error, clause) for error, clause in found}
     errors = [error for error, _ in found]
     for error in inherited:
@@ -38,33 +38,33 @@ def tool_errors(
                 codes.ERROR_MISMATCH,
                 clause.source,
                 name=error.name,
-                tool=word.name,
+                tool=tool.name,
                 type=mine.type or "no type",
                 other=error.type or "no type",
             )
     return tuple(errors)
 
 
-def method_errors(word: Method, module: Module, types: Types, report: Report) -> tuple[CheckedError, ...]:
+def method_errors(method: Method, module: Module, types: Types, report: Report) -> tuple[CheckedError, ...]:
     """Return the errors of a method; their types have names, so that tools pass them on as they are."""
-    what = f"method {word.name!r}"
+    what = f"method {method.name!r}"
     good = []
-    for clause in clauses_of_kind(word.children, Error):
+    for clause in clauses_of_kind(method.children, Error):
         if isinstance(clause.type, Object):
             report.add(
                 codes.UNNAMED_ERROR,
                 clause.source,
                 name=clause.name,
-                method=word.name,
+                method=method.name,
                 proposal=naming.class_name(clause.name),
             )
         else:
             good.append(clause)
-    return tuple(error for error, _ in _errors(word, what, module, types, report, good))
+    return tuple(error for error, _ in _errors(method, what, module, types, report, good))
 
 
 def _errors(
-    word: Tool | Method,
+    owner: Tool | Method,
     what: str,
     module: Module,
     types: Types,
@@ -74,17 +74,17 @@ def _errors(
     """Return the checked errors of a clause, each with its own clause."""
     unique = Unique(report, what)
     found = []
-    for clause in clauses_of_kind(word.children, Error) if clauses is None else clauses:
+    for clause in clauses_of_kind(owner.children, Error) if clauses is None else clauses:
         named = f"error {clause.name!r}"
         check_snake(report, "an error", clause.name, clause.source)
-        _check_code(clause.name, word.name, clause.source, report)
+        _check_code(clause.name, owner.name, clause.source, report)
         description = described(report, named, clause.description, clause.source)
         if not unique.add("error", clause.name, clause.source):
             continue
         type_ = None
         if clause.type is not None:
             subject = Subject(what=named, source=clause.source, report=report)
-            class_name = naming.class_name(word.name, clause.name)
+            class_name = naming.class_name(owner.name, clause.name)
             type_ = types.object_type(clause.type, module, class_name, subject, description)
         error = CheckedError(
             name=clause.name, description=description, type=type_, is_retryable=clause.retryable

@@ -12,16 +12,16 @@ from ..clause_lookup import clauses_of_kind
 from ..report import Report, source_text
 
 
-def icons_of(word: Tool, report: Report) -> tuple[CheckedIcon, ...]:
+def icons_of(clause: Tool, report: Report) -> tuple[CheckedIcon, ...]:
     """Return the icons of a tool, in their order; mistakes in one are reported."""
-    return tuple(_icon(icon, word.name, report) for icon in clauses_of_kind(word.children, Icon))
+    return tuple(_icon(icon, clause.name, report) for icon in clauses_of_kind(clause.children, Icon))
 
 
-def _icon(word: Icon, tool: str, report: Report) -> CheckedIcon:
+def _icon(clause: Icon, tool: str, report: Report) -> CheckedIcon:
     def refuse(argument: str, value: str, fault: str, hint: str) -> None:
         report.add(
             codes.BAD_ICON,
-            word.source,
+            clause.source,
             argument=argument,
             tool=tool,
             value=source_text(value),
@@ -29,15 +29,15 @@ def _icon(word: Icon, tool: str, report: Report) -> CheckedIcon:
             hint=hint,
         )
 
-    if not is_icon_source(word.src):
+    if not is_icon_source(clause.src):
         hint = 'write an address such as "https://example.org/lamp.svg"'
-        refuse("src", word.src, "is no URL of http or https, and no data URI of an image", hint)
-    if word.mime_type is not None and not is_image_type(word.mime_type):
-        refuse("mime_type", word.mime_type, "is no type of an image", 'write mime_type="image/png"')
-    for size in word.sizes:
+        refuse("src", clause.src, "is no URL of http or https, and no data URI of an image", hint)
+    if clause.mime_type is not None and not is_image_type(clause.mime_type):
+        refuse("mime_type", clause.mime_type, "is no type of an image", 'write mime_type="image/png"')
+    for size in clause.sizes:
         if not is_icon_size(size):
             fault = "is neither any nor a width and a height"
             refuse("sizes", size, fault, 'write sizes=("48x48",), or sizes=("any",) for a drawing')
     return CheckedIcon(
-        src=word.src, mime_type=word.mime_type or "", sizes=tuple(word.sizes), theme=word.theme
+        src=clause.src, mime_type=clause.mime_type or "", sizes=tuple(clause.sizes), theme=clause.theme
     )

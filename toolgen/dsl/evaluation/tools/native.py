@@ -13,11 +13,11 @@ from ..types.jsonvalues import json_value
 
 
 def native_tools(
-    word: Toolset, service: str, unique: Unique, report: Report
+    clause: Toolset, service: str, unique: Unique, report: Report
 ) -> tuple[CheckedNativeTool, ...]:
     """Return the native tools of a toolset; their kinds are names beside those of its other tools."""
     found = []
-    for native in clauses_of_kind(word.children, NativeTool):
+    for native in clauses_of_kind(clause.children, NativeTool):
         check_snake(report, "a provider", native.provider, native.source)
         check_snake(report, "a native tool", native.kind, native.source)
         hint = "move one of them into another toolset: ids are service.toolset.kind"
@@ -26,7 +26,7 @@ def native_tools(
         config = json_value(native.config)
         found.append(
             CheckedNativeTool(
-                id=f"{service}.{word.name}.{native.kind}",
+                id=f"{service}.{clause.name}.{native.kind}",
                 provider=native.provider,
                 kind=native.kind,
                 config=config if isinstance(config, dict) else {},

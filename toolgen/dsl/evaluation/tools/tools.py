@@ -80,51 +80,51 @@ class Tools:
         self._behaviours = Behaviours(report, types)
 
     def draft(
-        self, word: Tool, around: ToolsetContext, bind: BindTo | None, operation: Operation | None
+        self, clause: Tool, around: ToolsetContext, bind: BindTo | None, operation: Operation | None
     ) -> ToolDraft:
         """Return the tool without its binding."""
         module, report = around.module, self._report
-        what = f"tool {word.name!r}"
-        check_snake(report, "a tool", word.name, word.source)
-        payload, arguments, injection = self._payload(word, module, bind, operation)
-        artifacts = self._artifacts(word, module)
-        result, result_is_known = self._result(word, module, artifacts, bind, operation)
-        if not check_schema_clauses(word, payload, result, operation, report):
+        what = f"tool {clause.name!r}"
+        check_snake(report, "a tool", clause.name, clause.source)
+        payload, arguments, injection = self._payload(clause, module, bind, operation)
+        artifacts = self._artifacts(clause, module)
+        result, result_is_known = self._result(clause, module, artifacts, bind, operation)
+        if not check_schema_clauses(clause, payload, result, operation, report):
             bind = None
         window = self._window(
-            word,
+            clause,
             injection.remaining if arguments.is_known and not payload.foreign else None,
             result.fields if result_is_known and not result.foreign else None,
         )
         known_payload = payload if injection.is_known else None
         known_result = result if result_is_known else None
         sides = _clause_scope(known_payload, known_result, injection.fields, artifacts)
-        deprecated = single_clause(word, word.children, Deprecated, report)
+        deprecated = single_clause(clause, clause.children, Deprecated, report)
         tool = CheckedTool(
-            id=f"{around.service}.{around.toolset}.{word.name}",
-            name=word.name,
+            id=f"{around.service}.{around.toolset}.{clause.name}",
+            name=clause.name,
             title=payload.title,
-            description=described(report, what, word.description, word.source),
+            description=described(report, what, clause.description, clause.source),
             payload=payload,
             result=result,
             injected=injection.fields,
             artifacts=artifacts,
             bounded=window,
-            annotations=self._annotations(word),
+            annotations=self._annotations(clause),
             deprecated=deprecation(deprecated),
-            icons=icons_of(word, report),
-            tags=tuple(dict.fromkeys((*around.tags, *tags_of(word, report)))),
-            meta={**around.meta, **meta_of(word, report)} or None,
+            icons=icons_of(clause, report),
+            tags=tuple(dict.fromkeys((*around.tags, *tags_of(clause, report)))),
+            meta={**around.meta, **meta_of(clause, report)} or None,
             examples=self._examples(
-                word, module, known_payload, known_result, window if known_result else None
+                clause, module, known_payload, known_result, window if known_result else None
             ),
-            behaviour=self._behaviours.of(word, module, sides),
-            errors=tool_errors(word, module, operation.errors if operation else (), self._types, report),
+            behaviour=self._behaviours.of(clause, module, sides),
+            errors=tool_errors(clause, module, operation.errors if operation else (), self._types, report),
         )
         return ToolDraft(
             tool=tool,
             module=module,
-            source=word.source,
+            source=clause.source,
             bind=bind,
             deprecated=deprecated,
             operation=operation,
@@ -134,38 +134,38 @@ class Tools:
         )
 
     def _payload(
-        self, word: Tool, module: Module, bind: BindTo | None, operation: Operation | None
+        self, clause: Tool, module: Module, bind: BindTo | None, operation: Operation | None
     ) -> tuple[ObjectType, ResolvedFields, Injection]:
         """Return the class of the arguments that the model sends, all arguments, and the injected ones."""
-        class_name, where = naming.class_name(word.name, "payload"), f"the payload of tool {word.name!r}"
-        module.reserve(class_name, where, word.source)
-        arguments, injection = self._arguments(word, module, class_name, bind, operation)
+        class_name, where = naming.class_name(clause.name, "payload"), f"the payload of tool {clause.name!r}"
+        module.reserve(class_name, where, clause.source)
+        arguments, injection = self._arguments(clause, module, class_name, bind, operation)
         payload = ObjectType(
             name=class_name,
             description=arguments.description,
-            title=word.title or naming.title(word.name),
+            title=clause.title or naming.title(clause.name),
             fields=injection.remaining,
             open=arguments.open,
             foreign=arguments.foreign,
             examples=arguments.examples if injection.remaining == arguments.fields else (),
         )
         module.define(payload, arguments.sources, injection.fields)
-        module.adopt(payload, where, word.source)
+        module.adopt(payload, where, clause.source)
         return payload, arguments, injection
 
     def _arguments(
         self,
-        word: Tool,
+        tool: Tool,
         module: Module,
         class_name: str,
         bind: BindTo | None,
         operation: Operation | None,
     ) -> tuple[ResolvedFields, Injection]:
         """Return the written or inherited arguments, split into injected and sent fields."""
-        args = single_clause(word, word.children, Args, self._report)
-        clauses = clauses_of_kind(word.children, Inject)
+        args = single_clause(tool, tool.children, Args, self._report)
+        clauses = clauses_of_kind(tool.children, Inject)
         names = frozenset(name for clause in clauses for name in clause.names)
-        where = f"the arguments of tool {word.name!r}"
+        where = f"the arguments of tool {tool.name!r}"
         drawn = resolve_fields(args, where, module, class_name, self._types, self._report)
         inherited = ResolvedFields()
         if operation and bind:
@@ -186,7 +186,7 @@ class Tools:
             )
         is_known = drawn.is_known and inherited.is_known and (bind is None or operation is not None)
         injection = inject(
-            word.name,
+            tool.name,
             () if drawn.foreign else clauses,
             drawn,
             inherited,
@@ -195,7 +195,7 @@ class Tools:
             report=self._report,
         )
         if args and drawn.open:
-            check_closed(word.name, clauses, args.source, self._report)
+            check_closed(tool.name, clauses, args.source, self._report)
         fields = ResolvedFields(
             fields=(*drawn.fields, *inherited.fields),
             sources={**inherited.sources, **drawn.sources},
@@ -209,18 +209,18 @@ class Tools:
 
     def _result(
         self,
-        word: Tool,
+        clause: Tool,
         module: Module,
         artifacts: tuple[CheckedArtifact, ...],
         bind: BindTo | None,
         operation: Operation | None,
     ) -> tuple[ObjectType, bool]:
         """Return the written or inherited result, and whether it is known."""
-        class_name = naming.class_name(word.name, "result")
-        where = f"the result of tool {word.name!r}"
-        module.reserve(class_name, where, word.source)
-        written = single_clause(word, word.children, Return, self._report)
-        window = next(iter(clauses_of_kind(word.children, BoundedResult)), None)
+        class_name = naming.class_name(clause.name, "result")
+        where = f"the result of tool {clause.name!r}"
+        module.reserve(class_name, where, clause.source)
+        written = single_clause(clause, clause.children, Return, self._report)
+        window = next(iter(clauses_of_kind(clause.children, BoundedResult)), None)
         rename = bind.rename if bind else {}
         kinds = {artifact.kind for artifact in artifacts}
         if operation and bind:
@@ -246,7 +246,7 @@ class Tools:
         fields = drawn.fields
         if window and not drawn.foreign:
             sources = dict(drawn.sources)
-            fields = with_bounds(word.name, fields, sources, word.source, self._report)
+            fields = with_bounds(clause.name, fields, sources, clause.source, self._report)
         result = ObjectType(
             name=class_name,
             description=drawn.description,
@@ -255,21 +255,21 @@ class Tools:
             foreign=drawn.foreign,
             examples=drawn.examples if fields == drawn.fields else (),
         )
-        added = {field.name: word.source for field in fields if field.name not in drawn.sources}
+        added = {field.name: clause.source for field in fields if field.name not in drawn.sources}
         module.define(result, {**drawn.sources, **added})
-        module.adopt(result, where, word.source)
+        module.adopt(result, where, clause.source)
         is_unbound = written is None and bind is not None and operation is None
         return result, drawn.is_known and not is_unbound
 
-    def _artifacts(self, word: Tool, module: Module) -> tuple[CheckedArtifact, ...]:
-        unique = Unique(self._report, f"tool {word.name!r}")
+    def _artifacts(self, clause: Tool, module: Module) -> tuple[CheckedArtifact, ...]:
+        unique = Unique(self._report, f"tool {clause.name!r}")
         found = []
-        for artifact in clauses_of_kind(word.children, Artifact):
+        for artifact in clauses_of_kind(clause.children, Artifact):
             what = f"artifact {artifact.kind!r}"
             check_snake(self._report, "an artifact", artifact.kind, artifact.source)
             description = described(self._report, what, artifact.description, artifact.source)
             subject = Subject(what=what, source=artifact.source, report=self._report)
-            class_name = naming.class_name(word.name, artifact.kind)
+            class_name = naming.class_name(clause.name, artifact.kind)
             if unique.add("artifact", artifact.kind, artifact.source):
                 type_ = self._types.object_type(artifact.type, module, class_name, subject, description)
                 found.append(
@@ -280,13 +280,13 @@ class Tools:
         return tuple(found)
 
     def _window(
-        self, word: Tool, payload: tuple[Field, ...] | None, result: tuple[Field, ...] | None
+        self, tool: Tool, payload: tuple[Field, ...] | None, result: tuple[Field, ...] | None
     ) -> Bounded | None:
-        clause = single_clause(word, word.children, BoundedResult, self._report)
-        return bounded(word.name, clause, payload, result, self._report) if clause else None
+        clause = single_clause(tool, tool.children, BoundedResult, self._report)
+        return bounded(tool.name, clause, payload, result, self._report) if clause else None
 
-    def _annotations(self, word: Tool) -> Mapping[Hint, bool] | None:
-        clause = single_clause(word, word.children, Annotations, self._report)
+    def _annotations(self, tool: Tool) -> Mapping[Hint, bool] | None:
+        clause = single_clause(tool, tool.children, Annotations, self._report)
         if clause is None:
             return None
         hints: Mapping[Hint, bool] = clause.hints  # type: ignore[assignment]  # its keywords are the hints
@@ -294,13 +294,13 @@ class Tools:
             for name in ("destructive", "edit"):
                 if hints.get(name):
                     self._report.add(
-                        codes.ANNOTATIONS_CONFLICT, clause.source, tool=word.name, hint_name=name
+                        codes.ANNOTATIONS_CONFLICT, clause.source, tool=tool.name, hint_name=name
                     )
         return hints
 
     def _examples(
         self,
-        word: Tool,
+        clause: Tool,
         module: Module,
         payload: ObjectType | None,
         result: ObjectType | None,
@@ -308,8 +308,8 @@ class Tools:
     ) -> tuple[CheckedExample, ...]:
         """Return the examples that fit; None stands for a type that is not known."""
         found = []
-        for example in clauses_of_kind(word.children, Example):
-            what = f"tool {word.name!r}"
+        for example in clauses_of_kind(clause.children, Example):
+            what = f"tool {clause.name!r}"
             args = self._values.example(
                 dict(example.args), _reference(payload), module, f"{what} (arguments)", example.source
             )
@@ -351,14 +351,14 @@ def _clause_scope(
     )
 
 
-def tags_of(word: Anything, report: Report) -> tuple[str, ...]:
+def tags_of(owner: Anything, report: Report) -> tuple[str, ...]:
     """Return the labels of a tool or a toolset."""
-    clause = single_clause(word, word.children, Tags, report)
+    clause = single_clause(owner, owner.children, Tags, report)
     return clause.names if clause else ()
 
 
-def meta_of(word: Anything, report: Report) -> Mapping[str, Json]:
+def meta_of(owner: Anything, report: Report) -> Mapping[str, Json]:
     """Return the facts of a tool or a toolset."""
-    clause = single_clause(word, word.children, Meta, report)
+    clause = single_clause(owner, owner.children, Meta, report)
     facts = json_value(clause.facts) if clause else {}
     return facts if isinstance(facts, dict) else {}

@@ -21,7 +21,7 @@ from toolgen.shapes.patterns import PatternError, to_rust
 from toolgen.shapes.values import plain
 
 from ...composites import ArrayOf, MapOf, Nullable
-from ...datatypes import DataType as TypeWord
+from ...datatypes import DataType as DataTypeClause
 from ...datatypes import FloatClause, IntClause, ScalarClause, StringClause
 from ..report import MOST_DIGITS, Report, source_text, suggestion
 from .spelling import SCALARS, clause_text
@@ -60,19 +60,21 @@ class Subject:
 
 
 def constraints_of(
-    word: TypeWord[Anything, Anything, Anything, Anything, Anything, Anything] | str,
+    clause: DataTypeClause[Anything, Anything, Anything, Anything, Anything, Anything] | str,
     outer: dict[str, object],
     subject: Subject,
 ) -> dict[str, Anything]:
     """Return the constraints of a type and its attribute that are well formed and that it can hold."""
-    allowed = _allowed(word)
-    own = {} if isinstance(word, str) else word.constraints
+    allowed = _allowed(clause)
+    own = {} if isinstance(clause, str) else clause.constraints
     given = {**own, **outer}
     good: dict[str, Anything] = {}
     for keyword, value in given.items():
         if keyword not in allowed:
-            _mismatch(keyword, f"the type {clause_text(word)}", _alternative(word, keyword, allowed), subject)
-        elif _TAKES[keyword] == "choice" or _well_formed(keyword, value, _holder(word), subject):
+            _mismatch(
+                keyword, f"the type {clause_text(clause)}", _alternative(clause, keyword, allowed), subject
+            )
+        elif _TAKES[keyword] == "choice" or _well_formed(keyword, value, _holder(clause), subject):
             good[keyword] = value
     if "enum" in good and len(good) > 1:
         other = next(keyword for keyword in good if keyword != "enum")
@@ -270,28 +272,34 @@ def _mismatch(keyword: str, type_: str, hint: str, subject: Subject) -> None:
     )
 
 
-def _allowed(word: object) -> tuple[str, ...]:
+def _allowed(clause: object) -> tuple[str, ...]:
     """Return the constraints that a type can hold."""
-    holder = _holder(word)
+    holder = _holder(clause)
     return () if holder is None else tuple(row.name for row in held_by(holder))
 
 
-def _holder(word: object) -> Holder | None:
+def _holder(clause: object) -> Holder | None:
     """Return the kind of a type; None of one that holds no constraints."""
-    if isinstance(word, ScalarClause):
-        return word.kind
-    return next((_HOLDERS[kind] for kind in type(word).__mro__ if kind in _HOLDERS), None)
+    if isinstance(clause, ScalarClause):
+        return clause.kind
+    return next((_HOLDERS[kind] for kind in type(clause).__mro__ if kind in _HOLDERS), None)
 
 
-def _alternative(word: object, keyword: str, allowed: tuple[str, ...]) -> str:
-    inner = word.inner if isinstance(word, Nullable) else word.items if isinstance(word, ArrayOf) else None
+def _alternative(clause: object, keyword: str, allowed: tuple[str, ...]) -> str:
+    inner = (
+        clause.inner
+        if isinstance(clause, Nullable)
+        else clause.items
+        if isinstance(clause, ArrayOf)
+        else None
+    )
     if inner is not None and keyword in _allowed(inner):
         text = clause_text(inner)
-        return f"write {clause_text(word).replace(text, f'{text}({keyword}=…)', 1)}"
+        return f"write {clause_text(clause).replace(text, f'{text}({keyword}=…)', 1)}"
     if meant := next((name for name in allowed if _SIDES[name] and _SIDES[name] == _SIDES[keyword]), None):
-        return f"write {meant}=…; {clause_text(word)} takes {', '.join(allowed)}"
+        return f"write {meant}=…; {clause_text(clause)} takes {', '.join(allowed)}"
     if allowed:
-        return f"remove it; {clause_text(word)} takes {', '.join(allowed)}"
+        return f"remove it; {clause_text(clause)} takes {', '.join(allowed)}"
     takers = {holder for row in CONSTRAINTS if row.name == keyword for holder in row.holders}
     holders = [kind.__name__.removesuffix("Clause") for kind, holder in _HOLDERS.items() if holder in takers]
     holders += [name for kind, name in SCALARS.items() if kind in takers]
@@ -345,8 +353,8 @@ def _check_integers(constraints: dict[str, Anything], subject: Subject) -> bool:
 def _check_format(format_: str, subject: Subject) -> bool:
     if format_ in STRING_FORMATS:
         return True
-    word = _FORMAT_WORDS.get(format_)
-    hint = f"remove format, and write {word} instead of String" if word else ""
+    clause = _FORMAT_WORDS.get(format_)
+    hint = f"remove format, and write {clause} instead of String" if clause else ""
     hint = hint or suggestion(format_, STRING_FORMATS, "write pattern=… instead")
     subject.report.add(codes.UNKNOWN_FORMAT, subject.source, format=format_, what=subject.what, hint=hint)
     return False

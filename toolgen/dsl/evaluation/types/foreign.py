@@ -32,23 +32,23 @@ class _Unreadable(Exception):
 
 
 def foreign(
-    word: JSONSchema, class_name: str, what: str, report: Report, *, arguments: bool = False
+    clause: JSONSchema, class_name: str, what: str, report: Report, *, arguments: bool = False
 ) -> Foreign | None:
     """Return the schema of a `JSONSchema` clause; None when it was reported."""
     from toolgen.schema_reader import read  # with jsonschema-rs, which only these designs need
 
     try:
-        schema = _schema(word)
+        schema = _schema(clause)
     except _Unreadable as error:
-        report.add(codes.UNREADABLE_SCHEMA, word.source, what=what, fault=error.fault, hint=error.hint)
+        report.add(codes.UNREADABLE_SCHEMA, clause.source, what=what, fault=error.fault, hint=error.hint)
         return None
     reading = read(schema, name=class_name, arguments=arguments)
     for problem in reading.problems:
         if not problem.is_warning:
-            _report(codes.BAD_SCHEMA, problem, word.source, what, report)
+            _report(codes.BAD_SCHEMA, problem, clause.source, what, report)
     warnings = [problem for problem in reading.problems if problem.is_warning]
     if reading.foreign is not None and warnings:
-        _report(codes.DEFAULT_IN_SCHEMA, _shortened(warnings), word.source, what, report)
+        _report(codes.DEFAULT_IN_SCHEMA, _shortened(warnings), clause.source, what, report)
     return reading.foreign
 
 
@@ -65,13 +65,13 @@ def _shortened(warnings: list[Problem]) -> Problem:
     return replace(first, pointer=f"{places} and {more} more" if more > 0 else places)
 
 
-def _schema(word: JSONSchema) -> object:
-    if isinstance(word.schema, bool):
-        return word.schema
-    if isinstance(word.schema, Mapping):
-        return json_value(word.schema)
-    path = str(word.schema)
-    file = Path(word.source.file).parent / path
+def _schema(clause: JSONSchema) -> object:
+    if isinstance(clause.schema, bool):
+        return clause.schema
+    if isinstance(clause.schema, Mapping):
+        return json_value(clause.schema)
+    path = str(clause.schema)
+    file = Path(clause.source.file).parent / path
     try:
         if file.stat().st_size > _LARGEST:
             raise _Unreadable(

@@ -9,7 +9,7 @@ from toolgen.shapes import naming
 from toolgen.shapes.fields import Field
 
 from ...composites import ArrayOf, Type
-from ...datatypes import DataType as TypeWord
+from ...datatypes import DataType as DataTypeClause
 from ...foreign import JSONSchema
 from ...structure import Args, Attributes, Payload
 from ..checks.arguments import BROKEN
@@ -34,7 +34,7 @@ def resolve_fields(
     """Resolve the fields that a clause lists or takes from its one `Type`."""
     if clause is None:
         return ResolvedFields()
-    written = [child for child in clause.children if isinstance(child, (TypeWord, str))]
+    written = [child for child in clause.children if isinstance(child, (DataTypeClause, str))]
     if not written:
         drawn = types.fields(clause.children, module, class_name, where, clause.source, projection)
         return replace(drawn, open=clause.open)
@@ -57,8 +57,8 @@ def resolve_fields(
     return ResolvedFields(is_known=False)
 
 
-def _fields_of_type(word: Type, types: Types, projection: Projection) -> ResolvedFields:
-    object_ = types.shared_object(word)
+def _fields_of_type(clause: Type, types: Types, projection: Projection) -> ResolvedFields:
+    object_ = types.shared_object(clause)
     if object_ is None:
         return ResolvedFields()
     kept = [
@@ -66,7 +66,7 @@ def _fields_of_type(word: Type, types: Types, projection: Projection) -> Resolve
         for field in object_.fields
         if projection.keeps(projection.name(field.name))
     ]
-    sources = {name: types.shared.source_of(object_.name, field) or word.source for field, name in kept}
+    sources = {name: types.shared.source_of(object_.name, field) or clause.source for field, name in kept}
     fields = tuple(_renamed(field, name) for field, name in kept)
     examples = object_.examples if fields == object_.fields else ()
     return ResolvedFields(
@@ -89,7 +89,7 @@ def _refuse_openness(clause: Attributes, report: Report) -> None:
         codes.WRONG_ARGUMENT,
         clause.source,
         argument="open",
-        word=type(clause).__name__,
+        clause=type(clause).__name__,
         value=True,
         wanted="left to its JSONSchema",
         hint="remove open=True; the schema says whether there may be further keys",
@@ -99,11 +99,11 @@ def _refuse_openness(clause: Attributes, report: Report) -> None:
 def _refuse(clause: Attributes, type_: object, where: str, report: Report) -> None:
     name = "items" if isinstance(type_, ArrayOf) else "value"
     text = clause_text(type_)
-    word = type(clause).__name__
+    kind = type(clause).__name__
     report.add(
         codes.NOT_AN_OBJECT,
         clause.source,
         what=where,
         type=text,
-        hint=f'write {word}(Attribute("{name}", {text}, "…", required=True))',
+        hint=f'write {kind}(Attribute("{name}", {text}, "…", required=True))',
     )

@@ -40,29 +40,29 @@ SCALARS: Final[dict[ScalarKind, str]] = {
 PRIMITIVES: Final = ("String", "Int", "Float", *SCALARS.values())
 
 
-def clause_text(word: object, depth: int = 3) -> str:
+def clause_text(clause: object, depth: int = 3) -> str:
     """Return a clause as it is written, without what is inside the objects in it."""
     if depth == 0:
         return "…"
-    match word:
+    match clause:
         case str():
-            return word
+            return clause
         case Type(name=str(name)) | Enum(name=str(name)) | OneOf(name=str(name)):
             return name
         case ScalarClause():
-            return SCALARS.get(word.kind, "a type")
+            return SCALARS.get(clause.kind, "a type")
         case ArrayOf():
-            return f"ArrayOf({clause_text(word.items, depth - 1)})"
+            return f"ArrayOf({clause_text(clause.items, depth - 1)})"
         case MapOf():
-            return f"MapOf({clause_text(word.keys, depth - 1)}, {clause_text(word.values, depth - 1)})"
+            return f"MapOf({clause_text(clause.keys, depth - 1)}, {clause_text(clause.values, depth - 1)})"
         case Nullable():
-            return f"Nullable({clause_text(word.inner, depth - 1)})"
+            return f"Nullable({clause_text(clause.inner, depth - 1)})"
         case OneOf() | Object():
-            return f"{type(word).__name__}(…)"
+            return f"{type(clause).__name__}(…)"
         case Clause():
-            return type(word).__name__.removesuffix("Clause")
+            return type(clause).__name__.removesuffix("Clause")
         case _:
-            return kind_of(word)
+            return kind_of(clause)
 
 
 def type_text(type_: DataType, *, constraints: bool = False) -> str:
@@ -74,17 +74,17 @@ def type_text(type_: DataType, *, constraints: bool = False) -> str:
     held: list[str] = []
     match type_:
         case StringType():
-            word = "String"
+            clause = "String"
         case NumberType():
-            word = "Int" if type_.integer else "Float"
+            clause = "Int" if type_.integer else "Float"
         case EnumType():
             return type_.name or f"enum of {listed(type_.values)}"
         case ScalarType():
-            word = SCALARS[type_.kind]
+            clause = SCALARS[type_.kind]
         case ArrayType():
-            word, held = "ArrayOf", [inner(type_.items)]
+            clause, held = "ArrayOf", [inner(type_.items)]
         case MapType():
-            word, held = "MapOf", [inner(type_.keys), inner(type_.values)]
+            clause, held = "MapOf", [inner(type_.keys), inner(type_.values)]
         case NullableType():
             return f"Nullable({inner(type_.inner)})"
         case UnionType(name=str(name)):
@@ -97,7 +97,7 @@ def type_text(type_: DataType, *, constraints: bool = False) -> str:
             assert_never(type_)
     if constraints:
         held += [f"{row.name}={source_text(value)}" for row, value in given(type_)]
-    return f"{word}({', '.join(held)})" if held else word
+    return f"{clause}({', '.join(held)})" if held else clause
 
 
 def field_text(field: Field) -> str:

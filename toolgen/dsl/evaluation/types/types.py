@@ -24,7 +24,7 @@ from toolgen.shapes.fields import (
 )
 
 from ...composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
-from ...datatypes import DataType as TypeWord
+from ...datatypes import DataType as DataTypeClause
 from ...datatypes import FloatClause, IntClause, ScalarClause, StringClause
 from ...foreign import JSONSchema
 from ..checks.arguments import BROKEN
@@ -39,7 +39,7 @@ from .resolved_fields import ALL_FIELDS, Projection, ResolvedFields
 from .spelling import PRIMITIVES, clause_text
 from .values import ValueChecks
 
-TypeClause: TypeAlias = TypeWord[Anything, Anything, Anything, Anything, Anything, Anything]
+TypeClause: TypeAlias = DataTypeClause[Anything, Anything, Anything, Anything, Anything, Anything]
 AnyType: TypeAlias = TypeClause | str
 Named: TypeAlias = Type | Enum[Anything] | OneOf
 """What all share under its name. A union may have none; then it is no such type."""
@@ -80,57 +80,57 @@ class Types:
     def _declare(self, named: Iterable[Named]) -> None:
         """Reserve all names first, so that types may refer to each other."""
         unique = Unique(self._report, "the design")
-        for word in named:
-            kind = "type" if isinstance(word, Type) else "enum" if isinstance(word, Enum) else "union"
-            name = word.name or ""
-            check_identifier(self._report, f"the {kind}", name, word.source)
-            if not unique.add("type", name, word.source):
+        for clause in named:
+            kind = "type" if isinstance(clause, Type) else "enum" if isinstance(clause, Enum) else "union"
+            name = clause.name or ""
+            check_identifier(self._report, f"the {kind}", name, clause.source)
+            if not unique.add("type", name, clause.source):
                 continue
-            self._by_name[name] = word
+            self._by_name[name] = clause
             what, class_name = f"{kind} {name!r}", naming.class_name(name)
-            if isinstance(word, Type):
-                self.shared.reserve(class_name, what, word.source)
+            if isinstance(clause, Type):
+                self.shared.reserve(class_name, what, clause.source)
                 continue
-            self.shared.names.claim(class_name, what, word.source)
-            if isinstance(word, Enum):
-                self._enums[name] = self._enum(word, class_name)
+            self.shared.names.claim(class_name, what, clause.source)
+            if isinstance(clause, Enum):
+                self._enums[name] = self._enum(clause, class_name)
             else:
-                self._unions[name] = _declared(word, class_name)
-        for name, word in self._by_name.items():
-            if isinstance(word, OneOf):
-                self._define_union(name, word)
-        for word in self._by_name.values():
-            if isinstance(word, Type):
-                self._define(word)
+                self._unions[name] = _declared(clause, class_name)
+        for name, clause in self._by_name.items():
+            if isinstance(clause, OneOf):
+                self._define_union(name, clause)
+        for clause in self._by_name.values():
+            if isinstance(clause, Type):
+                self._define(clause)
 
-    def _define_union(self, name: str, word: OneOf) -> None:
+    def _define_union(self, name: str, clause: OneOf) -> None:
         """Define the objects of a named union's branches, which are shared as the union is."""
-        subject = Subject(what=repr(name), source=word.source, report=self._report)
+        subject = Subject(what=repr(name), source=clause.source, report=self._report)
         class_name = naming.class_name(name)
         place = _Place(module=self.shared, class_name=class_name, subject=subject, description="")
-        if not isinstance(self._union(word, place), UnionType):
+        if not isinstance(self._union(clause, place), UnionType):
             del self._unions[name]
 
-    def _enum(self, word: Enum[Anything], class_name: str) -> EnumType | None:
-        what = f"enum {word.name!r}"
-        description = described(self._report, what, word.description, word.source)
-        subject = Subject(what=repr(word.name), source=word.source, report=self._report)
-        enum = enum_type(word.values, None, subject, class_name)
+    def _enum(self, clause: Enum[Anything], class_name: str) -> EnumType | None:
+        what = f"enum {clause.name!r}"
+        description = described(self._report, what, clause.description, clause.source)
+        subject = Subject(what=repr(clause.name), source=clause.source, report=self._report)
+        enum = enum_type(clause.values, None, subject, class_name)
         return replace(enum, description=description) if enum else None
 
-    def _define(self, word: Type) -> None:
-        class_name = naming.class_name(word.name)
-        if word.title:
-            self._branches.titles[class_name] = word.title
-        description = described(self._report, f"type {word.name!r}", word.description, word.source)
-        drawn = self.fields(word.children, self.shared, class_name, f"type {word.name!r}", word.source)
+    def _define(self, clause: Type) -> None:
+        class_name = naming.class_name(clause.name)
+        if clause.title:
+            self._branches.titles[class_name] = clause.title
+        description = described(self._report, f"type {clause.name!r}", clause.description, clause.source)
+        drawn = self.fields(clause.children, self.shared, class_name, f"type {clause.name!r}", clause.source)
         object_ = ObjectType(
             name=class_name,
             description=description,
-            title=word.title or naming.type_title(word.name),
+            title=clause.title or naming.type_title(clause.name),
             fields=drawn.fields,
-            open=word.open,
-            examples=self._values.type_examples(word, class_name, self.shared),
+            open=clause.open,
+            examples=self._values.type_examples(clause, class_name, self.shared),
         )
         self.shared.define(object_, drawn.sources)
 
@@ -187,10 +187,10 @@ class Types:
         )
 
     def object_type(
-        self, word: AnyType, module: Module, class_name: str, subject: Subject, description: str
+        self, clause: AnyType, module: Module, class_name: str, subject: Subject, description: str
     ) -> str:
         """Return the class of a type that must be an object; an inline one gets this name."""
-        found = self.named_type(word, subject)
+        found = self.named_type(clause, subject)
         if isinstance(found, (Type, Object)):
             place = _Place(module=module, class_name=class_name, subject=subject, description=description)
             type_ = self.type_(found, place, {})
@@ -202,18 +202,18 @@ class Types:
             self._report.add(codes.NOT_AN_OBJECT, subject.source, what=subject.what, type=text, hint=hint)
         return UNKNOWN.name
 
-    def shared_object(self, word: Type) -> ObjectType | None:
+    def shared_object(self, clause: Type) -> ObjectType | None:
         """Return the object of a named type; None when another type or enum took its name."""
-        return self.shared.classes.get(naming.class_name(word.name))
+        return self.shared.classes.get(naming.class_name(clause.name))
 
-    def named_type(self, word: AnyType, subject: Subject) -> TypeClause | None:
+    def named_type(self, clause: AnyType, subject: Subject) -> TypeClause | None:
         """Return the type of a clause or a name; an unknown name is reported."""
-        if not isinstance(word, str):
-            return word
-        found: TypeClause | None = self._by_name.get(word)
+        if not isinstance(clause, str):
+            return clause
+        found: TypeClause | None = self._by_name.get(clause)
         if found is None:
-            hint = self._unknown_type_hint(word)
-            self._report.add(codes.UNKNOWN_TYPE, subject.source, what=subject.what, name=word, hint=hint)
+            hint = self._unknown_type_hint(clause)
+            self._report.add(codes.UNKNOWN_TYPE, subject.source, what=subject.what, name=clause, hint=hint)
         return found
 
     def _unknown_type_hint(self, name: str) -> str:
@@ -226,66 +226,66 @@ class Types:
             return f"did you mean {primitive}, without quotes?"
         return suggestion(name, self._by_name, f'add Type("{name}", "…", …)')
 
-    def type_(self, word: AnyType, place: _Place, outer: dict[str, object]) -> DataType:
+    def type_(self, clause: AnyType, place: _Place, outer: dict[str, object]) -> DataType:
         """Return the type of the field tree; `UNKNOWN` when it was reported."""
-        if word is BROKEN:
+        if clause is BROKEN:
             return UNKNOWN
         subject = place.subject
-        if not isinstance(word, str) and word.constraints:
-            subject = replace(subject, source=word.source)
-        given = constraints_of(word, outer, subject)
-        match word:
+        if not isinstance(clause, str) and clause.constraints:
+            subject = replace(subject, source=clause.source)
+        given = constraints_of(clause, outer, subject)
+        match clause:
             case str():
-                found = self.named_type(word, subject)
+                found = self.named_type(clause, subject)
                 return UNKNOWN if found is None else self.type_(found, place, {})
             case StringClause():
                 return string_type(given, subject) or UNKNOWN
             case IntClause() | FloatClause():
-                return number_type(given, isinstance(word, IntClause), subject) or UNKNOWN
+                return number_type(given, isinstance(clause, IntClause), subject) or UNKNOWN
             case ScalarClause():
-                return scalar_type(word.kind, given, subject) or UNKNOWN
+                return scalar_type(clause.kind, given, subject) or UNKNOWN
             case Enum():
-                return self._enums.get(word.name) or UNKNOWN
+                return self._enums.get(clause.name) or UNKNOWN
             case Type():
-                object_ = self.shared_object(word)
+                object_ = self.shared_object(clause)
                 return RefType(name=object_.name) if object_ else UNKNOWN
             case Object():
-                return self._inline(word, place)
+                return self._inline(clause, place)
             case ArrayOf():
-                items = self.type_(word.items, place, {})
+                items = self.type_(clause.items, place, {})
                 return ArrayType(items=items, **given) if lengths("array", given, subject) else UNKNOWN
             case MapOf():
-                return self._map(word, place, given)
+                return self._map(clause, place, given)
             case Nullable():
-                inner = self.type_(word.inner, place, {})
+                inner = self.type_(clause.inner, place, {})
                 return inner if isinstance(inner, NullableType) else NullableType(inner=inner)
             case OneOf(name=str(name)):
                 return self._unions.get(name, UNKNOWN)
             case OneOf():
-                return self._union(word, place)
+                return self._union(clause, place)
             case JSONSchema():
-                return self._foreign(word, place)
+                return self._foreign(clause, place)
             case _:
                 return UNKNOWN
 
-    def _inline(self, word: Object, place: _Place) -> DataType:
+    def _inline(self, clause: Object, place: _Place) -> DataType:
         where = f"the object of {place.subject.what}"
         place.module.reserve(place.class_name, where, place.subject.source)
-        drawn = self.fields(word.children, place.module, place.class_name, where, word.source)
+        drawn = self.fields(clause.children, place.module, place.class_name, where, clause.source)
         object_ = ObjectType(
             name=place.class_name,
             description=place.description,
             title=place.title,
             fields=drawn.fields,
             inline=True,
-            open=word.open,
+            open=clause.open,
         )
         place.module.define(object_, drawn.sources)
         return RefType(name=place.class_name)
 
-    def _foreign(self, word: JSONSchema, place: _Place) -> DataType:
+    def _foreign(self, clause: JSONSchema, place: _Place) -> DataType:
         subject = place.subject
-        found = foreign(word, place.class_name, subject.what, self._report)
+        found = foreign(clause, place.class_name, subject.what, self._report)
         if found is None:
             return UNKNOWN
         place.module.reserve(place.class_name, f"the schema of {subject.what}", subject.source)
@@ -293,12 +293,12 @@ class Types:
         place.module.adopt(object_, subject.what, subject.source)
         return RefType(name=place.class_name)
 
-    def _map(self, word: MapOf[Anything], place: _Place, given: dict[str, Anything]) -> DataType:
-        keys = self.type_(word.keys, place, {})
-        values = self.type_(word.values, place, {})
+    def _map(self, clause: MapOf[Anything], place: _Place, given: dict[str, Anything]) -> DataType:
+        keys = self.type_(clause.keys, place, {})
+        values = self.type_(clause.values, place, {})
         if not isinstance(keys, StringType):
             if keys is not UNKNOWN:
-                what, type_ = place.subject.what, clause_text(word.keys)
+                what, type_ = place.subject.what, clause_text(clause.keys)
                 type_ = "of an enum" if isinstance(keys, EnumType) and keys.name is None else type_
                 self._report.add(codes.MAP_KEY, place.subject.source, what=what, type=type_)
             return UNKNOWN
@@ -306,28 +306,28 @@ class Types:
             return UNKNOWN
         return MapType(keys=keys, values=values, **given)
 
-    def _union(self, word: OneOf, place: _Place) -> DataType:
+    def _union(self, clause: OneOf, place: _Place) -> DataType:
         subject = place.subject
-        if not word.branches:
-            hint = f'name its branches: OneOf("{word.tag}", stop=Stop, pause=Pause)'
+        if not clause.branches:
+            hint = f'name its branches: OneOf("{clause.tag}", stop=Stop, pause=Pause)'
             self._report.add(
                 codes.BAD_UNION, subject.source, what=subject.what, fault="has no branches", hint=hint
             )
             return UNKNOWN
-        good = check_key(self._report, f"the tag of {subject.what}", word.tag, word.source)
+        good = check_key(self._report, f"the tag of {subject.what}", clause.tag, clause.source)
         branches = [
-            (name, self._branch(name, branch, word.tag, place)) for name, branch in word.branches.items()
+            (name, self._branch(name, branch, clause.tag, place)) for name, branch in clause.branches.items()
         ]
         if not good or any(branch is None for _, branch in branches):
             return UNKNOWN
-        return UnionType(tag=word.tag, branches=tuple((name, ref) for name, ref in branches if ref))
+        return UnionType(tag=clause.tag, branches=tuple((name, ref) for name, ref in branches if ref))
 
-    def _branch(self, name: str, word: AnyType, tag: str, place: _Place) -> RefType | None:
+    def _branch(self, name: str, clause: AnyType, tag: str, place: _Place) -> RefType | None:
         subject = place.subject
         if not check_key(self._report, f"a branch of {subject.what}", name, subject.source):
             return None
         class_name = naming.class_name(place.class_name, name)
-        found = self.named_type(word, subject)
+        found = self.named_type(clause, subject)
         if found is None or found is BROKEN:
             return None
         if not isinstance(found, (Type, Object)):
@@ -350,7 +350,7 @@ class Types:
         return RefType(name=class_name)
 
 
-def _declared(word: OneOf, class_name: str) -> UnionType:
+def _declared(clause: OneOf, class_name: str) -> UnionType:
     """Return a named union before its branches are resolved, which may lead back to it."""
-    branches = tuple((value, RefType(name=naming.class_name(class_name, value))) for value in word.branches)
-    return UnionType(tag=word.tag, branches=branches, name=class_name)
+    branches = tuple((value, RefType(name=naming.class_name(class_name, value))) for value in clause.branches)
+    return UnionType(tag=clause.tag, branches=branches, name=class_name)

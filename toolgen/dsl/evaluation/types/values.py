@@ -170,11 +170,11 @@ class ValueChecks:
         self._checks.append(_Check(value=value, type=type_, module=module, report=report))
         return value
 
-    def type_examples(self, word: Type, class_name: str, module: Module) -> tuple[Json, ...]:
+    def type_examples(self, clause: Type, class_name: str, module: Module) -> tuple[Json, ...]:
         """Return the examples in a named type; they are checked later."""
-        what = f"type {word.name!r}"
+        what = f"type {clause.name!r}"
         found = []
-        for child in clauses_of_kind(word.children, Example):
+        for child in clauses_of_kind(clause.children, Example):
             value = self.example(dict(child.args), RefType(name=class_name), module, what, child.source)
             if not isinstance(value, Missing):
                 found.append(value)
