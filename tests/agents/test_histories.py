@@ -149,7 +149,7 @@ async def end(ctx: RunContext, given: Any) -> Any:
         (more, "run r never did 'more'"),
         (less, "it leaves out .*'run_started'"),
         (other, "run r does 'plan:0' with something else"),
-        (end, "run r returns something else"),
+        (end, "run r returned another result than before"),
     ],
 )
 async def test_a_loop_that_changes_is_seen(loop: Loop, says: str) -> None:

@@ -77,7 +77,7 @@ async def test_a_script_that_ends_too_early_says_what_tells_runs_apart() -> None
         plan_start = plan_resume = staticmethod(second_step)
 
     error = (await ran(Restarted())).output.error
-    assert error.endswith("step 1 is asked; by_message tells runs apart after a restart too")
+    assert error.endswith("step 1 was requested; by_message tells runs apart after a restart too")
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ async def test_runs_play_their_scripts_in_order_and_the_last_again() -> None:
         said = [(await agents_of(runtime).client("x.agent").one_shot("Go.")).text for _ in range(3)]
     assert said == ["one", "two", "two"]
     found = await ran(ScriptedPlanner())
-    assert found.output.error == ("the planner failed: the script of run 0 has 0 steps, and step 0 is asked")
+    assert found.output.error == ("the planner failed: the script of run 0 has 0 steps, and step 0 was requested")
 
 
 class Summarizing(ScriptedPlanner):

@@ -134,7 +134,7 @@ async def test_a_hook_around_a_model_that_raises_fails_the_run(
     hook = type("Raises", (Hook,), {method: raises})()
     found = await ran(ScriptedPlanner([plans]), options={"hooks": [hook]})
     assert found.output.status == "failed"
-    assert "a hook around it failed" in found.output.error
+    assert "a model hook failed" in found.output.error
 
 
 @pytest.mark.parametrize("kind", NO_ERRORS)

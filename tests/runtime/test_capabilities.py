@@ -164,7 +164,7 @@ async def test_a_rule_lets_only_its_operation_through(states: StateStore) -> Non
 @pytest.mark.parametrize("value", [float("nan"), b"x", object(), {1: 2}.keys()])
 async def test_the_state_takes_json(states: StateStore, value: Any) -> None:
     async def writes(payload: Any, ctx: Any) -> None:
-        with pytest.raises(ValueError, match="'secret' was given something else"):
+        with pytest.raises(ValueError, match="the value of 'secret' is not JSON, which the state requires"):
             ctx.state.set("secret", value)
 
     made = runtime(doing(writes), capabilities=[StateCapability(states)])

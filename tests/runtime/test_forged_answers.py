@@ -173,5 +173,5 @@ async def test_an_input_that_is_no_call_is_named(tmp_path: Path, given: Json) ->
         await desk.engine.start_run(LOOP, given, run_id="call_1", session="s")
         token = Sealer(SECRET).issue(claims_of("call_1", "wait:1", frozen_with(CONFIRMED)))
         for asked in (desk.deliver(token, YES), desk.suspension(token), desk.cancel(token)):
-            with pytest.raises(TamperedSuspensionError, match="run 'call_1' does not hold"):
+            with pytest.raises(TamperedSuspensionError, match="run 'call_1' has a journal that differs"):
                 await asked

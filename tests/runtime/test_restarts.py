@@ -203,7 +203,7 @@ async def test_progress_of_work_is_reported_after_a_restart(file: File) -> None:
 async def test_progress_that_nobody_could_check_or_hear_is_refused(file: File) -> None:
     asked = await file.asked(LONG, does=starts)
     async with file.bare() as made:
-        with pytest.raises(MissingToolError, match="nobody could hear of its progress; the work goes on"):
+        with pytest.raises(MissingToolError, match="its progress was not reported; the work goes on"):
             await made.progress(asked.token, 0.5, value={"percent": "many"})
 
 

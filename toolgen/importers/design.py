@@ -221,7 +221,7 @@ def _facts(tool: ImportedTool, name: str) -> Iterator[Call]:
         yield call("Meta", Named("name", literal(_text(tool.name))))
 
 
-def _icon(of: Icon) -> Part:
+def _icon(of: Icon) -> Call:
     texts = {"mime_type": of.mime_type, "theme": of.theme}
     named = [Named(name, literal(text)) for name, text in texts.items() if text]
     sizes = [Named("sizes", literal(list(of.sizes)))] if of.sizes else []
