@@ -211,7 +211,7 @@ async def test_runs_play_their_scripts_in_order_and_the_last_again() -> None:
         said = [(await agents_of(runtime).client("x.agent").one_shot("Go.")).text for _ in range(3)]
     assert said == ["one", "two", "two"]
     found = await ran(ScriptedPlanner())
-    assert found.output.error == ("the planner failed: the script of run 0 has 0 steps, and step 0 was requested")
+    assert found.output.error.endswith("the script of run 0 has 0 steps, and step 0 was requested")
 
 
 class Summarizing(ScriptedPlanner):
