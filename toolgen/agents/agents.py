@@ -22,6 +22,7 @@ from toolgen.runtime.resolution import Resolution
 from toolgen.runtime.results import Delegated, ToolResult
 from toolgen.runtime.runtime import Runtime
 from toolgen.runtime.specs import ToolSpec
+from toolgen.runtime.toolsets.snapshot import Snapshot
 from toolgen.runtime.waiting.frozen import FrozenCall
 from toolgen.runtime.waiting.loop import OPEN_TURN
 
@@ -165,6 +166,16 @@ class Agents:
         """
         self._known(agent)
         return self._host.agents[agent].specs
+
+    async def tools(self, agent: str, meta: CallMeta) -> Snapshot:
+        """Return the tools of an agent, those of its dynamic toolsets too, as a planning would get them now.
+
+        Raises:
+            RegistrationError: it is not registered.
+            SnapshotError: a dynamic toolset cannot list its tools.
+        """
+        self._known(agent)
+        return await self._host.agents[agent].snapshot(self._runtime, meta, None)
 
     def override_policy(self, agent: str, policy: RunPolicy | None) -> None:
         """Set the limits of runs that an agent starts from now on; None restores those of its design.

@@ -381,6 +381,16 @@ class Runtime:
             await self._services.waits.start(run_id)
 
     @property
+    def events(self) -> Events | None:
+        """The hub of its events; None where this runtime was given none, and nothing is told."""
+        return self._events
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether `snapshot` may return other tools for the next request."""
+        return self._toolsets.is_dynamic
+
+    @property
     def engine(self) -> Engine | None:
         """The engine that executes the runs; None without one, and then no call can wait."""
         return self._engine

@@ -52,6 +52,11 @@ def truncate_document(document: bytes, limit: int, kept: str = "") -> bytes:
     return b'%b,"shown":%d%b,"beginning":%b}' % (head, shown, where, beginning)
 
 
+def is_truncated(document: bytes) -> bool:
+    """Return whether a document is the marker of a truncated one."""
+    return document.startswith(b'{"truncated_by":"%b",' % _BY)
+
+
 def error_document(
     message: str, limit: int, *, code: str = "", details: bytes = b"", is_retryable: bool = False
 ) -> bytes:

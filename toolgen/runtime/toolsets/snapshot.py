@@ -44,6 +44,7 @@ class Snapshot:
             SnapshotError: two tools have one id or one wire name.
         """
         self._caller = caller
+        self._lists = lists
         _refuse_clashes(lists)
         self.directory = Directory((tool for one in lists for tool in one.tools), former)
         """The tools, and the names that earlier snapshots of the same run had."""
@@ -59,6 +60,10 @@ class Snapshot:
         """By toolset that is left out, the reason that subscribers may see."""
         self.instructions = "\n\n".join(_instructions(lists))
         """Instructions for the model; the same list gives the same text."""
+
+    def of_toolset(self, name: str) -> Snapshot:
+        """Return the tools of one toolset, with what the model is told of them; none if it is not there."""
+        return Snapshot(self._caller, [one for one in self._lists if one.toolset == name], ())
 
     def declarations(self) -> list[dict[str, Json]]:
         """Return the tools for a model: name, description, JSON Schema of the arguments."""
