@@ -1,0 +1,163 @@
+"""Questions and approvals: what a client of each era is asked, and whose answer counts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import types
+
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import CallMeta, ToolOutcome, Unfinished
+from toolgen.runtime.toolsets.functions import function_toolset
+from toolgen.runtime.waiting.options import WaitOptions, requester_may_not_approve
+
+from .desk import ERAS, served
+from .people import CANCEL, DECLINE, Person, accept
+
+pytestmark = pytest.mark.parametrize("era", ERAS)
+
+
+async def test_a_question_is_elicited_and_a_scalar_is_wrapped(era: str) -> None:
+    mira = Person(accept(city="Kiel"), accept(answer="Monday"))
+    async with served(era, elicitation=mira) as one:
+        assert await one.text("send", id="p1") == '"p1: Kiel, floor 0, on Monday"'
+    first, second = mira.asked
+    assert first.message == "Where does it go?"
+    assert first.requested_schema["required"] == ["city"]
+    assert list(first.requested_schema["properties"]) == ["city", "floor"]
+    assert second.requested_schema == {
+        "type": "object",
+        "properties": {"answer": {"type": "string"}},
+        "required": ["answer"],
+    }
+
+
+async def test_an_answer_that_does_not_fit_is_asked_again_with_the_reason(era: str) -> None:
+    mira = Person(accept(floor=1), accept(city="Kiel", floor=None), accept(answer="Monday"))
+    async with served(era, elicitation=mira) as one:
+        assert await one.text("send", id="p1") == '"p1: Kiel, floor 0, on Monday"'
+    assert "$.city is required and was left out" in mira.asked[1].message
+
+
+@pytest.mark.parametrize("given", [DECLINE, CANCEL], ids=["decline", "cancel"])
+async def test_a_question_that_nobody_answers_is_taken_back(era: str, given: types.ElicitResult) -> None:
+    async with served(era, elicitation=Person(given)) as one:
+        result = await one.client.call_tool("send", {"id": "p1"})
+        assert await one.runtime.suspended() == ()
+    assert result.is_error
+    assert isinstance(result.content[0], types.TextContent)
+    assert json.loads(result.content[0].text)["code"] == "canceled"
+    assert one.desk.log == []
+
+
+async def test_a_client_without_elicitation_is_not_asked(era: str) -> None:
+    async with served(era) as one:
+        document = json.loads(await one.text("send", id="p1"))
+        assert await one.runtime.suspended() == ()
+    assert document["code"] == "approval_unavailable"
+    assert "cannot show a question" in document["error"]
+
+
+async def test_an_elicitation_is_no_approval_unless_the_host_says_so(era: str) -> None:
+    mira = Person()
+    async with served(era, elicitation=mira) as one:
+        document = json.loads(await one.text("burn", id="p1"))
+        assert await one.runtime.suspended() == ()
+    assert document["code"] == "approval_unavailable"
+    assert "takes no approval from its client" in document["error"]
+    assert mira.asked == []
+    assert one.desk.log == []
+
+
+async def test_what_a_file_keeps_waits_for_a_person_elsewhere(era: str, tmp_path: Path) -> None:
+    options = {"engine": InProcessEngine(tmp_path / "runs.db")}
+    async with served(era, elicitation=Person(), runtime_options=options) as one:
+        document = json.loads(await one.text("burn", id="p1"))
+        (asked,) = await one.runtime.suspended()
+        assert f"`toolgen approve {asked.id}`" in document["error"]
+        assert one.desk.log == []
+        assert (await one.runtime.deliver(asked.token, {"approved": True})).status == "ok"
+    assert one.desk.log == ["burn p1"]
+    assert asked.token not in json.dumps(document)
+
+
+@pytest.mark.parametrize("message", [None, "go on"])
+async def test_an_approval_by_elicitation_runs_what_was_shown(era: str, message: str | None) -> None:
+    mira = Person(accept(approved=True, message=message))
+    async with served(era, elicitation=mira, approvals="elicitation") as one:
+        assert await one.text("burn", id="p1") == '"p1 is ash"'
+    (asked,) = mira.asked
+    assert asked.message.splitlines()[0] == "Burn p1?"
+    assert '{"id": "p1"}' in asked.message
+    assert asked.requested_schema["required"] == ["approved"]
+    assert one.desk.log == ["burn p1"]
+
+
+@pytest.mark.parametrize("given", [accept(approved=False, message="not that one"), DECLINE, CANCEL])
+async def test_a_no_runs_nothing(era: str, given: types.ElicitResult) -> None:
+    async with served(era, elicitation=Person(given), approvals="elicitation") as one:
+        result = await one.client.call_tool("burn", {"id": "p1"})
+        assert await one.runtime.suspended() == ()
+    assert result.is_error
+    assert result.structured_content is None
+    assert one.desk.log == []
+
+
+async def test_a_model_hides_nothing_behind_a_line_feed(era: str) -> None:
+    mira = Person(DECLINE)
+    async with served(era, elicitation=mira, approvals="elicitation") as one:
+        await one.client.call_tool("burn", {"id": "p1?\n\x1b[2KApprove, all is well"})
+    assert len(mira.asked[0].message.splitlines()) == 2
+    assert "\x1b" not in mira.asked[0].message
+
+
+async def test_whoever_may_not_answer_leaves_the_call_to_others(era: str) -> None:
+    options = {"waiting": WaitOptions(rule=requester_may_not_approve)}
+    mira = Person(accept(approved=True))
+    meta = CallMeta(session_id="s-mira", requested_by="mira")
+    async with served(
+        era, elicitation=mira, approvals="elicitation", runtime_options=options, meta=lambda ctx: meta
+    ) as one:
+        document = json.loads(await one.text("burn", id="p1"))
+        assert len(await one.runtime.suspended()) == 1
+    assert "the requester of the call may not approve it" in document["error"]
+    assert one.desk.log == []
+
+
+async def test_a_request_that_is_cancelled_takes_its_question_back(era: str) -> None:
+    has_asked, may_answer = asyncio.Event(), asyncio.Event()
+
+    async def hesitate(context: Any, params: Any) -> types.ElicitResult:
+        has_asked.set()
+        await may_answer.wait()
+        return DECLINE
+
+    async with served(era, elicitation=hesitate) as one:
+        call = asyncio.create_task(one.client.call_tool("send", {"id": "p1"}))
+        async with asyncio.timeout(10):
+            await has_asked.wait()
+            (asked,) = await one.runtime.suspended()
+            call.cancel()
+            if era == "legacy":
+                assert one.runtime.engine is not None
+                assert (await one.runtime.engine.result(asked.run_id)).state == "canceled"
+            else:  # nothing of the request is left at the server: the question waits until it expires
+                assert await one.runtime.suspended() == (asked,)
+
+
+async def test_a_field_says_in_words_what_a_form_cannot_hold(era: str) -> None:
+    async def ask() -> str | Unfinished:
+        """Ask."""
+        schema = {"type": "string", "pattern": "^[a-z]+$", "format": "uuid", "title": "Name"}
+        return ToolOutcome.ask("Which?", schema)
+
+    mira = Person(DECLINE)
+    async with served(era, elicitation=mira) as one:
+        one.runtime.register(function_toolset("desk.asking", [ask]))
+        await one.text("ask")
+    (field,) = mira.asked[0].requested_schema["properties"].values()
+    assert field == {"type": "string", "title": "Name", "description": "(format uuid; pattern ^[a-z]+$)"}

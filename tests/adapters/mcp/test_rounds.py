@@ -1,0 +1,75 @@
+"""What differs by era in a question: the state that a client returns with, and how often one is asked."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from mcp import MCPError, types
+
+from toolgen.runtime import CallMeta
+
+from .desk import served
+from .people import Person, accept
+
+
+async def asked(one: Any, tool: str = "burn", id: str = "p1") -> types.InputRequiredResult:
+    result = await one.client.session.call_tool(tool, {"id": id}, allow_input_required=True)
+    assert isinstance(result, types.InputRequiredResult)
+    assert result.request_state is not None
+    return result
+
+
+async def answered(one: Any, state: str, tool: str = "burn", id: str = "p1") -> Any:
+    return await one.client.session.call_tool(
+        tool,
+        {"id": id},
+        input_responses={"answer": accept(approved=True)},
+        request_state=state,
+        allow_input_required=True,
+    )
+
+
+async def test_a_state_counts_for_its_call_alone() -> None:
+    async with served("auto", elicitation=Person(), approvals="elicitation") as one:
+        state = (await asked(one)).request_state or ""
+        for forged in ({"id": "p2"}, {"tool": "send"}):
+            with pytest.raises(MCPError, match="Invalid or expired requestState"):
+                await answered(one, state, **forged)
+        with pytest.raises(MCPError, match="Invalid or expired requestState"):
+            await answered(one, state[:-4] + "AAAA")
+        assert one.desk.log == []
+        done = await answered(one, state)
+        assert done.structured_content == "p1 is ash"
+        again = await answered(one, state)
+        assert again.structured_content == "p1 is ash"
+    assert one.desk.log == ["burn p1"]
+
+
+async def test_a_state_of_another_session_is_refused() -> None:
+    session = ["s-mira"]
+    options: dict[str, Any] = {"meta": lambda ctx: CallMeta(session_id=session[0])}
+    async with served("auto", elicitation=Person(), approvals="elicitation", **options) as one:
+        state = (await asked(one)).request_state or ""
+        session[0] = "s-jonas"
+        with pytest.raises(MCPError, match="waits in another session"):
+            await answered(one, state)
+    assert one.desk.log == []
+
+
+async def test_a_state_without_an_answer_is_asked_again() -> None:
+    async with served("auto", elicitation=Person(), approvals="elicitation") as one:
+        state = (await asked(one)).request_state
+        again = await one.client.session.call_tool(
+            "burn", {"id": "p1"}, request_state=state, allow_input_required=True
+        )
+    assert isinstance(again, types.InputRequiredResult)
+
+
+async def test_a_connection_is_asked_three_times_at_most() -> None:
+    async with served("legacy", elicitation=Person(*[accept(floor=1)] * 3)) as one:
+        document = json.loads(await one.text("send", id="p1"))
+        assert await one.runtime.suspended() == ()
+    assert document["code"] == "approval_unavailable"
+    assert "$.city is required" in document["error"]

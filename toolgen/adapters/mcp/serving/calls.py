@@ -1,0 +1,251 @@
+"""`tools/call`: one call of the runtime for one of a client, with what a person is asked in between."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import anyio
+from mcp import MCPError, types
+from mcp.types import INVALID_PARAMS
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+
+from toolgen.contract.names import UNAVAILABLE
+from toolgen.runtime import CallMeta, Runtime, Snapshot, Suspended, ToolResult
+from toolgen.runtime.call.registered_tool import RegisteredTool
+from toolgen.runtime.waiting.errors import BadAnswerError, NotAllowedAnswerError, SuspensionError
+
+from .changes import ListChanges
+from .forms import answer_of, form_of
+from .identity import Context, Identities
+from .listing import Listing
+from .progress import progress_relay
+from .results import call_result, error_result
+from .tools import ToolSelection, find_tool
+from .waits import Approvals as Approvals
+from .waits import cannot_ask, kept_result, taken_back_result
+
+Answered: TypeAlias = types.CallToolResult | types.InputRequiredResult
+ASKED: Final = "answer"
+"""Key of the one request in an `InputRequiredResult`."""
+_MOST_ASKED: Final = 3
+"""How often a person is asked on one connection whose answers do not fit."""
+_CLEANUP_S: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """One `tools/call`, and the tool that it names."""
+
+    ctx: Context
+    params: types.CallToolRequestParams
+    meta: CallMeta
+    offered: Snapshot
+    entry: RegisteredTool
+
+    @property
+    def is_modern(self) -> bool:
+        return is_modern(self.ctx)
+
+
+def is_modern(ctx: Context) -> bool:
+    """Return whether a request is of 2026-07-28 or later, where a server sends no requests."""
+    return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+
+class ToolCalls:
+    """Serves `tools/list` and `tools/call` of one server."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        selection: ToolSelection,
+        identities: Identities,
+        changes: ListChanges,
+        approvals: Approvals,
+    ) -> None:
+        self._runtime = runtime
+        self._selection = selection
+        self._identities = identities
+        self._changes = changes
+        self._approvals: Approvals = approvals
+        self._listing = Listing()
+
+    async def list_tools(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        """Return the tools of a request on one page: in the order of registration, dynamic ones by name.
+
+        Raises:
+            MCPError: there is a cursor (-32602), or the tools cannot be listed.
+        """
+        if params is not None and params.cursor is not None:
+            raise MCPError(INVALID_PARAMS, "this server gives no cursors: all tools are on one page")
+        meta = await self._identities.meta(ctx)
+        offered = await self._selection.offered(meta)
+        tools = [self._listing.entry(spec, is_modern=is_modern(ctx)) for spec in offered.specs]
+        self._changes.listed(ctx, meta.session_id, tools, is_modern=is_modern(ctx))
+        return types.ListToolsResult(tools=[one.tool for one in tools])
+
+    async def call(self, ctx: Context, params: types.CallToolRequestParams) -> Answered:
+        """Return the result of a call, or what a person has to answer first.
+
+        Raises:
+            MCPError: there is no such tool, or the state is not of this call (-32602).
+        """
+        meta = await self._identities.call_meta(ctx)
+        offered = await self._selection.offered(meta)
+        request = _Request(
+            ctx=ctx, params=params, meta=meta, offered=offered, entry=find_tool(offered, params.name)
+        )
+        answered = await self._answered(request)
+        if self._runtime.is_dynamic:
+            now = await self._selection.offered(meta)
+            tools = [self._listing.entry(spec, is_modern=is_modern(ctx)) for spec in now.specs]
+            await self._changes.compare(ctx, meta.session_id, tools, is_modern=is_modern(ctx))
+        return answered
+
+    async def _answered(self, request: _Request) -> Answered:
+        params, meta = request.params, request.meta
+        if params.request_state is not None:
+            asked = await self._suspended(request, params.request_state)
+            async with progress_relay(self._runtime, request.ctx, asked.tool_call_id):
+                return await self._after_round(request, asked)
+        async with progress_relay(self._runtime, request.ctx, meta.tool_call_id):
+            arguments = params.arguments or {}
+            result = await self._runtime.call(request.entry.spec.id, arguments, meta, within=request.offered)
+            return await self._completed(request, result)
+
+    async def _completed(self, request: _Request, result: ToolResult) -> Answered:
+        """Return a result; of a call that waits, after a person was asked, or what is to be asked."""
+        note, times = "", 0
+        while (asked := result.suspension) is not None and result.status == "suspended":
+            if (why := cannot_ask(asked, request.ctx, self._approvals, self._runtime)) is not None:
+                return await self._unasked(asked, request.meta, why)
+            if request.is_modern:
+                return _input_required(asked, note)
+            given = await self._elicited(request, asked, note)
+            times += 1
+            try:
+                result, note = await self._given(request, asked, given), ""
+            except BadAnswerError as error:
+                note = error.message
+                if times == _MOST_ASKED:
+                    await self._take_back(asked, request.meta, note)
+                    return taken_back_result(asked, note)
+            except SuspensionError as error:
+                return _refused(asked, error)
+        return self._final(request, result)
+
+    async def _after_round(self, request: _Request, asked: Suspended) -> Answered:
+        """Return what became of a call that waits, with the answer that its client returns with."""
+        given = (request.params.input_responses or {}).get(ASKED)
+        if not isinstance(given, types.ElicitResult):
+            return _input_required(asked, "")
+        try:
+            return await self._completed(request, await self._given(request, asked, given))
+        except BadAnswerError as error:
+            return _input_required(asked, error.message)
+        except SuspensionError as error:
+            return _refused(asked, error)
+
+    async def _suspended(self, request: _Request, token: str) -> Suspended:
+        """Return the call that a state names; the SDK has checked that it is of this very request.
+
+        Raises:
+            MCPError: it belongs to another session or another tool, or nothing waits any more.
+        """
+        try:
+            asked = await self._runtime.suspension(token, session_id=request.meta.session_id)
+        except SuspensionError as error:
+            raise MCPError(INVALID_PARAMS, error.message) from None
+        if asked.tool != request.entry.spec.id:
+            raise MCPError(INVALID_PARAMS, "the requestState is of another tool")
+        return asked
+
+    async def _elicited(self, request: _Request, asked: Suspended, note: str) -> types.ElicitResult:
+        """Return what the client answers to `elicitation/create`; a client that fails has cancelled it."""
+        form = form_of(asked, note)
+        async with self._cancelled_with_request(asked):
+            try:
+                return await request.ctx.session.elicit_form(
+                    form.message, form.requested_schema, request.ctx.request_id
+                )
+            except (MCPError, ValueError):
+                return types.ElicitResult(action="cancel")
+
+    async def _given(self, request: _Request, asked: Suspended, given: types.ElicitResult) -> ToolResult:
+        """Return the result of a call after what a person did with its form.
+
+        Raises:
+            SuspensionError: the answer is not taken.
+        """
+        meta = request.meta
+        if given.action == "accept":
+            answer = answer_of(asked, given.content or {})
+        elif given.action == "decline" and asked.kind == "confirmation":
+            answer = {"approved": False}
+        else:
+            return await self._take_back(asked, meta, f"the question was answered by {given.action}")
+        async with self._cancelled_with_request(asked):
+            return await self._runtime.deliver(
+                asked.token,
+                answer,
+                session_id=meta.session_id,
+                by=meta.requested_by,
+                wait_s=None,
+                within=request.offered,
+            )
+
+    async def _unasked(
+        self, asked: Suspended, meta: CallMeta, why: Literal["kept", "no_client", "no_engine"]
+    ) -> types.CallToolResult:
+        """Return the result of a call that waits where this client is not asked."""
+        if why == "kept":
+            return kept_result(asked)
+        text = {
+            "no_client": "this client cannot show a question (MCP elicitation)",
+            "no_engine": "this server takes no approval from its client, and keeps no call for later",
+        }[why]
+        await self._take_back(asked, meta, text)
+        return taken_back_result(asked, text)
+
+    async def _take_back(self, asked: Suspended, meta: CallMeta, reason: str) -> ToolResult:
+        """Return the denied result of a call that waits no more.
+
+        Raises:
+            SuspensionError: somebody else has answered it.
+        """
+        return await self._runtime.cancel(
+            asked.token, reason, session_id=meta.session_id, by=meta.requested_by, wait_s=None
+        )
+
+    @asynccontextmanager
+    async def _cancelled_with_request(self, asked: Suspended) -> AsyncIterator[None]:
+        """Cancel the run of a call that waits, or goes on, when its request is cancelled."""
+        try:
+            yield
+        except asyncio.CancelledError:
+            with anyio.move_on_after(_CLEANUP_S, shield=True):
+                await self._runtime.cancel_run(asked.run_id, "the client cancelled the request")
+            raise
+
+    def _final(self, request: _Request, result: ToolResult) -> types.CallToolResult:
+        spec = request.entry.spec
+        return call_result(result, spec, self._listing.entry(spec, is_modern=request.is_modern))
+
+
+def _input_required(asked: Suspended, note: str) -> types.InputRequiredResult:
+    """Return what a person has to answer; the state, which the SDK seals, is the token of the call."""
+    request = types.ElicitRequest(params=form_of(asked, note))
+    return types.InputRequiredResult(input_requests={ASKED: request}, request_state=asked.token)
+
+
+def _refused(asked: Suspended, error: SuspensionError) -> types.CallToolResult:
+    """Return the result of a call whose answer is not taken; of a person who may not give it, it waits on."""
+    if isinstance(error, NotAllowedAnswerError):
+        return kept_result(asked, error.message)
+    return error_result(error.message, UNAVAILABLE)

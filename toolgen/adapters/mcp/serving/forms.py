@@ -1,0 +1,107 @@
+"""What a person is asked, as a form of MCP: a flat object of texts, numbers, booleans and choices.
+
+The form has the keywords of MCP 2025-11-25 (Elicitation, `PrimitiveSchemaDefinition`); what a question says
+beyond them stands in the description of its field, and the runtime checks the answer by all of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from mcp import types
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.printable import printable
+from toolgen.runtime import Suspended
+
+SCALAR: Final = "answer"
+"""The one field of a form that asks for a single value."""
+_SHARED: Final = ("type", "title", "description", "default")
+_KEYWORDS: Final[dict[str, tuple[str, ...]]] = {
+    "string": (*_SHARED, "minLength", "maxLength"),
+    "number": (*_SHARED, "minimum", "maximum"),
+    "integer": (*_SHARED, "minimum", "maximum"),
+    "boolean": _SHARED,
+}
+_FORMATS: Final = frozenset(("email", "uri", "date", "date-time"))
+_DECISION: Final = ("approved", "message")
+_APPROVAL: Final[dict[str, dict[str, Json]]] = {
+    "approved": {"type": "boolean", "title": "Approve", "description": "Whether it may run."},
+    "message": {"type": "string", "title": "Message", "description": "The reason, which the model sees."},
+}
+
+
+def form_of(asked: Suspended, note: str = "") -> types.ElicitRequestFormParams:
+    """Return the form for what a call waits for; the note says why it is asked again."""
+    if asked.kind == "confirmation":
+        properties = {**_APPROVAL, **_payload_fields(asked.answer_schema)}
+        required = ["approved"]
+    elif _is_object(asked.answer_schema):
+        properties = {name: _field(part) for name, part in asked.answer_schema.get("properties", {}).items()}
+        required = list(asked.answer_schema.get("required", ()))
+    else:
+        properties, required = {SCALAR: _field(asked.answer_schema)}, [SCALAR]
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "required": required}
+    return types.ElicitRequestFormParams(message=_message(asked, note), requested_schema=schema)
+
+
+def answer_of(asked: Suspended, content: Mapping[str, Any]) -> Json:
+    """Return the answer that a filled form is, as `Runtime.deliver` takes it."""
+    if asked.kind == "confirmation":
+        answer: dict[str, Json] = {key: content[key] for key in _DECISION if key in content}
+        fields = _payload_fields(asked.answer_schema)
+        payload = {key: content[key] for key in fields if content.get(key) is not None}
+        return {**answer, "payload": payload} if payload else answer
+    return dict(content) if _is_object(asked.answer_schema) else content.get(SCALAR)
+
+
+def _message(asked: Suspended, note: str) -> str:
+    """Return all that the person has to see, without what would hide a part of it."""
+    lines = [note, asked.question, "" if asked.preview == asked.question else asked.preview, asked.reason]
+    shown = [printable(line) for line in lines if line]
+    if asked.kind == "confirmation":
+        arguments = json.dumps(asked.arguments, ensure_ascii=False)
+        shown.append(f"Tool {asked.tool}, arguments: {printable(arguments)}")
+    return "\n".join(shown) or f"{asked.tool} asks"
+
+
+def _is_object(schema: Mapping[str, Any]) -> bool:
+    return bool(schema.get("type", "object") == "object")
+
+
+def _payload_fields(schema: Mapping[str, Any]) -> dict[str, dict[str, Json]]:
+    """Return the fields of what an approval may add; none where a form cannot ask for them.
+
+    An approval without its payload has the defaults of the design.
+    """
+    payload = schema.get("properties", {}).get("payload")
+    properties = payload.get("properties", {}) if isinstance(payload, Mapping) else {}
+    is_flat = all(isinstance(part, Mapping) and part.get("type") in _KEYWORDS for part in properties.values())
+    if not is_flat or set(properties) & set(_DECISION):
+        return {}
+    return {name: _field(part) for name, part in properties.items()}
+
+
+def _field(schema: Mapping[str, Any]) -> dict[str, Json]:
+    """Return the schema of one field in the keywords that a form has."""
+    kind = str(schema.get("type", "string"))
+    field = {key: schema[key] for key in _KEYWORDS[kind] if schema.get(key) is not None}
+    choices = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    if kind == "string" and choices is not None:
+        field = {key: field[key] for key in _SHARED if key in field} | {"enum": list(choices)}
+    if schema.get("format") in _FORMATS:
+        field["format"] = schema["format"]
+    if notes := "; ".join(_notes(schema, field)):
+        field["description"] = f"{field.get('description', '')} ({notes})".lstrip()
+    return field
+
+
+def _notes(schema: Mapping[str, Any], field: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the schema says and the field does not."""
+    for key in ("format", "pattern", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"):
+        if key in schema and key not in field:
+            yield f"{key} {schema[key]}"
+    if "enum" in schema and "enum" not in field:
+        yield f"one of {', '.join(map(str, schema['enum']))}"

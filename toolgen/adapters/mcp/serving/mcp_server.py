@@ -1,0 +1,148 @@
+"""A runtime behind the low-level server of the official SDK."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any, Final
+
+from mcp import MCPError
+from mcp.server import Server
+from mcp.server.context import CallNext, HandlerResult
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.server.subscriptions import ListenHandler
+from mcp.types import INTERNAL_ERROR
+from pydantic import ValidationError
+
+from toolgen.contract.logs import log_failure, logger
+from toolgen.runtime import Runtime
+from toolgen.runtime.waiting.options import WEEK_S
+
+from .calls import Approvals, ToolCalls
+from .changes import ListChanges
+from .identity import Context, Identities, MetaHook
+from .resources import ArtifactResources
+from .tools import ToolSelection
+
+log = logger("toolgen.mcp")
+
+_MOST_LISTENERS: Final = 1_000
+_DESCRIBED: Final = ("initialize", "server/discover")
+
+
+def server(
+    runtime: Runtime,
+    *,
+    name: str = "toolgen",
+    version: str = "",
+    title: str | None = None,
+    toolset: str = "",
+    agent: str = "",
+    session_id: str = "",
+    meta: MetaHook | None = None,
+    approvals: Approvals = "out_of_band",
+    secret: bytes | None = None,
+) -> McpServer:
+    """Return what serves the tools of a runtime, which the host opens and closes.
+
+    Args:
+        runtime: Executes the calls.
+        name: Of the server, for clients.
+        version: Of the server; "" for none.
+        title: Of the server, for people.
+        toolset: Serve the tools of this toolset only, by its name.
+        agent: Serve the tools of this agent, by its id, under the agent's names.
+        session_id: The session of requests for which neither `meta` nor a verified token says one.
+        meta: Returns for whom a request is; never what the client says of itself.
+        approvals: Whether an elicitation that the client answers is an approval.
+        secret: Seals what a client returns with after a question (2026-07-28): at least 32 random bytes, the
+            same in all processes that serve it; by default of this process alone.
+
+    Raises:
+        ToolgenError: there is no such toolset.
+        RegistrationError: there is no such agent.
+    """
+    selection = ToolSelection(runtime, toolset, agent)
+    identities = Identities(session_id, meta)
+    changes = ListChanges()
+    calls = ToolCalls(runtime, selection, identities, changes, approvals)
+    artifacts = ArtifactResources(runtime, identities)
+    listen = ListenHandler(changes.bus, max_subscriptions=_MOST_LISTENERS)
+    sdk: Server[Any] = Server(
+        name,
+        version=version,
+        title=title,
+        on_list_tools=calls.list_tools,
+        on_call_tool=calls.call,
+        on_list_resources=artifacts.list_resources,
+        on_read_resource=artifacts.read,
+        on_subscriptions_listen=listen,
+        get_tool_input_schema=_no_header_parameters,
+    )
+    keys = [secret or secrets.token_bytes(32)]
+    sdk.middleware.append(_told_by_reference)
+    sdk.middleware.append(_Description(runtime, selection, identities))
+    sdk.middleware.append(
+        RequestStateBoundary(RequestStateSecurity(keys=keys, ttl=WEEK_S), default_audience=name)
+    )
+    return McpServer(sdk, changes, listen)
+
+
+class McpServer:
+    """A runtime as an MCP server. Made by `server`."""
+
+    def __init__(self, sdk: Server[Any], changes: ListChanges, listen: ListenHandler) -> None:
+        self.sdk = sdk
+        """The server of the SDK: what `mcp.Client` takes, and every transport of the SDK."""
+        self._changes = changes
+        self._listen = listen
+
+    async def announce_tools_changed(self) -> None:
+        """Tell clients that the tools may have changed; what a call changes they are told without it."""
+        await self._changes.announce()
+
+    def end_streams(self) -> None:
+        """End the streams of clients that listen (2026-07-28), such as before the process ends."""
+        self._listen.close()
+
+
+async def _told_by_reference(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Return the result of a request; the SDK would tell a client of 2025-11-25 the text of any exception.
+
+    Raises:
+        MCPError: what the request raised, or in the place of an unexpected exception a reference to the log.
+    """
+    try:
+        return await call_next(ctx)
+    except (MCPError, ValidationError):
+        raise
+    except Exception as error:
+        reference = log_failure(log, error, "%s failed", ctx.method)
+        message = f"{ctx.method} failed with an internal error (reference {reference})"
+        raise MCPError(INTERNAL_ERROR, message) from None
+
+
+class _Description:
+    """Adds to the description of the server what holds for this client: instructions, and `listChanged`."""
+
+    def __init__(self, runtime: Runtime, selection: ToolSelection, identities: Identities) -> None:
+        self._runtime = runtime
+        self._selection = selection
+        self._identities = identities
+
+    async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        result = await call_next(ctx)
+        if ctx.method not in _DESCRIBED or not isinstance(result, dict):
+            return result
+        tools = {**result["capabilities"].get("tools", {}), "listChanged": self._runtime.is_dynamic}
+        described = {**result, "capabilities": {**result["capabilities"], "tools": tools}}
+        try:
+            offered = await self._selection.offered(await self._identities.meta(ctx))
+        except MCPError:  # it is in the log; `tools/list` says it to the client
+            return described
+        text = offered.instructions
+        return {**described, "instructions": text} if text else described
+
+
+def _no_header_parameters(name: str) -> None:
+    """Return that no argument of a tool is repeated in a header (MCP 2026-07-28, `x-mcp-header`)."""
+    return

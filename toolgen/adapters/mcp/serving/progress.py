@@ -1,0 +1,51 @@
+"""What a tool says of its progress, as `notifications/progress` of the request that called it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from toolgen.runtime import Runtime
+from toolgen.runtime.events.records import Event, ToolUpdate
+
+from .identity import Context
+
+_STEP: Final = 1e-6
+"""What progress grows by where a tool says a text alone: each one has to be larger (MCP, Progress)."""
+
+
+@asynccontextmanager
+async def progress_relay(runtime: Runtime, ctx: Context, tool_call_id: str) -> AsyncIterator[None]:
+    """Tell the client of the progress of a call while the context lasts, where it gave a progress token.
+
+    What was said before the end is sent before the result. A runtime without `Events` tells nothing.
+    """
+    if runtime.events is None or not ctx.meta or ctx.meta.get("progress_token") is None:
+        yield
+        return
+    relay = _Relay(ctx, tool_call_id)
+    async with runtime.events.on(relay.tell, types=["tool_update"]):
+        yield
+
+
+class _Relay:
+    """Sends the progress of one call."""
+
+    def __init__(self, ctx: Context, tool_call_id: str) -> None:
+        self._session = ctx.session
+        self._tool_call_id = tool_call_id
+        self._last = -_STEP
+        self._total: float | None = None
+
+    async def tell(self, event: Event) -> None:
+        """Send an update of the call: from 0 to 1 of 1 where the tool says a fraction."""
+        if not isinstance(event, ToolUpdate) or event.tool_call_id != self._tool_call_id:
+            return
+        fraction = event.fraction
+        if fraction is not None:
+            self._total = 1.0
+        if not event.message and (fraction is None or fraction <= self._last):
+            return
+        self._last = max(self._last + _STEP, -_STEP if fraction is None else fraction)
+        await self._session.report_progress(self._last, self._total, event.message or None)

@@ -1,0 +1,126 @@
+"""The result of a call as MCP sends it: text, structured content, blocks, links."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from typing import Any, Final, assert_never
+
+from mcp import types
+from pydantic_core import from_json
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime import (
+    Artifact,
+    AudioContent,
+    Content,
+    ImageContent,
+    ResourceContent,
+    RetryHint,
+    TextContent,
+    ToolResult,
+    ToolSpec,
+)
+from toolgen.runtime.call.truncation import is_truncated
+
+from .listing import META_PREFIX, ListedTool
+
+_FOR_PEOPLE: Final = types.Annotations(audience=["user"])
+"""Artifacts are for user interfaces; the model never sees their data."""
+
+
+def call_result(result: ToolResult, spec: ToolSpec[Any, Any], listed: ListedTool) -> types.CallToolResult:
+    """Return a result that ends a call.
+
+    The text is `ToolResult.json`. A result that is no error has structured content where the tool has an
+    `outputSchema`, which it fits (MCP 2025-11-25, Tools, Output Schema); an error has none, and a truncated
+    result, which would not fit, is marked as an error.
+    """
+    text = result.json.decode()
+    value: Json = from_json(text) if text else None
+    is_unfit = listed.output is not None and is_truncated(result.json)
+    is_good = result.status in ("ok", "pending") and bool(text) and not is_unfit
+    blocks: list[types.ContentBlock] = [types.TextContent(type="text", text=text or result.display)]
+    blocks += map(_block, result.content)
+    blocks += _links(result, spec)
+    facts: dict[str, Any] = {"content": blocks, "is_error": not is_good, "_meta": _meta(result) or None}
+    if is_good and listed.output is not None:
+        facts["structured_content"] = listed.output.content(value)
+    return types.CallToolResult(**facts)
+
+
+def error_result(message: str, code: str, **facts: Json) -> types.CallToolResult:
+    """Return the result of a call that ends without one of the runtime, in the shape of its errors."""
+    text = json.dumps({"error": message, "code": code, **facts}, ensure_ascii=False)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
+
+
+def _meta(result: ToolResult) -> dict[str, Json]:
+    facts: dict[str, Json] = {"display": result.display if result.json else ""}
+    if result.status == "pending":
+        facts["status"] = "pending"
+    if result.bounds is not None:
+        facts["bounds"] = {"returned": result.bounds.returned, "truncated": result.bounds.truncated}
+    if result.retry_hint is not None:
+        facts["retry"] = _retry(result.retry_hint)
+    return {f"{META_PREFIX}{key}": value for key, value in facts.items() if value}
+
+
+def _retry(hint: RetryHint) -> dict[str, Json]:
+    """Return what a client needs to repair the call; the refused arguments are its own and left out."""
+    facts: dict[str, Json] = {
+        "reason": hint.reason,
+        "missing_fields": list(hint.missing_fields),
+        "question": hint.clarifying_question,
+        "retry_after_s": hint.retry_after,
+    }
+    return {key: value for key, value in facts.items() if value}
+
+
+def _block(content: Content) -> types.ContentBlock:
+    match content:
+        case TextContent(text=text):
+            return types.TextContent(type="text", text=text)
+        case ImageContent(data=data, media_type=media_type):
+            return types.ImageContent(type="image", data=_base64(data), mime_type=media_type)
+        case AudioContent(data=data, media_type=media_type):
+            return types.AudioContent(type="audio", data=_base64(data), mime_type=media_type)
+        case ResourceContent():
+            return types.ResourceLink(
+                type="resource_link",
+                uri=content.uri,
+                name=content.name,
+                mime_type=content.media_type or None,
+                description=content.description or None,
+                size=content.size,
+            )
+        case _:
+            assert_never(content)
+
+
+def _links(result: ToolResult, spec: ToolSpec[Any, Any]) -> Iterator[types.ResourceLink]:
+    """Yield a link for each artifact that a store has; `resources/read` returns its data."""
+    for artifact in result.artifacts:
+        if artifact.ref is not None and artifact.ref.uri:
+            yield _link(artifact, spec)
+
+
+def _link(artifact: Artifact, spec: ToolSpec[Any, Any]) -> types.ResourceLink:
+    assert artifact.ref is not None, "only an artifact that is kept has a link"
+    known = spec.artifacts.get(artifact.kind)
+    facts: dict[str, Json] = {"view": known.view if known else None, "digest": artifact.ref.digest}
+    return types.ResourceLink(
+        type="resource_link",
+        uri=artifact.ref.uri,
+        name=artifact.kind,
+        description=(known.description if known else "") or None,
+        mime_type=artifact.ref.media_type or None,
+        size=artifact.ref.size,
+        annotations=_FOR_PEOPLE,
+        _meta={f"{META_PREFIX}{key}": value for key, value in facts.items() if value},
+    )
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()

@@ -1,0 +1,75 @@
+"""Which tools a request has: those of the runtime, of one of its toolsets, or of an agent."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from mcp import MCPError
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
+
+from toolgen.agents import agents_of
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.logs import log_failure, logger
+from toolgen.runtime import CallMeta, ReadonlyContext, Runtime, Snapshot
+from toolgen.runtime.call.registered_tool import RegisteredTool
+
+log = logger("toolgen.mcp")
+
+
+def find_tool(offered: Snapshot, name: str) -> RegisteredTool:
+    """Return the tool of a name.
+
+    Raises:
+        MCPError: there is none; -32602 with close names (MCP, Tools, Error Handling).
+    """
+    found = offered.directory.find(name)
+    if found is None:
+        raise MCPError(INVALID_PARAMS, offered.directory.unknown_tool_message(name))
+    return found
+
+
+class ToolSelection:
+    """Lists the tools of one server."""
+
+    def __init__(self, runtime: Runtime, toolset: str, agent: str) -> None:
+        """Offer the tools of a toolset, or of an agent by the agent's names; of both "" for all.
+
+        Raises:
+            ToolgenError: there is no such toolset, or both are given.
+            RegistrationError: there is no such agent.
+        """
+        if toolset and agent:
+            raise ToolgenError("both a toolset and an agent are given", hint="serve one of them")
+        if toolset and toolset not in runtime.list_toolsets():
+            known = ", ".join(runtime.list_toolsets()) or "none"
+            raise ToolgenError(f"toolset {toolset!r} is not registered", hint=f"registered are {known}")
+        if agent:
+            agents_of(runtime).specs(agent)
+        self._runtime = runtime
+        self._toolset = toolset
+        self._agent = agent
+
+    async def offered(self, meta: CallMeta) -> Snapshot:
+        """Return the tools of a request, listed anew.
+
+        Raises:
+            MCPError: a toolset cannot list its tools; the log has why.
+        """
+        try:
+            if self._agent:
+                snapshot = await agents_of(self._runtime).tools(self._agent, meta)
+            else:
+                snapshot = await self._runtime.snapshot(ReadonlyContext(meta=meta))
+        except Exception as error:
+            _fail(error)
+        return snapshot.of_toolset(self._toolset) if self._toolset else snapshot
+
+
+def _fail(error: Exception) -> NoReturn:
+    """Raise what a client may know of a failure that is not its own.
+
+    Raises:
+        MCPError: as said.
+    """
+    reference = log_failure(log, error, "the tools of a request cannot be listed")
+    raise MCPError(INTERNAL_ERROR, f"the tools cannot be listed now (reference {reference})") from None

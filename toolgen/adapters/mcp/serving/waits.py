@@ -1,0 +1,58 @@
+"""Calls that wait for somebody whom this client does not speak for, and what the model is told of them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from mcp import types
+
+from toolgen.contract.names import UNAVAILABLE
+from toolgen.runtime import Runtime, Suspended
+
+from .identity import Context
+from .results import error_result
+
+Approvals = Literal["out_of_band", "elicitation"]
+"""Who approves: a person elsewhere, such as by `toolgen approve`, or whoever answers an elicitation.
+
+A client may let its model answer, so an elicitation is an approval only where the host says so.
+"""
+WhyNot = Literal["kept", "no_client", "no_engine"]
+"""The call waits for somebody else; or nobody can be asked, and it is taken back."""
+
+
+def cannot_ask(asked: Suspended, ctx: Context, approvals: Approvals, runtime: Runtime) -> WhyNot | None:
+    """Return why the client is not asked; None where it is."""
+    is_durable = runtime.engine is not None and runtime.engine.caps.is_durable
+    if asked.kind == "pending":
+        return "kept"  # whoever does the work delivers its result
+    if asked.kind == "credential" or (asked.kind == "confirmation" and approvals == "out_of_band"):
+        return "kept" if is_durable else "no_engine"
+    capabilities = ctx.session.client_capabilities
+    elicitation = None if capabilities is None else capabilities.elicitation
+    if elicitation is None or (elicitation.form is None and elicitation.url is not None):
+        return "no_client"
+    return None
+
+
+def kept_result(asked: Suspended, why: str = "") -> types.CallToolResult:
+    """Return the result of a call that waits on for somebody else."""
+    if asked.kind == "pending":
+        message = "the work goes on; its result does not come by this call, so do not call it again for it"
+        return error_result(message, "pending", id=asked.id)
+    what = "the approval of a person" if asked.kind == "confirmation" else "an answer"
+    if asked.kind == "credential":
+        what = "a credential"
+    told = f": {why}" if why else ""
+    message = (
+        f"it needs {what}, which this server does not take from its client{told}. It waits as {asked.id}; "
+        f"`toolgen approve {asked.id}` on the server shows and answers it, and it then runs there. "
+        "Do not call it again for the same."
+    )
+    return error_result(message, UNAVAILABLE, id=asked.id)
+
+
+def taken_back_result(asked: Suspended, why: str) -> types.CallToolResult:
+    """Return the denied result of a call that nobody can be asked for; it waits no more."""
+    what = "the approval of a person" if asked.kind == "confirmation" else "the answer of a person"
+    return error_result(f"it needs {what}, and {why}", UNAVAILABLE)
