@@ -1,6 +1,20 @@
 """A runtime as an MCP server: its tools listed and called, in both eras of the protocol."""
 
+from .bearer import Verify
 from .calls import Approvals
+from .http import HttpOptions, http_app, serve_http
+from .identity import MetaHook
 from .mcp_server import McpServer, server
+from .stdio import serve_stdio
 
-__all__ = ["Approvals", "McpServer", "server"]
+__all__ = [
+    "Approvals",
+    "HttpOptions",
+    "McpServer",
+    "MetaHook",
+    "Verify",
+    "http_app",
+    "serve_http",
+    "serve_stdio",
+    "server",
+]

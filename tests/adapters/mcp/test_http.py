@@ -1,0 +1,193 @@
+"""A server over Streamable HTTP: who is let in, what is refused, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import pytest
+
+from toolgen.adapters.mcp import HttpOptions, Verify, http_app, serve_http, server
+from toolgen.contract.errors import ToolgenError
+from toolgen.runtime import CallMeta, Runtime
+
+from .desk import Desk, desk_runtime
+
+URL = "http://127.0.0.1/mcp"
+HEADERS = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+
+
+@asynccontextmanager
+async def web(
+    runtime: Runtime, *, verify: Verify | None = None, session_id: str = "", **options: Any
+) -> AsyncIterator[httpx2.AsyncClient]:
+    """Open a client of HTTP that reaches the application without a socket."""
+    app = http_app(server(runtime, session_id=session_id), verify=verify, options=HttpOptions(**options))
+    async with app.router.lifespan_context(app):
+        transport = httpx2.ASGITransport(app)
+        async with httpx2.AsyncClient(transport=transport, headers=HEADERS) as client:
+            yield client
+
+
+def hello() -> dict[str, Any]:
+    """Return what a client of 2025-11-25 begins with."""
+    return {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+
+
+def modern_call(tool: str, **arguments: Any) -> dict[str, Any]:
+    """Return the body and the headers of a call of 2026-07-28."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params = {"name": tool, "arguments": arguments, "_meta": meta}
+    headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": tool}
+    return {
+        "json": {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params},
+        "headers": headers,
+    }
+
+
+def verify(token: str) -> CallMeta | None:
+    return CallMeta(session_id=f"of-{token}") if token in ("mira", "jonas") else None
+
+
+async def test_a_token_says_for_whom_a_call_is() -> None:
+    desk = Desk()
+    async with desk_runtime(desk) as runtime, web(runtime, verify=verify) as client:
+        for token in ("mira", "jonas"):
+            call = modern_call("weigh", id="p1")
+            call["headers"]["authorization"] = f"Bearer {token}"
+            assert (await client.post(URL, **call)).status_code == 200
+    assert desk.log == ["weigh p1 kg for of-mira", "weigh p1 kg for of-jonas"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "text"),
+    [
+        ({}, "a bearer token is missing"),
+        ({"authorization": "Basic bWlyYTo="}, "a bearer token is missing"),
+        ({"authorization": "Bearer eve"}, "the bearer token is not valid"),
+    ],
+)
+async def test_nobody_else_is_let_in(headers: dict[str, str], text: str) -> None:
+    async with desk_runtime(Desk()) as runtime, web(runtime, verify=verify) as client:
+        answer = await client.post(URL, json=hello(), headers=headers)
+    assert (answer.status_code, answer.text) == (401, text)
+    assert answer.headers["www-authenticate"].startswith("Bearer")
+
+
+async def test_a_verifier_that_fails_lets_nobody_in(caplog: pytest.LogCaptureFixture) -> None:
+    async def broken(token: str) -> CallMeta | None:
+        raise RuntimeError("password hunter2")
+
+    async with desk_runtime(Desk()) as runtime, web(runtime, verify=broken) as client:
+        answer = await client.post(URL, json=hello(), headers={"authorization": "Bearer mira"})
+    assert answer.status_code == 503
+    assert "hunter2" not in answer.text
+    assert "hunter2" in caplog.text
+
+
+async def test_a_session_belongs_to_whom_opened_it() -> None:
+    async with desk_runtime(Desk()) as runtime, web(runtime, verify=verify) as client:
+        opened = await client.post(URL, json=hello(), headers={"authorization": "Bearer mira"})
+        session = opened.headers["mcp-session-id"]
+        ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+        codes = [
+            (
+                await client.post(
+                    URL, json=ping, headers={"authorization": f"Bearer {who}", "mcp-session-id": session}
+                )
+            ).status_code
+            for who in ("jonas", "mira")
+        ]
+    assert codes == [404, 200]
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        ({"host": "evil.example"}, 421),
+        ({"origin": "https://evil.example"}, 403),
+        ({"host": "localhost:80"}, 200),
+    ],
+)
+async def test_a_page_of_another_origin_is_refused(headers: dict[str, str], code: int) -> None:
+    async with desk_runtime(Desk()) as runtime, web(runtime) as client:
+        call = modern_call("count")
+        answer = await client.post(URL, json=call["json"], headers={**call["headers"], **headers})
+        legacy = await client.post(URL, json=hello(), headers=headers)
+    assert [answer.status_code, legacy.status_code] == [code, code]
+
+
+async def test_a_large_body_is_refused() -> None:
+    async with desk_runtime(Desk()) as runtime, web(runtime, max_body_bytes=1_000) as client:
+        answer = await client.post(URL, json=hello(), headers={"x": "1"})
+        large = await client.post(URL, content=b"x" * 1_001)
+        chunked = await client.post(URL, content=_chunks(1_001))
+    assert [answer.status_code, large.status_code, chunked.status_code] == [200, 413, 413]
+
+
+async def _chunks(count: int) -> AsyncIterator[bytes]:
+    for _ in range(count):
+        yield b"x"
+
+
+async def test_a_session_beyond_the_limit_is_refused() -> None:
+    async with desk_runtime(Desk()) as runtime, web(runtime, max_sessions=2) as client:
+        answers = [await client.post(URL, json=hello()) for _ in range(3)]
+        assert [answer.status_code for answer in answers] == [200, 200, 503]
+        session = {"mcp-session-id": answers[0].headers["mcp-session-id"]}
+        assert (await client.delete(URL, headers=session)).status_code == 200
+        assert (await client.post(URL, json=hello())).status_code == 200
+
+
+async def test_a_call_beyond_the_limit_is_refused_with_a_reason() -> None:
+    desk = Desk()
+    async with desk_runtime(desk) as runtime, web(runtime, max_calls=1) as client:
+        hanging = asyncio.create_task(client.post(URL, **modern_call("hang")))
+        async with asyncio.timeout(10):
+            await desk.has_begun.wait()
+        call = modern_call("count")
+        escaped = json.dumps(call["json"]).replace("tools/call", r"tools\/call")
+        answers = [
+            await client.post(URL, **call),
+            await client.post(URL, content=escaped, headers=call["headers"]),
+        ]
+        hanging.cancel()
+        await asyncio.wait({hanging})
+        after = await client.post(URL, **call)
+    assert [answer.status_code for answer in answers] == [429, 429]
+    assert answers[0].json()["error"]["message"] == "1 calls are executed already; call again later"
+    assert answers[0].headers["retry-after"] == "1"
+    assert after.status_code == 200
+
+
+async def test_elsewhere_than_on_loopback_it_needs_a_verifier_and_a_name() -> None:
+    async with desk_runtime(Desk()) as runtime:
+        for host in ("0.0.0.0", "::", "192.0.2.1", "desk.example"):
+            with pytest.raises(ToolgenError, match="nothing says who may call"):
+                await serve_http(server(runtime), host, 0)
+        with pytest.raises(ToolgenError, match="the names are missing"):
+            await serve_http(server(runtime), "0.0.0.0", 0, verify=verify)
+
+
+async def test_an_address_that_is_taken_is_an_error() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        async with desk_runtime(Desk()) as runtime:
+            with pytest.raises(ToolgenError, match="cannot listen on"):
+                await serve_http(server(runtime), "127.0.0.1", taken.getsockname()[1])

@@ -1,0 +1,107 @@
+"""Servers of MCP in processes of their own: over HTTP, how they end, and what is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client, MCPError, types
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.adapters.mcp.desk import ERAS
+from tests.adapters.mcp.people import Person, accept
+from tests.adapters.mcp.project import environment, http_process, serve, write_project
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_client_uses_a_process_and_the_process_ends(era: str, tmp_path: Path) -> None:
+    mira = Person(accept(approved=True))
+    async with asyncio.timeout(60), http_process(tmp_path, "--approvals", "elicitation") as (url, server):
+        async with Client(url, mode=era, elicitation_callback=mira) as client:
+            assert (await client.call_tool("count", {})).content == [types.TextContent(type="text", text="3")]
+            told: list[float] = []
+
+            async def keep(progress: float, total: float | None, message: str | None) -> None:
+                told.append(progress)
+
+            await client.call_tool("walk", {}, progress_callback=keep)
+            assert told == [0.25, 0.250001, 1.0]
+            burned = await client.call_tool("burn", {"id": "p1"})
+            assert not burned.is_error
+        server.send_signal(signal.SIGTERM)
+        assert await asyncio.to_thread(server.wait) == 0
+
+
+async def test_a_call_ends_before_the_process_does(tmp_path: Path) -> None:
+    """A person answers after the process was asked to end; the stream that listens is ended."""
+    has_asked, may_answer = asyncio.Event(), asyncio.Event()
+
+    async def hesitate(context: Any, params: Any) -> types.ElicitResult:
+        has_asked.set()
+        await may_answer.wait()
+        return accept(approved=True)
+
+    async with (
+        asyncio.timeout(60),
+        http_process(tmp_path, "--approvals", "elicitation") as (url, server),
+        Client(url, mode="legacy", elicitation_callback=hesitate) as client,
+    ):
+        call = asyncio.create_task(client.call_tool("burn", {"id": "p1"}))
+        await has_asked.wait()
+        server.send_signal(signal.SIGTERM)
+        is_refused = False
+        while not is_refused:  # the signal is on its way
+            try:
+                await client.call_tool("count", {})
+            except MCPError:
+                is_refused = True
+        may_answer.set()
+        assert not (await call).is_error
+        assert await asyncio.to_thread(server.wait) == 0
+
+
+async def test_the_client_of_the_sdk_sends_its_token(tmp_path: Path) -> None:
+    async with (
+        asyncio.timeout(60),
+        http_process(tmp_path, "--verify", "desk_app:verify") as (url, _),
+        httpx2.AsyncClient(headers={"authorization": "Bearer mira"}) as http,
+        Client(streamable_http_client(url, http_client=http)) as client,
+    ):
+        assert not (await client.call_tool("count", {})).is_error
+
+
+@pytest.mark.parametrize(
+    ("options", "problem", "hint"),
+    [
+        (["--toolset", "desk.x"], "toolset 'desk.x' is not registered", "registered are desk.parcels"),
+        (["--agent", "desk.x"], "agent 'desk.x' is not registered", "registered are none"),
+        (["--http", "desk"], "--http 'desk' is not HOST:PORT", "write --http 127.0.0.1:8000"),
+        (["--http", "0.0.0.0:0"], "0.0.0.0 is reached by other machines", "--verify MODULE:FUNCTION"),
+        (
+            ["--http", "0.0.0.0:0", "--verify", "desk_app:verify"],
+            "the names are missing under which clients reach 0.0.0.0",
+            "--host tools.example.com",
+        ),
+        (["--http", "127.0.0.1:0", "--verify", "desk_app:no"], "names no function", "module:function"),
+    ],
+)
+def test_what_cannot_be_served_is_refused(
+    tmp_path: Path, options: list[str], problem: str, hint: str
+) -> None:
+    write_project(tmp_path)
+    done = subprocess.run(
+        serve(tmp_path, *options),
+        env=environment(tmp_path),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert problem in done.stderr
+    assert hint in done.stderr

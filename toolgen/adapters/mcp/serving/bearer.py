@@ -1,0 +1,69 @@
+"""Who may use a server over HTTP: bearer tokens (RFC 6750), verified by the host."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeAlias
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from toolgen.contract.logs import log_failure, logger
+from toolgen.runtime import CallMeta
+
+from .identity import IDENTITY
+
+Verify: TypeAlias = Callable[[str], CallMeta | Awaitable[CallMeta | None] | None]
+"""Returns for whom a token is: the facts of its calls; None where it is not valid."""
+
+_VERIFY_S: Final = 30.0
+
+log = logger("toolgen.mcp")
+
+
+class BearerAuth:
+    """Lets requests with a valid token through, and says for whom they are.
+
+    A session of MCP belongs to the facts that opened it: with a token for others it is not there.
+    """
+
+    def __init__(self, app: ASGIApp, verify: Verify) -> None:
+        self._app = app
+        self._verify = verify
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            await _refusal(401, "a bearer token is missing", "Bearer")(scope, receive, send)
+            return
+        try:
+            async with asyncio.timeout(_VERIFY_S):
+                found = self._verify(token)
+                meta = await found if inspect.isawaitable(found) else found
+        except Exception as error:
+            reference = log_failure(log, error, "the verifier of tokens failed")
+            text = f"the token cannot be verified now (reference {reference})"
+            await _refusal(503, text, "")(scope, receive, send)
+            return
+        if meta is None:
+            text = "the bearer token is not valid"
+            await _refusal(401, text, 'Bearer error="invalid_token"')(scope, receive, send)
+            return
+        user = AuthenticatedUser(AccessToken(token="", client_id=_owner(meta), scopes=[]))
+        await self._app({**scope, "user": user, IDENTITY: meta}, receive, send)
+
+
+def _owner(meta: CallMeta) -> str:
+    """Return a text that is equal for those who may use each other's sessions of MCP."""
+    return json.dumps([meta.session_id, meta.requested_by, sorted(meta.labels.items())])
+
+
+def _refusal(status: int, text: str, challenge: str) -> PlainTextResponse:
+    headers = {"WWW-Authenticate": challenge} if challenge else None
+    return PlainTextResponse(text, status, headers)

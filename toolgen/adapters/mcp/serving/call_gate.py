@@ -1,0 +1,97 @@
+"""How many calls a server over HTTP executes at once, and how it comes to its end."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import anyio
+from pydantic_core import from_json
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+
+class CallGate:
+    """Lets so many `tools/call` through at once, and none while it closes.
+
+    It stands within a limit of bodies, which hands it each body whole.
+    """
+
+    def __init__(self, app: ASGIApp, max_calls: int) -> None:
+        self._app = app
+        self._max_calls = max_calls
+        self._calls = 0
+        self._is_closing = False
+        self._is_idle = asyncio.Event()
+        self._is_idle.set()
+        self._streams: set[anyio.CancelScope] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] == "GET":  # what a server tells a client of 2025-11-25; it has no end of its own
+            await self._stream(scope, receive, send)
+            return
+        first = await receive()
+        receive = _again(first, receive)
+        if not _is_call(first):
+            await self._app(scope, receive, send)
+            return
+        if self._is_closing:
+            await _refusal(503, "the server is closing; call another one, or later")(scope, receive, send)
+            return
+        if self._calls >= self._max_calls:
+            text = f"{self._max_calls} calls are executed already; call again later"
+            await _refusal(429, text)(scope, receive, send)
+            return
+        self._calls += 1
+        self._is_idle.clear()
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._calls -= 1
+            if not self._calls:
+                self._is_idle.set()
+
+    async def drain(self, timeout_s: float) -> None:
+        """Let no further call in, wait for those that are executed, and end the streams without calls."""
+        self._is_closing = True
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._is_idle.wait()
+        except TimeoutError:
+            pass  # they are cancelled with the server
+        for stream in tuple(self._streams):
+            stream.cancel()
+
+    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with anyio.CancelScope() as stream:
+            self._streams.add(stream)
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                self._streams.discard(stream)
+
+
+def _is_call(message: Message) -> bool:
+    """Return whether a request is a `tools/call`, also one that is escaped."""
+    try:
+        document: Any = from_json(message.get("body", b""))
+    except ValueError:
+        return False  # the SDK says what is wrong with it
+    return isinstance(document, dict) and document.get("method") == "tools/call"
+
+
+def _again(first: Message, receive: Receive) -> Receive:
+    """Return a channel that gives the first message once more."""
+    messages = [first]
+
+    async def replay() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return replay
+
+
+def _refusal(status: int, text: str) -> JSONResponse:
+    """Return an error of JSON-RPC without an id, as the SDK answers what it does not take up."""
+    error = {"code": -32603, "message": text}
+    headers = {"Retry-After": "1"}
+    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, status, headers)

@@ -1,0 +1,206 @@
+"""A server over Streamable HTTP: an ASGI application with limits, and a process that serves it."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import signal
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+import uvicorn
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from toolgen.contract.errors import ToolgenError
+
+from .bearer import BearerAuth, Verify
+from .call_gate import CallGate
+from .mcp_server import McpServer
+
+_LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
+_CLOSING_S: Final = 2
+"""For connections that are open when the calls have ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpOptions:
+    """How a server over HTTP is limited."""
+
+    path: str = "/mcp"
+    hosts: tuple[str, ...] = ()
+    """Names under which clients reach it, which `Host` and `Origin` have to say; by default loopback."""
+    max_body_bytes: int = 4 * 2**20
+    """Of a request; a larger one is refused with 413."""
+    max_sessions: int = 1_000
+    """Of MCP through 2025-11-25, open at once; a further one is refused with 503."""
+    session_idle_s: float = 1_800.0
+    """After which a session without requests is closed."""
+    max_calls: int = 100
+    """Executed at once; a further one is refused with 429."""
+    drain_s: float = 30.0
+    """Seconds that calls have to end when the process is asked to end; then they are cancelled."""
+
+
+def http_app(
+    served: McpServer, *, verify: Verify | None = None, options: HttpOptions | None = None
+) -> Starlette:
+    """Return an ASGI application that serves at `options.path`; its lifespan has to be run.
+
+    Args:
+        served: What it serves.
+        verify: Says for whom a bearer token is; without it there is none, and everybody is let in.
+        options: Its limits, and the names under which it is reached.
+    """
+    return _gated_app(served, verify, options or HttpOptions())[0]
+
+
+async def serve_http(
+    served: McpServer,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    *,
+    verify: Verify | None = None,
+    options: HttpOptions | None = None,
+    on_ready: Callable[[str], None] = lambda url: None,
+) -> None:
+    """Serve until the process gets SIGINT or SIGTERM; then executed calls end, and no further one begins.
+
+    Args:
+        served: What it serves.
+        host: The address to listen on.
+        port: The port to listen on; 0 for any that is free.
+        verify: As in `http_app`.
+        options: As in `http_app`.
+        on_ready: Called with the URL when requests are taken.
+
+    Raises:
+        ToolgenError: others could reach it, and it has no verifier of tokens or does not know its names; or
+            nobody can listen there.
+    """
+    options = _reachable(host, verify, options or HttpOptions())
+    app, gate = _gated_app(served, verify, options)
+    process: list[uvicorn.Server] = []
+
+    async def close() -> None:
+        served.end_streams()
+        await gate.drain(options.drain_s)
+        process[0].should_exit = True
+
+    @asynccontextmanager
+    async def closing(inner: Starlette) -> AsyncIterator[None]:
+        async with app.router.lifespan_context(inner), _on_signal(close):
+            yield
+
+    outer = Starlette(routes=app.routes, lifespan=closing)
+    try:
+        bound = await asyncio.get_running_loop().create_server(
+            asyncio.Protocol, host, port, start_serving=False
+        )
+    except OSError as error:
+        hint = "choose another address or port, or end the process that has it"
+        raise ToolgenError(f"cannot listen on {host}:{port}: {error.strerror}", hint=hint) from None
+    listening = [one.dup() for one in bound.sockets]  # type: ignore[attr-defined]  # of asyncio.TransportSocket
+    bound.close()
+    process.append(uvicorn.Server(_config(outer, options)))
+    shown = f"[{host}]" if ":" in host else host
+    on_ready(f"http://{shown}:{listening[0].getsockname()[1]}{options.path}")
+    await process[0].serve(listening)
+
+
+def _config(app: Starlette, options: HttpOptions) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        lifespan="on",
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=options.max_sessions + options.max_calls + 100,
+        timeout_graceful_shutdown=_CLOSING_S,
+    )
+
+
+def _gated_app(served: McpServer, verify: Verify | None, options: HttpOptions) -> tuple[Starlette, CallGate]:
+    manager = StreamableHTTPSessionManager(
+        served.sdk,
+        security_settings=_security(options.hosts or _LOOPBACK),
+        session_idle_timeout=options.session_idle_s,
+        max_request_body_size=options.max_body_bytes,
+        max_sessions=options.max_sessions,
+    )
+    gate = CallGate(StreamableHTTPASGIApp(manager), options.max_calls)
+    endpoint: ASGIApp = RequestBodyLimitMiddleware(gate, options.max_body_bytes)
+    if verify is not None:
+        endpoint = BearerAuth(endpoint, verify)
+    app = Starlette(routes=[Route(options.path, endpoint=endpoint)], lifespan=lambda _: manager.run())
+    return app, gate
+
+
+def _security(hosts: tuple[str, ...]) -> TransportSecuritySettings:
+    """Return what `Host` and `Origin` may be, so that no web page reaches it under a name of its own.
+
+    (MCP 2025-11-25, Transports, Security Warning: DNS rebinding.)
+    """
+    origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
+    return TransportSecuritySettings(
+        allowed_hosts=[*hosts, *(f"{host}:*" for host in hosts)],
+        allowed_origins=[*origins, *(f"{origin}:*" for origin in origins)],
+    )
+
+
+def _reachable(host: str, verify: Verify | None, options: HttpOptions) -> HttpOptions:
+    """Return the options with the names under which clients reach an address.
+
+    Raises:
+        ToolgenError: as `serve_http`.
+    """
+    if host == "localhost" or _address(host).is_loopback:
+        return options
+    if verify is None:
+        raise ToolgenError(
+            f"{host} is reached by other machines, and nothing says who may call",
+            hint="give a verifier of bearer tokens (--verify MODULE:FUNCTION), or listen on 127.0.0.1",
+        )
+    if not options.hosts:
+        raise ToolgenError(
+            f"the names are missing under which clients reach {host}",
+            hint="give the name in the URL of the clients: --host tools.example.com",
+        )
+    return options
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """Return the address; for a name one that is not loopback."""
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return ipaddress.IPv4Address("0.0.0.0")
+
+
+@asynccontextmanager
+async def _on_signal(close: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+    """Close when the process is asked to end, once; a second time it ends as it does by default."""
+    loop = asyncio.get_running_loop()
+    handled = (signal.SIGINT, signal.SIGTERM)
+    tasks: list[asyncio.Task[None]] = []
+
+    def begin() -> None:
+        for one in handled:
+            loop.remove_signal_handler(one)
+        tasks.append(loop.create_task(close(), name="closing the MCP server"))
+
+    with suppress(NotImplementedError, RuntimeError):  # Windows, and other threads than the main one
+        for one in handled:
+            loop.add_signal_handler(one, begin)
+    try:
+        yield
+    finally:
+        for one in handled:
+            with suppress(NotImplementedError, RuntimeError):
+                loop.remove_signal_handler(one)

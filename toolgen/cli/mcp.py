@@ -1,0 +1,143 @@
+"""`toolgen mcp serve`: the runtime that the project configures, as an MCP server."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.runtime import Runtime
+
+from .config import Project
+from .load import load_module
+from .runtime import load_runtime
+
+if TYPE_CHECKING:
+    from toolgen.adapters.mcp import McpServer, Verify
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """What the options say."""
+
+    toolset: str = ""
+    agent: str = ""
+    session: str = ""
+    http: str = ""
+    """`HOST:PORT`; "" for stdio."""
+    verify: str = ""
+    """`module:function`; "" for none."""
+    hosts: tuple[str, ...] = ()
+    approvals: Literal["out_of_band", "elicitation"] = "out_of_band"
+
+
+async def serve_runtime(project: Project, options: ServeOptions) -> int:
+    """Serve until the client of stdio is gone, or the process is asked to end; return 0.
+
+    Where another process executes the runs of the engine's file, this one is a client of it, so that clients
+    may start several servers.
+
+    Raises:
+        ToolgenError: an option does not fit the project, or nobody can listen there.
+    """
+    require_mcp()
+    async with AsyncExitStack() as stack:
+        with _stdout_as_stderr():
+            runtime = await load_runtime(project)
+            runtime.be_client()
+            await stack.enter_async_context(runtime)
+            served = _served(runtime, options)
+            verify = _verifier(project, options.verify) if options.verify else None
+        if options.http:
+            await _serve_http(served, options, verify)
+        else:
+            from toolgen.adapters.mcp import serve_stdio
+
+            await serve_stdio(served)
+        with _stdout_as_stderr():
+            await stack.aclose()
+    return 0
+
+
+def require_mcp() -> None:
+    """Raise where the extra `mcp` is not installed.
+
+    Raises:
+        ToolgenError: as said.
+    """
+    try:
+        import toolgen.adapters.mcp  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ToolgenError(
+            f"toolgen mcp needs {error.name!r}, which is not installed",
+            hint="pip install 'toolgen[mcp]'",
+        ) from None
+
+
+def _served(runtime: Runtime, options: ServeOptions) -> McpServer:
+    from toolgen.adapters.mcp import server
+
+    return server(
+        runtime,
+        toolset=options.toolset,
+        agent=options.agent,
+        session_id=options.session,
+        approvals=options.approvals,
+    )
+
+
+async def _serve_http(served: McpServer, options: ServeOptions, verify: Verify | None) -> None:
+    from toolgen.adapters.mcp import HttpOptions, serve_http
+
+    host, port = _address(options.http)
+    await serve_http(
+        served,
+        host,
+        port,
+        verify=verify,
+        options=HttpOptions(hosts=options.hosts),
+        on_ready=lambda url: print(f"serving {url}", file=sys.stderr, flush=True),
+    )
+
+
+def _address(text: str) -> tuple[str, int]:
+    """Return the address and the port of `HOST:PORT`; a port alone is one of 127.0.0.1.
+
+    Raises:
+        ToolgenError: it is neither.
+    """
+    host, colon, port = text.rpartition(":")
+    if not port.isdecimal() or int(port) > 0xFFFF or (colon and not host):
+        raise ToolgenError(f"--http {text!r} is not HOST:PORT", hint="write --http 127.0.0.1:8000")
+    return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
+
+
+def _verifier(project: Project, reference: str) -> Any:
+    """Return the function that `--verify` names.
+
+    Raises:
+        ToolgenError: there is none.
+    """
+    module, _, name = reference.partition(":")
+    found = getattr(load_module(project, module, "--verify"), name, None)
+    if not callable(found):
+        raise ToolgenError(f"--verify {reference!r} names no function", hint="write --verify module:function")
+    return found
+
+
+@contextmanager
+def _stdout_as_stderr() -> Iterator[None]:
+    """Lead what is written to stdout to stderr, also by other processes: stdout is the protocol's."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
