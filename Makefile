@@ -22,6 +22,11 @@ demo-durable: .venv/ready ## kill the process of the example's conversation, and
 	$(BIN)/toolgen gen
 	$(BIN)/python -m examples.home.durable
 
+.PHONY: demo-mcp
+demo-mcp: .venv/ready ## serve the example's tools by MCP, and use them with the official client
+	$(BIN)/toolgen gen
+	$(BIN)/python -m examples.home.mcp_demo
+
 PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist loadfile
 FUZZ_SECONDS ?= 20
 FUZZ_SEED ?= 1

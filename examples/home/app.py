@@ -14,7 +14,13 @@ from toolgen.agents import Agents, Planner
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
-from toolgen.runtime.capabilities import SqliteStateStore, StateCapability
+from toolgen.runtime.capabilities import (
+    ArtifactsCapability,
+    ArtifactStore,
+    SqliteArtifactStore,
+    SqliteStateStore,
+    StateCapability,
+)
 from toolgen.runtime.events.hub import Events
 
 from . import scripts
@@ -37,8 +43,9 @@ class Planners:
 
 
 def runtime(path: Path = DATABASE) -> Runtime:
-    """Return the assistant over a database, which is built when it is missing."""
-    return assistant(connect(path), path)
+    """Return the assistant over a database, built when it is missing; artifacts are kept beside it."""
+    artifacts = SqliteArtifactStore(beside(path, "artifacts"))
+    return assistant(connect(path), path, events=Events(), artifacts=artifacts)
 
 
 @contextmanager
@@ -55,17 +62,18 @@ def assistant(
     path: Path,
     planners: Planners | None = None,
     events: Events | None = None,
+    artifacts: ArtifactStore | None = None,
 ) -> Runtime:
     """Return a runtime with the agents and all tools of the design over the open database at `path`.
 
     Runs and what they wait for, conversations and what sessions know stand in files beside it, for every
-    process to see; `events` gets what happens in this one.
+    process to see; `events` gets what happens in this one, `artifacts` what belongs to results.
     """
     states = SqliteStateStore(beside(path, "state"))
     runtime = Runtime(
         interceptors=[SessionUser(database)],
         engine=InProcessEngine(beside(path, "runs")),
-        capabilities=[StateCapability(states)],
+        capabilities=[StateCapability(states), *([ArtifactsCapability(artifacts)] if artifacts else [])],
         events=events,
     )
     Agents(runtime, sessions=SqliteSessionStore(beside(path, "sessions")))
