@@ -128,16 +128,19 @@ async def test_a_declared_error_has_its_code_and_details(era: str) -> None:
 
 
 async def test_an_injected_field_is_the_servers_alone(era: str) -> None:
-    async def open(drawer: str, session_id: str) -> str:
+    async def open_drawer(drawer: str, ctx: ToolContext) -> str:
         """Open a drawer."""
-        return f"{drawer} of {session_id}"
+        return f"{drawer} of {ctx.meta.session_id}"
 
-    made = one_tool(open, injected=("session_id",))
+    made = one_tool(open_drawer, injected=("session_id",), session_id="s-mira")
     async with Client(InMemoryTransport(made.sdk), mode=era) as client:
         (tool,) = (await client.list_tools()).tools
-        forged = await client.call_tool("open", {"drawer": "top", "session_id": "s-jonas"})
+        forged = await client.call_tool("open_drawer", {"drawer": "top", "session_id": "s-jonas"})
+        opened = await client.call_tool("open_drawer", {"drawer": "top"})
+    assert list(tool.input_schema["properties"]) == ["drawer"]
     assert forged.is_error
-    del tool
+    assert not opened.is_error
+    assert opened.content == [types.TextContent(type="text", text='"top of s-mira"')]
 
 
 async def test_what_a_hook_raises_is_told_by_a_reference(era: str, caplog: pytest.LogCaptureFixture) -> None:

@@ -11,8 +11,16 @@ import pytest
 from mcp import types
 
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import CallMeta, ToolOutcome, Unfinished
-from toolgen.runtime.toolsets.functions import function_toolset
+from toolgen.runtime import (
+    CallMeta,
+    ConfirmSpec,
+    LongRunningReturn,
+    LongRunningSpec,
+    ToolContext,
+    ToolOutcome,
+    Unfinished,
+)
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.options import WaitOptions, requester_may_not_approve
 
 from .desk import ERAS, served
@@ -161,3 +169,48 @@ async def test_a_field_says_in_words_what_a_form_cannot_hold(era: str) -> None:
         await one.text("ask")
     (field,) = mira.asked[0].requested_schema["properties"].values()
     assert field == {"type": "string", "title": "Name", "description": "(format uuid; pattern ^[a-z]+$)"}
+
+
+async def test_work_without_an_acknowledgement_goes_on_and_is_not_taken_back(era: str) -> None:
+    async def deliver_letter() -> LongRunningReturn[str, None]:
+        """Deliver a letter."""
+        return ToolOutcome.pending("job-1")
+
+    async with served(era, elicitation=Person()) as one:
+        tool = func_tool(deliver_letter, toolset="desk.late", long_running=LongRunningSpec())
+        one.runtime.register(function_toolset("desk.late", [tool]))
+        document = json.loads(await one.text("deliver_letter"))
+        (asked,) = await one.runtime.suspended()
+    assert (document["code"], document["id"]) == ("pending", asked.id)
+
+
+async def test_a_credential_is_never_asked_for_by_a_form(era: str) -> None:
+    async def pay() -> str | Unfinished:
+        """Pay."""
+        return ToolOutcome.need_credential({"provider": "bank"}, "Sign in at the bank")
+
+    async with served(era, elicitation=Person(), approvals="elicitation") as one:
+        one.runtime.register(function_toolset("desk.bank", [pay]))
+        document = json.loads(await one.text("pay"))
+        assert await one.runtime.suspended() == ()
+    assert document["code"] == "approval_unavailable"
+
+
+async def test_progress_is_told_after_an_approval_too(era: str) -> None:
+    async def shred(ctx: ToolContext) -> str:
+        """Shred all."""
+        ctx.progress(0.5, "half")
+        return "done"
+
+    told: list[tuple[float, str | None]] = []
+
+    async def keep(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, message))
+
+    mira = Person(accept(approved=True))
+    async with served(era, elicitation=mira, approvals="elicitation") as one:
+        tool = func_tool(shred, toolset="desk.shredder", confirm=ConfirmSpec(hint="Shred all?"))
+        one.runtime.register(function_toolset("desk.shredder", [tool]))
+        result = await one.client.call_tool("shred", {}, progress_callback=keep)
+    assert not result.is_error
+    assert told == [(0.5, "half")]
