@@ -32,8 +32,8 @@ async def story(path: Path) -> AsyncIterator[str]:
     build(path)
     told: list[str] = []
 
-    async def mira(context: Any, asked: types.ElicitRequestParams) -> types.ElicitResult:
-        told.append(f"Mira is asked: {asked.message.splitlines()[0]}")
+    async def mira(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        told.append(f"Mira is asked: {params.message.splitlines()[0]}")
         told.append("Mira: yes, and keep it on")
         return types.ElicitResult(action="accept", content={"approved": True, "keep_on": True})
 

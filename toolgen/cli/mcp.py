@@ -72,6 +72,8 @@ def require_mcp() -> None:
     try:
         import toolgen.adapters.mcp  # noqa: F401
     except ModuleNotFoundError as error:
+        if (error.name or "").startswith("toolgen"):
+            raise
         raise ToolgenError(
             f"toolgen mcp needs {error.name!r}, which is not installed",
             hint="pip install 'toolgen[mcp]'",
@@ -81,6 +83,9 @@ def require_mcp() -> None:
 def _served(runtime: Runtime, options: ServeOptions) -> McpServer:
     from toolgen.adapters.mcp import server
 
+    needing = [spec.name for spec in runtime.list_tools() if "session_id" in spec.injected]
+    if needing and not options.session and not options.verify:
+        raise ToolgenError(f"{needing[0]} needs 'session_id', which no option gives", hint="add --session ID")
     return server(
         runtime,
         toolset=options.toolset,

@@ -6,60 +6,15 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
 
-import httpx2
 import pytest
 
-from toolgen.adapters.mcp import HttpOptions, Verify, http_app, serve_http, server
+from toolgen.adapters.mcp import serve_http, server
 from toolgen.contract.errors import ToolgenError
-from toolgen.runtime import CallMeta, Runtime
+from toolgen.runtime import CallMeta
 
 from .desk import Desk, desk_runtime
-
-URL = "http://127.0.0.1/mcp"
-HEADERS = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
-
-
-@asynccontextmanager
-async def web(
-    runtime: Runtime, *, verify: Verify | None = None, session_id: str = "", **options: Any
-) -> AsyncIterator[httpx2.AsyncClient]:
-    """Open a client of HTTP that reaches the application without a socket."""
-    app = http_app(server(runtime, session_id=session_id), verify=verify, options=HttpOptions(**options))
-    async with app.router.lifespan_context(app):
-        transport = httpx2.ASGITransport(app)
-        async with httpx2.AsyncClient(transport=transport, headers=HEADERS) as client:
-            yield client
-
-
-def hello() -> dict[str, Any]:
-    """Return what a client of 2025-11-25 begins with."""
-    return {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-11-25",
-            "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"},
-        },
-    }
-
-
-def modern_call(tool: str, **arguments: Any) -> dict[str, Any]:
-    """Return the body and the headers of a call of 2026-07-28."""
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    params = {"name": tool, "arguments": arguments, "_meta": meta}
-    headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": tool}
-    return {
-        "json": {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params},
-        "headers": headers,
-    }
+from .web import URL, hello, modern_call, web
 
 
 def verify(token: str) -> CallMeta | None:
@@ -191,3 +146,28 @@ async def test_an_address_that_is_taken_is_an_error() -> None:
         async with desk_runtime(Desk()) as runtime:
             with pytest.raises(ToolgenError, match="cannot listen on"):
                 await serve_http(server(runtime), "127.0.0.1", taken.getsockname()[1])
+
+
+async def test_a_call_whose_client_is_gone_still_counts() -> None:
+    """Through 2025-11-25 a connection that ends cancels nothing."""
+    desk = Desk()
+    async with desk_runtime(desk) as runtime:
+        made = server(runtime)
+        async with web(runtime, served=made, max_calls=1) as client:
+            opened = await client.post(URL, json=hello())
+            headers = {
+                "mcp-session-id": opened.headers["mcp-session-id"],
+                "mcp-protocol-version": "2025-11-25",
+            }
+            hang = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "hang"}}
+            hanging = asyncio.create_task(client.post(URL, json=hang, headers=headers))
+            async with asyncio.timeout(10):
+                await desk.has_begun.wait()
+            hanging.cancel()
+            await asyncio.wait({hanging})
+            assert not desk.was_cancelled.is_set()
+            assert (await client.post(URL, **modern_call("count"))).status_code == 429
+            assert (await client.delete(URL, headers=headers)).status_code == 200
+            async with asyncio.timeout(10):
+                await made.executing.ended()
+            assert (await client.post(URL, **modern_call("count"))).status_code == 200

@@ -13,10 +13,11 @@ import fastmcp
 import httpx2
 import pytest
 from fastmcp.client.elicitation import ElicitResult
+from mcp import types
 
 from tests.adapters.mcp.desk import Desk, desk_runtime
 from tests.adapters.mcp.project import http_process
-from tests.adapters.mcp.test_http import URL, hello, modern_call, web
+from tests.adapters.mcp.web import URL, hello, modern_call, web
 
 SESSIONS = 500
 CALLS = 200
@@ -121,5 +122,6 @@ async def test_the_client_of_fastmcp_lists_calls_and_asks(tmp_path: Path) -> Non
         assert sent.data == "p1: Kiel, floor 2, on Monday"
         refused = await client.call_tool("weigh", {}, raise_on_error=False)
         assert refused.is_error
+        assert isinstance(refused.content[0], types.TextContent)
         assert json.loads(refused.content[0].text)["issues"][0]["path"] == "$.id"
     assert asked == ["Where does it go?", "On which day?"]

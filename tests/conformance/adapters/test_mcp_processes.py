@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,12 @@ async def test_the_client_of_the_sdk_sends_its_token(tmp_path: Path) -> None:
     [
         (["--toolset", "desk.x"], "toolset 'desk.x' is not registered", "registered are desk.parcels"),
         (["--agent", "desk.x"], "agent 'desk.x' is not registered", "registered are none"),
+        (
+            ["--agent", "a.b", "--toolset", "desk.parcels"],
+            "both a toolset and an agent are given",
+            "one of them",
+        ),
+        (["--verify", "desk_app:verify"], "--verify and --host need --http", "Usage"),
         (["--http", "desk"], "--http 'desk' is not HOST:PORT", "write --http 127.0.0.1:8000"),
         (["--http", "0.0.0.0:0"], "0.0.0.0 is reached by other machines", "--verify MODULE:FUNCTION"),
         (
@@ -94,14 +101,41 @@ def test_what_cannot_be_served_is_refused(
     tmp_path: Path, options: list[str], problem: str, hint: str
 ) -> None:
     write_project(tmp_path)
+    done = refused(tmp_path, *options)
+    assert problem in done.stderr
+    assert hint in done.stderr
+
+
+def test_a_session_that_tools_need_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.toolgen]\ndesign = "nothing"\nruntime = "home_app:runtime"\n'
+    )
+    app = "from pathlib import Path\nfrom examples.home import app\n\n\ndef runtime():\n"
+    (tmp_path / "home_app.py").write_text(
+        f"{app}    return app.runtime(Path({str(tmp_path / 'home.db')!r}))\n"
+    )
+    done = refused(tmp_path)
+    assert "list_devices needs 'session_id', which no option gives\n  hint: add --session ID" in done.stderr
+
+
+def test_without_its_extra_it_says_what_to_install(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    code = "import sys; sys.modules['mcp'] = None; from toolgen.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, *serve(tmp_path)[1:]]
+    done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "hint: pip install 'toolgen[mcp]'" in done.stderr
+
+
+def refused(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run a server that does not begin."""
     done = subprocess.run(
-        serve(tmp_path, *options),
-        env=environment(tmp_path),
+        serve(folder, *options),
+        env=environment(folder),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=60,
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert problem in done.stderr
-    assert hint in done.stderr
+    return done

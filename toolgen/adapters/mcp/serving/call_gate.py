@@ -10,6 +10,8 @@ from pydantic_core import from_json
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from .executing import ExecutingCalls
+
 
 class CallGate:
     """Lets so many `tools/call` through at once, and none while it closes.
@@ -17,13 +19,12 @@ class CallGate:
     It stands within a limit of bodies, which hands it each body whole.
     """
 
-    def __init__(self, app: ASGIApp, max_calls: int) -> None:
+    def __init__(self, app: ASGIApp, executing: ExecutingCalls, max_calls: int) -> None:
         self._app = app
+        self._executing = executing
         self._max_calls = max_calls
-        self._calls = 0
+        self._requests = ExecutingCalls()
         self._is_closing = False
-        self._is_idle = asyncio.Event()
-        self._is_idle.set()
         self._streams: set[anyio.CancelScope] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -38,25 +39,20 @@ class CallGate:
         if self._is_closing:
             await _refusal(503, "the server is closing; call another one, or later")(scope, receive, send)
             return
-        if self._calls >= self._max_calls:
+        if max(self._requests.count, self._executing.count) >= self._max_calls:
             text = f"{self._max_calls} calls are executed already; call again later"
             await _refusal(429, text)(scope, receive, send)
             return
-        self._calls += 1
-        self._is_idle.clear()
-        try:
+        with self._requests.counted():
             await self._app(scope, receive, send)
-        finally:
-            self._calls -= 1
-            if not self._calls:
-                self._is_idle.set()
 
     async def drain(self, timeout_s: float) -> None:
         """Let no further call in, wait for those that are executed, and end the streams without calls."""
         self._is_closing = True
         try:
             async with asyncio.timeout(timeout_s):
-                await self._is_idle.wait()
+                await self._requests.ended()
+                await self._executing.ended()
         except TimeoutError:
             pass  # they are cancelled with the server
         for stream in tuple(self._streams):

@@ -11,16 +11,17 @@ from typing import Final, Literal, TypeAlias
 import anyio
 from mcp import MCPError, types
 from mcp.types import INVALID_PARAMS
-from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
+from toolgen.contract.json_value import Json
 from toolgen.contract.names import UNAVAILABLE
 from toolgen.runtime import CallMeta, Runtime, Snapshot, Suspended, ToolResult
 from toolgen.runtime.call.registered_tool import RegisteredTool
 from toolgen.runtime.waiting.errors import BadAnswerError, NotAllowedAnswerError, SuspensionError
 
 from .changes import ListChanges
+from .executing import ExecutingCalls
 from .forms import answer_of, form_of
-from .identity import Context, Identities
+from .identity import Context, Identities, is_modern
 from .listing import Listing
 from .progress import progress_relay
 from .results import call_result, error_result
@@ -51,11 +52,6 @@ class _Request:
         return is_modern(self.ctx)
 
 
-def is_modern(ctx: Context) -> bool:
-    """Return whether a request is of 2026-07-28 or later, where a server sends no requests."""
-    return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-
-
 class ToolCalls:
     """Serves `tools/list` and `tools/call` of one server."""
 
@@ -73,6 +69,7 @@ class ToolCalls:
         self._changes = changes
         self._approvals: Approvals = approvals
         self._listing = Listing()
+        self.executing = ExecutingCalls()
 
     async def list_tools(
         self, ctx: Context, params: types.PaginatedRequestParams | None
@@ -87,7 +84,7 @@ class ToolCalls:
         meta = await self._identities.meta(ctx)
         offered = await self._selection.offered(meta)
         tools = [self._listing.entry(spec, is_modern=is_modern(ctx)) for spec in offered.specs]
-        self._changes.listed(ctx, meta.session_id, tools, is_modern=is_modern(ctx))
+        self._changes.listed(ctx, meta.session_id, tools)
         return types.ListToolsResult(tools=[one.tool for one in tools])
 
     async def call(self, ctx: Context, params: types.CallToolRequestParams) -> Answered:
@@ -101,12 +98,23 @@ class ToolCalls:
         request = _Request(
             ctx=ctx, params=params, meta=meta, offered=offered, entry=find_tool(offered, params.name)
         )
-        answered = await self._answered(request)
-        if self._runtime.is_dynamic:
-            now = await self._selection.offered(meta)
-            tools = [self._listing.entry(spec, is_modern=is_modern(ctx)) for spec in now.specs]
-            await self._changes.compare(ctx, meta.session_id, tools, is_modern=is_modern(ctx))
+        with self.executing.counted():
+            try:
+                answered = await self._answered(request)
+            except SuspensionError as error:  # somebody else has answered meanwhile
+                answered = error_result(error.message, UNAVAILABLE)
+            if self._runtime.is_dynamic and self._changes.has_listed(ctx, meta.session_id):
+                await self._tell_changes(request)
         return answered
+
+    async def _tell_changes(self, request: _Request) -> None:
+        """Tell a client whose call has changed its tools."""
+        try:
+            now = await self._selection.offered(request.meta)
+        except MCPError:  # it is in the log; `tools/list` says it to the client
+            return
+        tools = [self._listing.entry(spec, is_modern=request.is_modern) for spec in now.specs]
+        await self._changes.compare(request.ctx, request.meta.session_id, tools)
 
     async def _answered(self, request: _Request) -> Answered:
         params, meta = request.params, request.meta
@@ -184,6 +192,7 @@ class ToolCalls:
             SuspensionError: the answer is not taken.
         """
         meta = request.meta
+        answer: Json
         if given.action == "accept":
             answer = answer_of(asked, given.content or {})
         elif given.action == "decline" and asked.kind == "confirmation":

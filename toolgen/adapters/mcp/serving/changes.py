@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from mcp.server.connection import Connection
 from mcp.server.subscriptions import InMemorySubscriptionBus, ToolsListChanged
 
-from .identity import Context
+from .identity import Context, is_modern
 from .listing import ListedTool
 
 _MOST_SESSIONS: Final = 10_000
@@ -30,9 +30,9 @@ class ListChanges:
         self._of_connections: WeakKeyDictionary[Connection, str] = WeakKeyDictionary()
         self._of_sessions: OrderedDict[str, str] = OrderedDict()
 
-    def listed(self, ctx: Context, session_id: str, tools: Iterable[ListedTool], *, is_modern: bool) -> None:
+    def listed(self, ctx: Context, session_id: str, tools: Iterable[ListedTool]) -> None:
         """Remember what a client has listed."""
-        if not is_modern:
+        if not is_modern(ctx):
             self._of_connections[_connection(ctx)] = _digest(tools)
             return
         self._of_sessions[session_id] = _digest(tools)
@@ -40,20 +40,22 @@ class ListChanges:
         while len(self._of_sessions) > _MOST_SESSIONS:
             self._of_sessions.popitem(last=False)
 
-    async def compare(
-        self, ctx: Context, session_id: str, tools: Iterable[ListedTool], *, is_modern: bool
-    ) -> None:
+    def has_listed(self, ctx: Context, session_id: str) -> bool:
+        """Return whether a client has listed, and was not told since that its list is old."""
+        return session_id in self._of_sessions if is_modern(ctx) else _connection(ctx) in self._of_connections
+
+    async def compare(self, ctx: Context, session_id: str, tools: Iterable[ListedTool]) -> None:
         """Tell a client whose last list was another one, once until it lists again."""
-        if is_modern:
-            known = self._of_sessions.get(session_id)
-            if known is not None and known != _digest(tools):
-                del self._of_sessions[session_id]
-                await self.bus.publish(ToolsListChanged())
+        if not self.has_listed(ctx, session_id):
             return
-        known = self._of_connections.get(_connection(ctx))
-        if known is not None and known != _digest(tools):
-            del self._of_connections[_connection(ctx)]
-            await ctx.session.send_tool_list_changed()
+        now = _digest(tools)
+        if not is_modern(ctx):
+            if self._of_connections[_connection(ctx)] != now:
+                del self._of_connections[_connection(ctx)]
+                await ctx.session.send_tool_list_changed()
+        elif self._of_sessions[session_id] != now:
+            del self._of_sessions[session_id]
+            await self.bus.publish(ToolsListChanged())
 
     async def announce(self) -> None:
         """Tell every client that has listed tools, or listens, that they may have changed."""

@@ -98,19 +98,29 @@ async def serve_http(
             yield
 
     outer = Starlette(routes=app.routes, lifespan=closing)
-    try:
-        bound = await asyncio.get_running_loop().create_server(
-            asyncio.Protocol, host, port, start_serving=False
-        )
-    except OSError as error:
-        hint = "choose another address or port, or end the process that has it"
-        raise ToolgenError(f"cannot listen on {host}:{port}: {error.strerror}", hint=hint) from None
-    listening = [one.dup() for one in bound.sockets]  # type: ignore[attr-defined]  # of asyncio.TransportSocket
-    bound.close()
+    listening = await _bound(host, port)
     process.append(uvicorn.Server(_config(outer, options)))
     shown = f"[{host}]" if ":" in host else host
     on_ready(f"http://{shown}:{listening[0].getsockname()[1]}{options.path}")
     await process[0].serve(listening)
+
+
+async def _bound(host: str, port: int) -> Any:
+    """Return sockets that are bound and do not listen yet.
+
+    Raises:
+        ToolgenError: somebody else has the port, or the address is not of this machine.
+    """
+    loop = asyncio.get_running_loop()
+    try:
+        bound = await loop.create_server(asyncio.Protocol, host, port, start_serving=False)
+    except OSError as error:
+        hint = "choose another address or port, or end the process that has it"
+        raise ToolgenError(f"cannot listen on {host}:{port}: {error.strerror}", hint=hint) from None
+    try:
+        return [one.dup() for one in bound.sockets]
+    finally:
+        bound.close()
 
 
 def _config(app: Starlette, options: HttpOptions) -> uvicorn.Config:
@@ -134,7 +144,7 @@ def _gated_app(served: McpServer, verify: Verify | None, options: HttpOptions) -
         max_request_body_size=options.max_body_bytes,
         max_sessions=options.max_sessions,
     )
-    gate = CallGate(StreamableHTTPASGIApp(manager), options.max_calls)
+    gate = CallGate(StreamableHTTPASGIApp(manager), served.executing, options.max_calls)
     endpoint: ASGIApp = RequestBodyLimitMiddleware(gate, options.max_body_bytes)
     if verify is not None:
         endpoint = BearerAuth(endpoint, verify)

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 from mcp import MCPError
 from mcp.server import ServerRequestContext
 from mcp.types import INTERNAL_ERROR
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolgen.contract.logs import log_failure, logger
 from toolgen.runtime import CallMeta
@@ -23,6 +24,11 @@ log = logger("toolgen.mcp")
 
 IDENTITY: Final = "toolgen.identity"
 """Key of an ASGI scope: the `CallMeta` that the verifier of tokens returned."""
+
+
+def is_modern(ctx: Context) -> bool:
+    """Return whether a request is of 2026-07-28 or later, where a server sends no requests."""
+    return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
 class Identities:

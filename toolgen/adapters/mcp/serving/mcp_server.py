@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from functools import partial
 from typing import Any, Final
 
 from mcp import MCPError
@@ -14,11 +15,12 @@ from mcp.types import INTERNAL_ERROR
 from pydantic import ValidationError
 
 from toolgen.contract.logs import log_failure, logger
-from toolgen.runtime import Runtime
+from toolgen.runtime import Runtime, UnknownToolError
 from toolgen.runtime.waiting.options import WEEK_S
 
 from .calls import Approvals, ToolCalls
 from .changes import ListChanges
+from .executing import ExecutingCalls
 from .identity import Context, Identities, MetaHook
 from .resources import ArtifactResources
 from .tools import ToolSelection
@@ -76,23 +78,27 @@ def server(
         on_list_resources=artifacts.list_resources,
         on_read_resource=artifacts.read,
         on_subscriptions_listen=listen,
-        get_tool_input_schema=_no_header_parameters,
+        get_tool_input_schema=partial(_schema_of, runtime),
     )
-    keys = [secret or secrets.token_bytes(32)]
-    sdk.middleware.append(_told_by_reference)
-    sdk.middleware.append(_Description(runtime, selection, identities))
-    sdk.middleware.append(
-        RequestStateBoundary(RequestStateSecurity(keys=keys, ttl=WEEK_S), default_audience=name)
-    )
-    return McpServer(sdk, changes, listen)
+    states = RequestStateSecurity(keys=[secret or secrets.token_bytes(32)], ttl=WEEK_S)
+    sdk.middleware += [
+        _told_by_reference,
+        _Description(runtime, selection, identities),
+        RequestStateBoundary(states, default_audience=name),
+    ]
+    return McpServer(sdk, changes, listen, calls.executing)
 
 
 class McpServer:
     """A runtime as an MCP server. Made by `server`."""
 
-    def __init__(self, sdk: Server[Any], changes: ListChanges, listen: ListenHandler) -> None:
+    def __init__(
+        self, sdk: Server[Any], changes: ListChanges, listen: ListenHandler, executing: ExecutingCalls
+    ) -> None:
         self.sdk = sdk
         """The server of the SDK: what `mcp.Client` takes, and every transport of the SDK."""
+        self.executing = executing
+        """The calls that are executed now."""
         self._changes = changes
         self._listen = listen
 
@@ -143,6 +149,12 @@ class _Description:
         return {**described, "instructions": text} if text else described
 
 
-def _no_header_parameters(name: str) -> None:
-    """Return that no argument of a tool is repeated in a header (MCP 2026-07-28, `x-mcp-header`)."""
-    return
+def _schema_of(runtime: Runtime, name: str) -> dict[str, Any] | None:
+    """Return the schema that says which arguments are repeated in headers (MCP 2026-07-28, `x-mcp-header`).
+
+    Only one that somebody else wrote does, so dynamic tools and those of agents are not looked for.
+    """
+    try:
+        return runtime.tool_spec(name).payload.schema
+    except UnknownToolError:
+        return None

@@ -85,10 +85,12 @@ def _said(schema: Mapping[str, Any]) -> frozenset[Kind]:
     """Return what `type`, `enum` and `const` leave."""
     kinds = _KINDS
     if "type" in schema:
-        said = schema["type"]
-        kinds = frozenset(map(_kind_of_type, [said] if isinstance(said, str) else said))
+        names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+        kinds = frozenset[Kind](_kind_of_type(name) for name in names)
     values = schema.get("enum", [schema["const"]] if "const" in schema else None)
-    return kinds if values is None else kinds & frozenset(map(_kind_of_value, values))
+    if values is None:
+        return kinds
+    return kinds & frozenset[Kind](_kind_of_value(value) for value in values)
 
 
 def _kind_of_type(name: str) -> Kind:
