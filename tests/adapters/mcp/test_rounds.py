@@ -6,11 +6,13 @@ import json
 from typing import Any
 
 import pytest
-from mcp import MCPError, types
+from mcp import Client, MCPError, types
+from mcp.client._memory import InMemoryTransport
 
+from toolgen.adapters.mcp import server
 from toolgen.runtime import CallMeta
 
-from .desk import served
+from .desk import MIRA, served
 from .people import Person, accept
 
 
@@ -73,3 +75,22 @@ async def test_a_connection_is_asked_three_times_at_most() -> None:
         assert await one.runtime.suspended() == ()
     assert document["code"] == "approval_unavailable"
     assert "$.city is required" in document["error"]
+
+
+async def test_a_state_gives_no_server_the_approvals_of_another_one() -> None:
+    """Two servers of one host share a secret; only one of them takes approvals from its clients."""
+    secret = bytes(range(32))
+    async with served("auto", elicitation=Person(), approvals="elicitation", secret=secret) as one:
+        state = (await asked(one)).request_state or ""
+        strict = server(one.runtime, session_id=MIRA, secret=secret)
+        async with Client(InMemoryTransport(strict.sdk), elicitation_callback=Person()) as client:
+            result = await client.session.call_tool(
+                "burn",
+                {"id": "p1"},
+                input_responses={"answer": accept(approved=True)},
+                request_state=state,
+                allow_input_required=True,
+            )
+        assert isinstance(result, types.CallToolResult)
+        assert result.is_error
+    assert one.desk.log == []

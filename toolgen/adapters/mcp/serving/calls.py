@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 import anyio
 from mcp import MCPError, types
@@ -27,7 +27,7 @@ from .progress import progress_relay
 from .results import call_result, error_result
 from .tools import ToolSelection, find_tool
 from .waits import Approvals as Approvals
-from .waits import cannot_ask, kept_result, taken_back_result
+from .waits import WhyNot, cannot_ask, kept_result, taken_back_result
 
 Answered: TypeAlias = types.CallToolResult | types.InputRequiredResult
 ASKED: Final = "answer"
@@ -149,7 +149,12 @@ class ToolCalls:
         return self._final(request, result)
 
     async def _after_round(self, request: _Request, asked: Suspended) -> Answered:
-        """Return what became of a call that waits, with the answer that its client returns with."""
+        """Return what became of a call that waits, with the answer that its client returns with.
+
+        Another server of the same secret may have asked, which takes approvals that this one does not.
+        """
+        if (why := cannot_ask(asked, request.ctx, self._approvals, self._runtime)) is not None:
+            return await self._unasked(asked, request.meta, why)
         given = (request.params.input_responses or {}).get(ASKED)
         if not isinstance(given, types.ElicitResult):
             return _input_required(asked, "")
@@ -209,9 +214,7 @@ class ToolCalls:
                 within=request.offered,
             )
 
-    async def _unasked(
-        self, asked: Suspended, meta: CallMeta, why: Literal["kept", "no_client", "no_engine"]
-    ) -> types.CallToolResult:
+    async def _unasked(self, asked: Suspended, meta: CallMeta, why: WhyNot) -> types.CallToolResult:
         """Return the result of a call that waits where this client is not asked."""
         if why == "kept":
             return kept_result(asked)

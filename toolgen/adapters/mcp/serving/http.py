@@ -106,7 +106,7 @@ async def serve_http(
 
 
 async def _bound(host: str, port: int) -> Any:
-    """Return sockets that are bound and do not listen yet.
+    """Return sockets that listen; who connects waits until the application has begun.
 
     Raises:
         ToolgenError: somebody else has the port, or the address is not of this machine.
@@ -117,10 +117,11 @@ async def _bound(host: str, port: int) -> Any:
     except OSError as error:
         hint = "choose another address or port, or end the process that has it"
         raise ToolgenError(f"cannot listen on {host}:{port}: {error.strerror}", hint=hint) from None
-    try:
-        return [one.dup() for one in bound.sockets]
-    finally:
-        bound.close()
+    listening = [one.dup() for one in bound.sockets]
+    bound.close()
+    for one in listening:
+        one.listen()
+    return listening
 
 
 def _config(app: Starlette, options: HttpOptions) -> uvicorn.Config:
