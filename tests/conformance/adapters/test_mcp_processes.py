@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.adapters.mcp.desk import ERAS
 from tests.adapters.mcp.people import Person, accept
-from tests.adapters.mcp.project import environment, http_process, serve, write_project
+from tests.adapters.mcp.project import TOOLGEN, by_stdio, environment, http_process, serve, write_project
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -139,3 +140,21 @@ def refused(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
     assert (done.returncode, done.stdout) == (2, "")
     return done
+
+
+async def test_a_person_approves_beside_the_server(tmp_path: Path) -> None:
+    """The server keeps the call in the file of its engine, and `toolgen approve` runs it."""
+    write_project(tmp_path)
+    command = by_stdio(tmp_path, "--session", "s-mira")
+    async with asyncio.timeout(60), Client(command, mode="legacy") as client:
+        asked = (await client.call_tool("burn", {"id": "p1"})).content[0]
+        assert isinstance(asked, types.TextContent)
+        waiting = json.loads(asked.text)["id"]
+        config = ["--config", str(tmp_path / "pyproject.toml")]
+        approve = [TOOLGEN, "approve", waiting, "--yes", "--by", "jo", *config]
+        done = await asyncio.to_thread(
+            subprocess.run, approve, env=environment(tmp_path), capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines()[-1] == '"p1 is ash"'
+        assert not (await client.call_tool("count", {})).is_error
