@@ -53,7 +53,7 @@ async def test_a_confirmation_is_told(era: str) -> None:
 
 async def test_results_that_are_no_objects_are_wrapped_where_the_era_wants_it(era: str) -> None:
     tools = await listed(era)
-    plain = {"type": "integer", "title": "CountResult"}
+    plain = {"type": "integer", "title": "Count result"}
     wrapped = {"type": "object", "properties": {"result": plain}, "required": ["result"]}
     assert tools["count"].output_schema == (wrapped if era == "legacy" else plain)
     assert tools["names"].output_schema["type"] == ("object" if era == "legacy" else "array")
