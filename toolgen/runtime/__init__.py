@@ -66,6 +66,7 @@ from .results import (
     Unfinished,
 )
 from .runtime import Runtime
+from .schema_codec import json_schema_codec
 from .specs import ArtifactSpec, BoundedSpec, ConfirmSpec, ErrorSpec, LongRunningSpec, ToolSpec
 from .sync_context import SyncToolContext
 from .threads import in_thread
@@ -176,6 +177,7 @@ __all__ = [
     "filter_toolset",
     "given",
     "in_thread",
+    "json_schema_codec",
     "lazy_attribute",
     "model_description",
     "prefixed",

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Final
 
-from jsonschema_rs import Draft202012Validator, ValidationError
+from jsonschema_rs import Draft202012Validator, ValidationError, validator_cls_for
 from jsonschema_rs import ValidationErrorKind as Kind
 
 from toolgen.contract.json_value import Json
@@ -66,17 +66,18 @@ UNEXPLAINED: Final = FieldIssue(
 
 
 class Rules:
-    """The rules of one schema, JSON Schema 2020-12; `format` is not among them."""
+    """The rules of one schema, JSON Schema 2020-12 unless said otherwise; `format` is not among them."""
 
-    def __init__(self, schema: Mapping[str, Any] | bool) -> None:
-        """Compile the schema.
+    def __init__(self, schema: Mapping[str, Any] | bool, *, reads_dialect: bool = False) -> None:
+        """Compile the schema; in the draft that its `$schema` names where `reads_dialect` is set.
 
         Raises:
             ValueError: it is no valid schema, or names another document.
         """
         self._schema = schema
         plain = schema if isinstance(schema, bool) else dict(schema)
-        self._validator = Draft202012Validator(plain, validate_formats=False, offline=True)
+        validator = validator_cls_for(plain) if reads_dialect else Draft202012Validator
+        self._validator = validator(plain, validate_formats=False, offline=True)
 
     @cached_property
     def _attempts(self) -> Attempts:
