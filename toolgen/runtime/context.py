@@ -52,6 +52,8 @@ class ToolContext:
 
     answer: Json = None
     """What a person answered last, as it was given; None before. `answered` has it typed."""
+    kept: Json = None
+    """What the executor kept with the question that was answered last: `ToolOutcome.ask(…, keep=…)`."""
     deadline: float | None = None
     """On the clock of the running loop, `loop.time()`; None without a timeout."""
     report: Callable[..., None] | None = None
@@ -197,6 +199,7 @@ class ToolContext:
 def set_resumption(context: ToolContext, resumption: Resumption) -> None:
     """Set the answers of a resumed call on its context."""
     context.answer = resumption.answer
+    context.kept = resumption.kept
     context._resumption = resumption
     context._key = resumption.key
 

@@ -7,12 +7,13 @@
     │   ├── UnknownToolError         introspection of a tool that is not registered
     │   └── UnknownArtifactError     nothing has the URI, or it belongs to another session
     ├── ToolError                    what the model is told, raised by executors and interceptors
-    │   └── DeclaredError            one that the design declares, with its name and typed details
+    │   ├── DeclaredError            one that the design declares, with its name and typed details
+    │   └── OutcomeUnknownError      the work was begun, and nobody knows whether it was done
     ├── ToolValidationError          a document does not fit its codec; carries the issues
     ├── MalformedResultError         an executor's result breaks its contract: the executor's bug
     └── NotInjectedError             an injected field was read before it was set
 
-A call never raises the last five: they become its result.
+A call never raises the last six: they become its result.
 """
 
 from __future__ import annotations
@@ -103,6 +104,13 @@ class DeclaredError(ToolError):
         """Of the type that the design gives; None for an error without details."""
         self.details_json = details_json
         """The details as canonical JSON; set by the runtime."""
+
+
+class OutcomeUnknownError(ToolError):
+    """The work was begun, and nobody knows whether it was done: the result has the status `unknown`.
+
+    Raise it where the connection to what does the work broke before its answer; the call is not repeated.
+    """
 
 
 def causes_of(error: ToolError | None) -> tuple[ToolError, ...]:

@@ -118,14 +118,16 @@ class ToolOutcome(Generic[R_co]):
         return Pending(handle=handle, ack=ack)
 
     @staticmethod
-    def ask(question: str, schema: type[Any] | Mapping[str, Any] | None = None) -> Unfinished:
+    def ask(
+        question: str, schema: type[Any] | Mapping[str, Any] | None = None, *, keep: Json = None
+    ) -> Unfinished:
         """Return an outcome that asks a person first; the tool then runs again from its first line.
 
         `schema` is the type of the answer, which `ctx.answered(type)` then has; or its JSON Schema, for an
         answer that `ctx.answer` has as it was given. It is one string, number or boolean, or a flat object
-        of them; a text where nothing is said.
+        of them; a text where nothing is said. `keep` is what `ctx.kept` has then.
         """
-        return Unfinished(kind="input", question=question, schema=schema)
+        return Unfinished(kind="input", question=question, schema=schema, keep=keep)
 
     @staticmethod
     def approval(question: str) -> Unfinished:
@@ -137,9 +139,12 @@ class ToolOutcome(Generic[R_co]):
         return Unfinished(kind="confirmation", question=question)
 
     @staticmethod
-    def need_credential(request: Mapping[str, Json], question: str = "") -> Unfinished:
-        """Return an outcome for a missing credential; the tool runs again when the host has it."""
-        return Unfinished(kind="credential", question=question, request=request)
+    def need_credential(request: Mapping[str, Json], question: str = "", *, keep: Json = None) -> Unfinished:
+        """Return an outcome for a missing credential; the tool runs again when the host has it.
+
+        `keep` is what `ctx.kept` has then.
+        """
+        return Unfinished(kind="credential", question=question, request=request, keep=keep)
 
 
 class WithoutResult:
@@ -159,6 +164,8 @@ class Unfinished(WithoutResult):
     question: str = ""
     schema: type[Any] | Mapping[str, Any] | None = None
     request: Mapping[str, Json] | None = None
+    keep: Json = None
+    """What the executor wants back with the answer; no client sees it."""
 
 
 @record

@@ -50,6 +50,11 @@ class SyncToolContext:
         """A person's last answer, as it was given; None before. `answered` returns it typed."""
         return self._context.answer
 
+    @property
+    def kept(self) -> Json:
+        """What the executor kept with the question that was answered last; as `ToolContext.kept`."""
+        return self._context.kept
+
     def answered(self, type_: type[T], question: str | None = None) -> T | None:
         """Return a person's newest answer to a question of this type; as `ToolContext.answered`."""
         return self._context.answered(type_, question)

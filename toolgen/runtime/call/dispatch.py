@@ -207,13 +207,15 @@ async def _execute(
     return _outcome_of_raw(returned) if tool.raw else returned
 
 
-def _outcome_of_raw(answer: object) -> ToolOutcome[Any]:
-    """Return the `ToolResult` of a raw executor as a `ToolOutcome`.
+def _outcome_of_raw(answer: object) -> ToolOutcome[Any] | WithoutResult:
+    """Return the `ToolResult` of a raw executor as a `ToolOutcome`, and what has no result yet as it is.
 
     Raises:
         MalformedResultError: it is no `ToolResult`.
         ToolError: it is an error.
     """
+    if isinstance(answer, WithoutResult):
+        return answer
     if not isinstance(answer, ToolResult):
         raise MalformedResultError(f"a raw executor returns a ToolResult, not a {type(answer).__name__}")
     if answer.error is not None:

@@ -12,10 +12,24 @@ from toolgen.shapes.issues import FieldIssue
 
 from ..calls import CallMeta
 from ..codec import json_document
-from ..errors import DeclaredError, MalformedResultError, ToolError, ToolValidationError, causes_of
+from ..errors import (
+    DeclaredError,
+    MalformedResultError,
+    OutcomeUnknownError,
+    ToolError,
+    ToolValidationError,
+    causes_of,
+)
 from ..results import RetryHint, RetryReason, ToolResult
 from ..specs import ErrorSpec, ToolSpec
-from .truncation import decode_truncated, error_document, issues_document, truncate_hint, truncate_text
+from .truncation import (
+    decode_truncated,
+    error_document,
+    issues_document,
+    truncate_hint,
+    truncate_text,
+    unknown_document,
+)
 from .unimplemented import find_unimplemented, unavailable
 
 Arguments = bytes | str | Mapping[str, object]
@@ -111,14 +125,14 @@ def _details(known: ErrorSpec[Any], details: object) -> bytes:
 
 
 def error_result(tool: str, error: ToolError, meta: CallMeta, limit: int) -> ToolResult:
-    """Return the error result of a `ToolError`, truncated to `limit` bytes.
+    """Return the error result of a `ToolError`, truncated to `limit` bytes; of unknown outcome if it says so.
 
     The sensitive values of the call that goes on are not in its texts.
     """
     error = error if current() is None else _scrubbed_error(error)
     return ToolResult(
         tool=tool,
-        status="error",
+        status="unknown" if isinstance(error, OutcomeUnknownError) else "error",
         json=_document(error, limit),
         tool_call_id=meta.tool_call_id,
         error=error,
@@ -154,7 +168,8 @@ def _without_secrets(error: ToolError, cause: ToolError | None) -> ToolError:
             retry_hint=hint,
             is_retryable=error.is_retryable,
         )
-    return ToolError(
+    kind = OutcomeUnknownError if isinstance(error, OutcomeUnknownError) else ToolError
+    return kind(
         message,
         cause=cause,
         retry_hint=hint,
@@ -173,6 +188,8 @@ def _like(error: ToolValidationError, issues: tuple[FieldIssue, ...]) -> ToolVal
 
 
 def _document(error: ToolError, limit: int) -> bytes:
+    if isinstance(error, OutcomeUnknownError):
+        return unknown_document(str(error.message), limit)
     if not isinstance(error, DeclaredError):
         return error_document(str(error.message), limit)
     return error_document(

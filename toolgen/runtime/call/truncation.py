@@ -73,6 +73,12 @@ def error_document(
     return b'{"error":%b%b}' % (_literal(message.encode(errors="replace"), room, _ELLIPSIS), tail)
 
 
+def unknown_document(message: str, limit: int) -> bytes:
+    """Return the JSON document of a call whose outcome nobody knows, truncated to `limit` bytes."""
+    room = limit - len(b'{"unknown":}')
+    return b'{"unknown":%b}' % _literal(message.encode(errors="replace"), room, _ELLIPSIS)
+
+
 def issues_document(message: str, limit: int, error: ToolValidationError, example: str | None) -> bytes:
     """Return the JSON document of invalid arguments: the issues that fit, the count of others, an example."""
     texts = [issue.as_bytes() for issue in error.issues]

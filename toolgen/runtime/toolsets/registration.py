@@ -16,14 +16,14 @@ from ..calls import ToolCall
 from ..context import ToolContext
 from ..errors import RegistrationError, check_format
 from ..native import NativeTool
-from ..results import ToolResult, ToolReturn
+from ..results import ToolResult, ToolReturn, Unfinished
 from ..specs import ToolSpec
 from .agent_route import AgentRoute
 
 if TYPE_CHECKING:
     from ..capabilities import Capability
 
-RawExecutor: TypeAlias = Callable[[ToolCall, ToolContext], Awaitable[ToolResult]]
+RawExecutor: TypeAlias = Callable[[ToolCall, ToolContext], Awaitable[ToolResult | Unfinished]]
 """Serves every tool of a toolset from the call as it came (Goa-AI's generic executor)."""
 
 

@@ -18,7 +18,7 @@ SuspensionKind = Literal["confirmation", "input", "credential", "pending"]
 _OPTIONAL: Final = frozenset(
     {
         *("is_shortened", "is_asked_by_tool", "reason", "handle", "request", "answers"),
-        *("idempotency_key", "sensitive"),
+        *("idempotency_key", "sensitive", "keep"),
     }
 )
 """Fields that are left out where they say nothing."""
@@ -56,6 +56,8 @@ class FrozenCall:
     """Why it is asked again, where an answer was given and not used."""
     sensitive: tuple[str, ...] = ()
     """Where the arguments have values that nobody is shown: `Codec.sensitive`."""
+    keep: Json = field(default=None, repr=False)
+    """What the executor gets back with the answer."""
 
     def shown_arguments(self) -> dict[str, Json]:
         """Return the arguments for people and programs."""

@@ -37,6 +37,12 @@ class Resumption:
         return newest
 
     @property
+    def kept(self) -> Json:
+        """What the executor kept with its newest question; None for nothing."""
+        kept: Json = _facts(self.answers[-1]).get("kept")
+        return kept
+
+    @property
     def is_approved(self) -> bool:
         """Whether a person has given the approval that the design or the policy requires."""
         return any(one["kind"] == "confirmation" and not one.get("by_tool") for one in self._all())
@@ -74,6 +80,8 @@ def answer_document(frozen: FrozenCall, answer: Json) -> Json:
         facts["schema"] = dict(frozen.answer_schema)
     if frozen.is_asked_by_tool:
         facts["by_tool"] = True
+    if frozen.keep is not None:
+        facts["kept"] = frozen.keep
     return facts
 
 

@@ -57,6 +57,7 @@ async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: b
         request=None if asked is None else _request(spec, asked.request),
         answers=frame.answers,
         is_asked_by_tool=asked is not None and asked.kind == "confirmation",
+        keep=None if asked is None else _json(asked.keep, f"what {spec.name} keeps"),
     )
     result = suspended_result(services, frozen_call)
     if document and result.frozen is not None:

@@ -158,6 +158,7 @@ class WaitRegistry:
         answers: tuple[Json, ...] = (),
         is_asked_by_tool: bool = False,
         reason: str = "",
+        keep: Json = None,
     ) -> FrozenCall:
         """Return the frozen call, with the arguments that will run."""
         now = self.options.clock()
@@ -181,6 +182,7 @@ class WaitRegistry:
             is_asked_by_tool=is_asked_by_tool,
             reason=reason,
             sensitive=spec.payload.sensitive,
+            keep=keep,
         )
 
     def renewed(
