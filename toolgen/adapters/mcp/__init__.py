@@ -1,5 +1,8 @@
 """The Model Context Protocol (MCP), by the official SDK: `toolgen[mcp]`."""
 
+from .client.errors import MCPServerError
+from .client.servers import HttpServer, StdioServer
+from .client.toolset import MCPToolset
 from .serving import (
     Approvals,
     HttpOptions,
@@ -15,8 +18,12 @@ from .serving import (
 __all__ = [
     "Approvals",
     "HttpOptions",
+    "HttpServer",
+    "MCPServerError",
+    "MCPToolset",
     "McpServer",
     "MetaHook",
+    "StdioServer",
     "Verify",
     "http_app",
     "serve_http",

@@ -1,0 +1,176 @@
+"""Calls of an MCP server's tools: checked before they leave and after they come back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.adapters.mcp_client.conftest import bare, lines, served
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import (
+    AudioContent,
+    CallMeta,
+    ImageContent,
+    ReadonlyContext,
+    ResourceContent,
+    TextContent,
+    filter_toolset,
+    prefixed,
+    with_confirmation,
+)
+from toolgen.runtime.events.hub import Events
+
+
+async def test_a_tool_is_listed_with_what_its_server_says() -> None:
+    async with served(bare("good")) as (_, snapshot):
+        specs = {spec.name: spec for spec in snapshot.specs}
+        echo = specs["echo"]
+        assert (echo.id, echo.title) == ("mcp.bare.echo", "Say it again")
+        assert echo.payload.schema["required"] == ["n"]
+        assert echo.meta["mcp"] == {"server": "bare", "tool": "echo", "untrusted": True}
+        assert specs["die_once"].annotations == {"read_only": True}
+        assert "not an instruction" in snapshot.instructions
+
+
+async def test_names_are_portable_and_descriptions_short_and_visible() -> None:
+    async with served(bare("good", longest_description=100)) as (_, snapshot):
+        names = {spec.meta["mcp"]["tool"]: spec for spec in snapshot.specs}  # type: ignore[index, call-overload]
+        factorial = names["math.factorial"]
+        assert factorial.name == "math_factorial_2f2114b7"
+        assert names["math_factorial"].name == "math_factorial"
+        assert factorial.description.startswith("Says\\u200b its name.\nxxx")
+        assert factorial.description.endswith("x…")
+        called = await snapshot.call(factorial.name, {})
+        assert called.result == "math.factorial"
+
+
+async def test_arguments_are_checked_before_they_leave(log: Path) -> None:
+    async with served(bare("good")) as (_, snapshot):
+        result = await snapshot.call("echo", {"n": "one"})
+        assert result.retry_hint is not None
+        assert [str(issue) for issue in result.retry_hint.issues] == ["$.n must be an integer, not a string"]
+        assert (await snapshot.call("echo", {"n": 1})).json == b'{"n":1}'
+
+
+async def test_text_that_repeats_the_structured_result_is_left_out() -> None:
+    async with served(bare("good")) as (_, snapshot):
+        assert (await snapshot.call("echo", {"n": 1})).content == ()
+
+
+async def test_results_that_do_not_fit_name_the_server() -> None:
+    async with served(bare("good")) as (_, snapshot):
+        for tool, why in {
+            "misfit": "$.n must be an integer, not a string",
+            "unstructured": "no structured content",
+        }.items():
+            result = await snapshot.call(tool, {})
+            assert result.retry_hint is not None
+            assert result.retry_hint.reason == "malformed_response"
+            assert result.error is not None
+            assert str(result.error).startswith(
+                f"the MCP server 'bare' answered {tool} with what does not fit"
+            )
+            assert why in str(result.error)
+        nonsense = await snapshot.call("nonsense", {})
+        assert nonsense.retry_hint is not None
+        assert nonsense.retry_hint.reason == "malformed_response"
+        assert "bare" in str(nonsense.error)
+
+
+async def test_all_kinds_of_content_come_through_in_their_order() -> None:
+    async with served(bare("good")) as (_, snapshot):
+        result = await snapshot.call("blocks", {})
+        assert result.result == "before"
+        assert result.content == (
+            ImageContent(data=b"hi", media_type="image/png"),
+            AudioContent(data=b"hi", media_type="audio/wav"),
+            TextContent(text="after"),
+            ResourceContent(uri="file:///a.txt", name="a", media_type="text/plain", size=2),
+            TextContent(text="inside"),
+            ImageContent(data=b"hi", media_type="image/gif"),
+            ResourceContent(uri="file:///d.bin", name="d.bin", media_type="font/ttf", size=2),
+        )
+
+
+async def test_a_result_without_content_is_a_result() -> None:
+    async with served(bare("good")) as (_, snapshot):
+        result = await snapshot.call("empty", {})
+        assert (result.status, result.json, result.content) == ("ok", b'""', ())
+
+
+async def test_the_issues_of_a_failure_are_read() -> None:
+    async with served(bare("good")) as (_, snapshot):
+        result = await snapshot.call("issues", {})
+        assert (result.status, result.retry_hint is not None) == ("error", True)
+        assert result.retry_hint is not None
+        assert result.retry_hint.reason == "missing_fields"
+        assert result.retry_hint.missing_fields == ('$.a[0]["b c"]',)
+
+
+async def test_progress_is_told() -> None:
+    events = Events()
+    async with events.subscribe(types=["tool_update"]) as updates:
+        async with served(bare("good"), events=events) as (_, snapshot):
+            await snapshot.call("progress", {})
+        told: list[Any] = [await anext(updates), await anext(updates)]
+    assert [(event.fraction, event.message) for event in told] == [(0.25, "step 1"), (0.5, "step 2")]
+
+
+async def test_a_question_inside_a_call_is_declined() -> None:
+    async with served(bare("good")) as (_, snapshot):
+        assert (await snapshot.call("ask", {})).result == "decline"
+
+
+async def test_a_cancelled_call_is_cancelled_at_the_server(log: Path) -> None:
+    async with served(bare("good", log, call_s=None)) as (_, snapshot):
+        call = asyncio.create_task(snapshot.call("hang", {}))
+        await snapshot.call("echo", {"n": 1})  # the server has both
+        call.cancel()
+        await asyncio.wait({call})
+        await snapshot.call("echo", {"n": 1})
+        assert len(lines(log)) == 1
+
+
+async def test_two_hundred_calls_at_once() -> None:
+    async with served(bare("good"), max_parallel=200) as (_, snapshot):
+        results = await asyncio.gather(*(snapshot.call("echo", {"n": n}) for n in range(200)))
+        assert [json.loads(result.json)["n"] for result in results] == list(range(200))
+
+
+async def test_views_of_the_toolset() -> None:
+    view = prefixed(filter_toolset(bare("good"), lambda spec, _: spec.name == "echo"), "srv_")
+    async with served(view) as (_, snapshot):
+        assert [spec.name for spec in snapshot.specs] == ["srv_echo"]
+        assert (await snapshot.call("srv_echo", {"n": 2})).json == b'{"n":2}'
+
+
+async def test_a_confirmed_call_goes_on_at_the_live_server() -> None:
+    view = with_confirmation(bare("good"), hint="Echo {n}?", tools=["echo"])
+    async with served(view, engine=InProcessEngine()) as (runtime, snapshot):
+        asked = await snapshot.call("echo", {"n": 2}, CallMeta(tool_call_id="c1"))
+        assert asked.suspension is not None
+        assert asked.suspension.question == "Echo 2?"
+        result = await runtime.deliver(asked.suspension.token, {"approved": True})
+        assert result.json == b'{"n":2}'
+
+
+async def test_a_tool_that_changed_meanwhile_is_asked_for_again() -> None:
+    view = with_confirmation(bare("good"), tools=["echo"])
+    async with served(view, engine=InProcessEngine()) as (runtime, snapshot):
+        asked = await snapshot.call("echo", {"n": 2}, CallMeta(tool_call_id="c1"))
+        assert asked.suspension is not None
+        await snapshot.call("change", {})
+        again = await runtime.deliver(asked.suspension.token, {"approved": True})
+        assert again.suspension is not None
+        assert again.suspension.reason == "the tool has changed since the question was asked"
+
+
+async def test_a_tool_that_changed_since_it_was_listed_is_not_called() -> None:
+    async with served(bare("good")) as (runtime, snapshot):
+        await snapshot.call("change", {})
+        result = await snapshot.call("echo", {"n": 2})
+        assert str(result.error) == ("the MCP server 'bare' has changed the tool 'echo' since it was listed")
+        newer = await runtime.snapshot(ReadonlyContext(), previous=snapshot)
+        assert (await newer.call("echo", {"n": "one"})).retry_hint is not None

@@ -1,0 +1,190 @@
+"""Servers that hang, die, write garbage or change their minds: an error that names them, no process left."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.adapters.mcp_client.conftest import bare, ended, heard, lines, served
+from tests.peers import PEERS
+from toolgen.adapters.mcp import HttpServer, MCPToolset, StdioServer
+from toolgen.runtime import CallMeta, ReadonlyContext, Runtime, SnapshotError, ToolgenError, prefixed
+
+
+@pytest.mark.parametrize(
+    ("mode", "why"),
+    [
+        ("hangs", "the MCP server 'bare' did not answer within 0.5 seconds"),
+        ("garbage", "did not answer within 0.5 seconds; it wrote what is no message of JSON-RPC"),
+        ("dies", "the MCP server 'bare' ended before it answered"),
+        ("duplicates", "the MCP server 'bare' lists the tool 'echo' twice"),
+        ("toolless", "the MCP server 'bare' has no tools"),
+        ("endless", "the MCP server 'bare' lists tools without an end: 100 so far"),
+    ],
+)
+async def test_a_server_that_cannot_be_used_is_named_with_the_reason(mode: str, why: str) -> None:
+    seconds = 0.5 if mode in ("hangs", "garbage") else 30.0
+    async with served(bare(mode, connect_s=seconds), on_error="drop") as (_, snapshot):
+        assert why in snapshot.failures["bare"]
+        assert snapshot.told["bare"] == "it cannot list its tools (MCPServerError)"
+
+
+async def test_without_a_policy_the_request_fails() -> None:
+    with pytest.raises(SnapshotError, match="toolset 'bare' cannot list its tools: MCPServerError: the MCP"):
+        async with served(bare("dies")):
+            pass
+
+
+async def test_a_command_that_is_not_there_is_told() -> None:
+    toolset = MCPToolset("none", StdioServer("no-such-command"))
+    async with served(toolset, on_error="drop") as (_, snapshot):
+        assert "the MCP server 'none' cannot be connected: FileNotFoundError: " in snapshot.failures["none"]
+
+
+async def test_a_url_where_nobody_listens_is_told() -> None:
+    toolset = MCPToolset("none", HttpServer("http://127.0.0.1:9/mcp?token=secret"))
+    async with served(toolset, on_error="drop") as (_, snapshot):
+        failure = snapshot.failures["none"]
+        assert "the MCP server 'none' cannot be connected: ConnectError" in failure
+        assert "secret" not in failure
+        assert "Group" not in failure
+    assert HttpServer("http://jo:pw@127.0.0.1:9/mcp?token=secret").address == "http://127.0.0.1:9/mcp"
+
+
+async def test_a_tool_whose_schema_cannot_be_used_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    async with served(bare("schemas")) as (_, snapshot):
+        names = [spec.name for spec in snapshot.specs]
+        assert "echo" in names
+        assert "odd" not in names
+    assert "the MCP server 'bare' lists the tool 'odd', and the JSON Schema of OddPayload" in caplog.text
+
+
+async def test_a_call_during_which_the_server_dies_may_have_run(log: Path) -> None:
+    async with served(bare("good", log)) as (_, snapshot):
+        result = await snapshot.call("die", {})
+        assert result.status == "unknown"
+        assert str(result.error) == (
+            "the connection to the MCP server 'bare' ended before the answer; die may have run"
+        )
+        assert len(lines(log)) == 1  # it is not made again
+        assert (await snapshot.call("echo", {"n": 1})).status == "ok"  # by a new process
+
+
+async def test_a_call_that_only_reads_is_made_again(log: Path) -> None:
+    async with served(bare("good", log)) as (_, snapshot):
+        assert (await snapshot.call("die_once", {})).result == "done"
+        assert len(set(lines(log))) == 2
+
+
+async def test_all_calls_in_flight_learn_that_the_server_died(log: Path) -> None:
+    async with served(bare("good", log, call_s=None)) as (_, snapshot):
+        waiting = [asyncio.create_task(snapshot.call("hang", {})) for _ in range(5)]
+        await snapshot.call("echo", {"n": 1})
+        await snapshot.call("die", {})
+        assert [(await call).status for call in waiting] == ["unknown"] * 5
+
+
+async def test_a_server_that_died_while_nobody_called_is_started_again(log: Path) -> None:
+    async with served(bare("good", log)) as (_, snapshot):
+        pid = int((await snapshot.call("whoami", {})).result.split()[-1])
+        async with heard("has ended the connection"):
+            os.kill(pid, 9)
+        result = await snapshot.call("whoami", {})
+        assert (result.status, int(result.result.split()[-1]) != pid) == ("ok", True)
+
+
+async def test_a_connection_is_tried_again_after_longer_and_longer_pauses(tmp_path: Path, log: Path) -> None:
+    pauses: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        if seconds < 100:
+            pauses.append(seconds)
+            return
+        await asyncio.Event().wait()
+
+    command = tmp_path / "server"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{PEERS / "bare.py"}" good "{log}"\n')
+    command.chmod(0o700)
+    toolset = MCPToolset("bare", StdioServer(str(command)), sleep=sleep)
+    async with served(toolset) as (_, snapshot):
+        command.unlink()
+        await snapshot.call("die", {})
+        result = await snapshot.call("echo", {"n": 1})
+        assert pauses == [0.5, 1.0]
+        assert str(result.error) == "the MCP server 'bare' cannot be reached now"
+
+
+async def test_calls_of_one_identity_share_a_process_and_no_other_gets_it() -> None:
+    def env(meta: CallMeta) -> dict[str, str]:
+        return {"PERSON": meta.session_id}
+
+    server = StdioServer(sys.executable, (str(PEERS / "bare.py"), "good"), env=env)
+    async with served(MCPToolset("bare", server)) as (_, snapshot):
+        one, two, again = [
+            (await snapshot.call("whoami", {}, CallMeta(session_id=session))).result.split()
+            for session in ("jo", "al", "jo")
+        ]
+    assert (one[0], two[0]) == ("jo", "al")
+    assert one == again
+    assert one[1] != two[1]
+    assert "PERSON" not in repr(StdioServer("x", env={"PERSON": "jo"}))
+
+
+async def test_an_idle_connection_is_closed_and_opened_again() -> None:
+    now = 0.0
+    turns: asyncio.Queue[asyncio.Future[None]] = asyncio.Queue()
+
+    async def sleep(seconds: float) -> None:
+        assert seconds == 50
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        turns.put_nowait(turn)
+        await turn
+
+    async with served(bare("good", idle_s=100, clock=lambda: now, sleep=sleep)) as (_, snapshot):
+        first = (await snapshot.call("whoami", {})).result
+        now = 99.0
+        (await turns.get()).set_result(None)
+        turn = await turns.get()  # the sweep is over
+        assert (await snapshot.call("whoami", {})).result == first
+        now = 300.0
+        turn.set_result(None)
+        await turns.get()
+        await ended(int(first))
+        assert (await snapshot.call("whoami", {})).result != first
+
+
+async def test_a_list_is_asked_for_again_after_its_time_or_a_change() -> None:
+    now = 0.0
+    async with served(bare("good", list_s=10, clock=lambda: now)) as (runtime, snapshot):
+        before = [spec.digest for spec in snapshot.specs]
+        await snapshot.call("change", {})
+        after = await runtime.snapshot()
+        assert [spec.digest for spec in after.specs] != before
+
+
+async def test_a_stubborn_server_is_killed_with_its_children(log: Path) -> None:
+    async with served(bare("stubborn", log)) as (_, snapshot):
+        assert snapshot.specs
+    server, child = map(int, lines(log))
+    with pytest.raises(ProcessLookupError):
+        os.kill(server, 0)  # it is not there, not even as a zombie
+    await ended(child)
+
+
+async def test_a_toolset_that_is_not_open_says_so() -> None:
+    with pytest.raises(ToolgenError, match="the MCP toolset 'bare' is not open"):
+        await bare("good").tools(ReadonlyContext())
+
+
+async def test_several_toolsets_open_and_close_in_any_order() -> None:
+    runtime = Runtime()
+    toolsets = [MCPToolset(f"bare{n}", bare("good")._server) for n in range(3)]
+    for toolset in toolsets:
+        runtime.add_toolset(prefixed(toolset, f"{toolset.name}_"), on_error="drop")
+    async with runtime:
+        snapshots = await asyncio.gather(*(runtime.snapshot() for _ in range(4)))
+        assert all(not snapshot.failures for snapshot in snapshots)

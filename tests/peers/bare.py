@@ -1,0 +1,177 @@
+"""An MCP server of 2025-11-25 on nothing but the standard library, that does what a test wants of a bad one.
+
+`python bare.py MODE [FILE]`; the file gets a line for each call that is executed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+MODE = sys.argv[1]
+LOG = Path(sys.argv[2]) if len(sys.argv) > 2 else None
+ANY: dict[str, Any] = {"type": "object"}
+READS = {"readOnlyHint": True}
+NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+TOOLS: list[dict[str, Any]] = [
+    {"name": "echo", "inputSchema": NUMBER, "outputSchema": NUMBER, "title": "Say it again"},
+    {"name": "die", "inputSchema": ANY},
+    {"name": "die_once", "inputSchema": ANY, "annotations": READS},
+    {"name": "hang", "inputSchema": ANY},
+    {"name": "misfit", "inputSchema": ANY, "outputSchema": NUMBER},
+    {"name": "unstructured", "inputSchema": ANY, "outputSchema": NUMBER},
+    {"name": "nonsense", "inputSchema": ANY},
+    {"name": "empty", "inputSchema": ANY},
+    {"name": "blocks", "inputSchema": ANY},
+    {"name": "issues", "inputSchema": ANY},
+    {"name": "progress", "inputSchema": ANY},
+    {"name": "ask", "inputSchema": ANY},
+    {"name": "change", "inputSchema": ANY},
+    {"name": "whoami", "inputSchema": ANY},
+    {"name": "math.factorial", "inputSchema": ANY, "description": "Says\u200b its name.\n" + "x" * 9_000},
+    {"name": "math_factorial", "inputSchema": ANY},
+]
+BLOCKS = [
+    {"type": "text", "text": "before"},
+    {"type": "image", "data": "aGk=", "mimeType": "image/png"},
+    {"type": "audio", "data": "aGk=", "mimeType": "audio/wav"},
+    {"type": "text", "text": "after"},
+    {"type": "resource_link", "uri": "file:///a.txt", "name": "a", "mimeType": "text/plain", "size": 2},
+    {"type": "resource", "resource": {"uri": "file:///b.txt", "mimeType": "text/plain", "text": "inside"}},
+    {"type": "resource", "resource": {"uri": "file:///c.bin", "mimeType": "image/gif", "blob": "aGk="}},
+    {"type": "resource", "resource": {"uri": "file:///d.bin", "mimeType": "font/ttf", "blob": "aGk="}},
+]
+ISSUES = {
+    "error": "the arguments of issues do not fit",
+    "issues": [{"path": '$.a[0]["b c"]', "constraint": "missing_field", "message": "is required"}],
+}
+
+
+def send(document: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **document}) + "\n")
+    sys.stdout.flush()
+
+
+def read() -> dict[str, Any]:
+    line = sys.stdin.readline()
+    if not line:
+        leave()
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
+def leave() -> None:
+    """End with the input, or not."""
+    if MODE == "stubborn":
+        while True:
+            signal.pause()
+    raise SystemExit
+
+
+def wrote() -> int:
+    """Note a call in the log, and return how many there were before."""
+    assert LOG is not None
+    before = len(LOG.read_text().splitlines()) if LOG.exists() else 0
+    with LOG.open("a") as file:
+        file.write(f"{os.getpid()}\n")
+    return before
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": words}]}
+
+
+def call(id: Any, params: dict[str, Any]) -> None:
+    result: dict[str, Any] = {"content": []}
+    match params["name"]:
+        case "echo":
+            result = {**text(json.dumps(params["arguments"])), "structuredContent": params["arguments"]}
+        case "die":
+            wrote()
+            os._exit(3)
+        case "die_once":
+            if not wrote():
+                os._exit(3)
+            result = text("done")
+        case "hang":
+            return
+        case "misfit":
+            result = {"content": [], "structuredContent": {"n": "one"}}
+        case "unstructured":
+            result = text("1")
+        case "nonsense":
+            result = {"content": "none"}
+        case "empty":
+            pass
+        case "blocks":
+            result = {"content": BLOCKS}
+        case "issues":
+            result = {"content": [{"type": "text", "text": json.dumps(ISSUES)}], "isError": True}
+        case "progress":
+            token = params["_meta"]["progressToken"]
+            for step in (1, 2):
+                told = {"progressToken": token, "progress": step, "total": 4, "message": f"step {step}"}
+                send({"method": "notifications/progress", "params": told})
+        case "ask":
+            schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+            asked = {"message": "Who?", "requestedSchema": schema}
+            send({"id": "q1", "method": "elicitation/create", "params": asked})
+            result = text(read()["result"]["action"])
+        case "change":
+            TOOLS[0]["inputSchema"] = ANY
+            send({"method": "notifications/tools/list_changed"})
+        case "whoami":
+            result = text(f"{os.environ.get('PERSON', '')} {os.getpid()}")
+        case name:
+            result = text(name)
+    send({"id": id, "result": result})
+
+
+def main() -> None:
+    if MODE == "hangs":
+        signal.pause()
+    if MODE == "dies":
+        raise SystemExit(3)
+    if MODE == "garbage":
+        sys.stdout.write("Starting up!\n\x1b[31mnot JSON\n")
+        sys.stdout.flush()
+        sys.stdin.read()
+        return
+    if MODE == "stubborn":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        child = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
+        assert LOG is not None
+        LOG.write_text(f"{os.getpid()}\n{child.pid}\n")
+    while True:
+        message = read()
+        id, method = message.get("id"), message.get("method")
+        if method == "initialize":
+            given = {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {} if MODE == "toolless" else {"tools": {"listChanged": True}},
+                "serverInfo": {"name": "bare", "version": "1"},
+            }
+            send({"id": id, "result": given})
+        elif method == "tools/list":
+            tools = [*TOOLS, TOOLS[0]] if MODE == "duplicates" else TOOLS
+            if MODE == "schemas":
+                tools = [*TOOLS, {"name": "odd", "inputSchema": {**ANY, "$ref": "https://example.com/"}}]
+            if MODE == "endless":
+                number = int(message.get("params", {}).get("cursor", 0))
+                tools = [{**TOOLS[0], "name": f"echo{number}"}]
+            page = {"nextCursor": str(number + 1)} if MODE == "endless" else {}
+            send({"id": id, "result": {"tools": tools, **page}})
+        elif method == "tools/call":
+            call(id, message["params"])
+        elif method == "notifications/cancelled" and LOG is not None:
+            wrote()
+        elif id is not None and method is not None:
+            send({"id": id, "error": {"code": -32601, "message": "Method not found"}})
+
+
+main()

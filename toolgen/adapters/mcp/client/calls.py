@@ -1,0 +1,138 @@
+"""One call of a tool of a server: its connection, its repetition, its questions, its result."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Final
+
+import mcp_types as types
+from mcp.shared.dispatcher import ProgressFnT
+from mcp.shared.exceptions import MCPError
+
+from toolgen.contract.logs import logger
+from toolgen.runtime import CallMeta, OutcomeUnknownError, ToolContext, ToolError, ToolOutcome, Unfinished
+
+from .connection import Connection
+from .errors import ConnectionLostError, MalformedAnswerError, MCPServerError, shortened
+from .failures import malformed, unavailable
+from .questions import Given, asked, given_to, next_question
+from .results import outcome_of
+from .tools import ServerTool
+
+_MOST_STATES: Final = 10
+"""Times that a server may want its state back without a question."""
+_FIRST_PAUSE_S: Final = 0.05
+"""Before its state is given back; it doubles."""
+
+Lease = Callable[[CallMeta], AbstractAsyncContextManager[Connection]]
+Answer = types.CallToolResult | types.InputRequiredResult
+
+log = logger("toolgen.mcp")
+
+
+class Caller:
+    """Makes the calls of one server's tools."""
+
+    def __init__(self, server: str, lease: Lease, sleep: Callable[[float], Awaitable[None]]) -> None:
+        self._server = server
+        self._lease = lease
+        self._sleep = sleep
+
+    async def call(
+        self, tool: ServerTool, arguments: Mapping[str, Any], ctx: ToolContext
+    ) -> ToolOutcome[Any] | Unfinished:
+        """Return the result of a call, or the question of its server.
+
+        Raises:
+            ToolError: the call failed, or was not made.
+            OutcomeUnknownError: the connection ended, and the call may have run.
+        """
+        given = given_to(ctx)
+        if (further := next_question(given, tool.spec)) is not None:
+            return further
+        try:
+            answer = await self._answered(tool, dict(arguments), ctx, given)
+        except ConnectionLostError as error:
+            log.warning("a call of %s has no answer: %s", tool.spec.id, error)
+            if not error.was_sent:
+                raise unavailable(tool.spec, self._gone()) from None
+            message = f"the connection to the MCP server {self._server!r} ended before the answer"
+            raise OutcomeUnknownError(f"{message}; {tool.spec.name} may have run") from None
+        except MalformedAnswerError as error:
+            raise malformed(tool.spec, self._server, error.message) from None
+        except MCPServerError as error:
+            log.warning("a call of %s was not made: %s", tool.spec.id, error)
+            raise unavailable(tool.spec, self._gone()) from None
+        except MCPError as error:
+            raise ToolError(f"{tool.spec.name}: {shortened(error.message, 2_000)}") from None
+        if isinstance(answer, types.InputRequiredResult):
+            question = asked(answer, tool.spec)
+            assert question is not None, "a state alone was given back"
+            return question
+        return outcome_of(answer, tool.spec, self._server, has_schema=tool.has_output_schema)
+
+    def _gone(self) -> str:
+        return f"the MCP server {self._server!r} cannot be reached now"
+
+    async def _answered(
+        self, tool: ServerTool, arguments: dict[str, Any], ctx: ToolContext, given: Given
+    ) -> Answer:
+        """Return the answer; a call is made again where the server cannot have it, or says that it may.
+
+        Raises:
+            ConnectionLostError: the connection ended, and again.
+        """
+        try:
+            return await self._once(tool, arguments, ctx, given)
+        except ConnectionLostError as error:
+            if error.was_sent and not tool.may_repeat:
+                raise
+            log.info("a call of %s is made again: %s", tool.spec.id, error)
+            return await self._once(tool, arguments, ctx, given)
+
+    async def _once(
+        self, tool: ServerTool, arguments: dict[str, Any], ctx: ToolContext, given: Given
+    ) -> Answer:
+        async with self._lease(ctx.meta) as connection:
+            await self._require_unchanged(connection, tool)
+            responses, state = given.responses, given.state
+            pause = _FIRST_PAUSE_S
+            for _ in range(_MOST_STATES):
+                known = None if responses is None else dict(responses)
+                answer = await connection.call(tool.name, arguments, _progress_of(ctx), known, state)
+                if not isinstance(answer, types.InputRequiredResult) or answer.input_requests:
+                    return answer
+                responses, state = None, answer.request_state
+                await self._sleep(pause)
+                pause *= 2
+        raise malformed(tool.spec, self._server, f"it wanted its state back {_MOST_STATES} times")
+
+    async def _require_unchanged(self, connection: Connection, tool: ServerTool) -> None:
+        """Refuse a tool that is another one since it was listed, or gone.
+
+        Raises:
+            ToolError: it is.
+        """
+        digest = (await connection.current()).digests.get(tool.name)
+        if digest is None:
+            raise unavailable(
+                tool.spec, f"the MCP server {self._server!r} has no tool {tool.name!r} any more"
+            )
+        if digest != tool.digest:
+            raise unavailable(
+                tool.spec,
+                f"the MCP server {self._server!r} has changed the tool {tool.name!r} since it was listed",
+            )
+
+
+def _progress_of(ctx: ToolContext) -> ProgressFnT | None:
+    """Return what takes the progress of a call; None where nobody listens."""
+    if ctx.report is None:
+        return None
+
+    async def report(progress: float, total: float | None, message: str | None) -> None:
+        fraction = min(1.0, max(0.0, progress / total)) if total else None
+        ctx.progress(fraction, message or "")
+
+    return report

@@ -1,0 +1,322 @@
+"""One session with a server: opened and closed by one task of its own, used by all others.
+
+A cancel scope that the SDK opens has to end in the task that began it, so no caller opens or closes anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from typing import Any, Final
+
+import mcp_types as types
+from mcp import Client
+from mcp.client.session import ClientRequestContext
+from mcp.shared.dispatcher import ProgressFnT
+from mcp.shared.exceptions import MCPError
+from pydantic import TypeAdapter, ValidationError
+
+from toolgen.contract.logs import logger
+
+from .errors import (
+    ConnectionLostError,
+    MalformedAnswerError,
+    MCPServerError,
+    leaves,
+    misfit_of,
+    reason_of,
+    shortened,
+    was_refused,
+)
+from .listing import Listing, read_listing
+from .servers import Streams
+from .transport import Watched
+
+_CLOSING_S: Final = 10.0
+"""That a session may take to close; then its task is cancelled."""
+_RESULT: Final[TypeAdapter[types.CallToolResult | types.InputRequiredResult]] = TypeAdapter(
+    types.CallToolResult | types.InputRequiredResult
+)
+_SESSION_ENDED: Final = (types.INVALID_REQUEST, "Session terminated")
+"""How the SDK tells of a 404: the server has forgotten the session, and has not looked at the request."""
+
+
+log = logger("toolgen.mcp")
+_numbers = itertools.count(1)
+
+
+class Connection:
+    """A session with a server; once it is lost, it stays lost."""
+
+    def __init__(
+        self,
+        name: str,
+        transport: Callable[[], AbstractAsyncContextManager[Streams]],
+        *,
+        connect_s: float,
+        list_s: float,
+        clock: Callable[[], float],
+    ) -> None:
+        """Take how a server is reached, the seconds for an answer, and those for which a list is good."""
+        self._name = name
+        self._transport = transport
+        self._connect_s = connect_s
+        self._list_s = list_s
+        self._clock = clock
+        self._client: Client | None = None
+        self._listing: Listing | None = None
+        self._good_until = 0.0
+        self._changes = 0
+        """How often the server has said that its list changed."""
+        self._listed_changes = 0
+        """How often it had when the list was asked for."""
+        self._listing_lock = asyncio.Lock()
+        self._ending = asyncio.Event()
+        self._opened: asyncio.Future[None] | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._failure: BaseException | None = None
+        self._garbage = ""
+        self._calls = 0
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it has ended, or is about to."""
+        return self._ending.is_set() or (self._task is not None and self._task.done())
+
+    @property
+    def client(self) -> Client:
+        assert self._client is not None, "it is used while it is open"
+        return self._client
+
+    async def open(self) -> None:
+        """Open the session; every caller waits for the same one.
+
+        Raises:
+            MCPServerError: the server does not start, or does not answer in time.
+        """
+        if self._opened is None:
+            self._opened = asyncio.get_running_loop().create_future()
+            self._task = asyncio.create_task(
+                self._own(self._opened), name=f"mcp {self._name} {next(_numbers)}"
+            )
+        await asyncio.shield(self._opened)
+
+    async def close(self) -> None:
+        """Close the session, and wait until its process is gone."""
+        self._ending.set()
+        if self._task is None:
+            return
+        _, late = await asyncio.wait({self._task}, timeout=_CLOSING_S)
+        if late:
+            log.error("the MCP server %r did not close within %g seconds", self._name, _CLOSING_S)
+            self._task.cancel()
+            await asyncio.wait({self._task}, timeout=_CLOSING_S)
+
+    async def listing(self) -> Listing:
+        """Return the tools of the server: the list that is known, while it is good.
+
+        Raises:
+            MCPServerError: the server does not list its tools, or lists one twice.
+        """
+        async with self._listing_lock:
+            if self._listing is None or self._is_changed or self._clock() >= self._good_until:
+                changes = self._changes  # one that comes meanwhile is not in the list
+                found = await self._limited("list its tools", read_listing(self.client, self._name))
+                self._listing, self._listed_changes = found, changes
+                self._good_until = self._clock() + (self._list_s if found.ttl_s is None else found.ttl_s)
+            return self._listing
+
+    async def current(self) -> Listing:
+        """Return the newest list that is known, asked for again only where the server says that it changed.
+
+        Raises:
+            MCPServerError: as `listing`.
+        """
+        known = self._listing
+        return await self.listing() if known is None or self._is_changed else known
+
+    async def call(
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        progress: ProgressFnT | None,
+        responses: dict[str, Any] | None,
+        state: str | None,
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """Return what the server answers to a call.
+
+        Raises:
+            ConnectionLostError: the connection ended before the answer.
+            MCPError: the server answered with an error of the protocol.
+            MalformedAnswerError: the answer is none that the protocol allows.
+        """
+        params = types.CallToolRequestParams.model_validate(
+            {"name": tool, "arguments": arguments, "inputResponses": responses, "requestState": state}
+        )
+        request = types.CallToolRequest(params=params)
+        self._calls += 1
+        try:
+            try:
+                return await self._send(request, progress)
+            except MCPError as error:
+                if error.code != types.HEADER_MISMATCH:
+                    raise
+                # The headers are made of the listed schema, and it has changed (MCP 2026-07-28, Transports).
+                self._spoil()
+                await self.listing()
+                return await self._send(request, progress)
+        except ValidationError as error:
+            raise MalformedAnswerError(f"it is no result: {misfit_of(error)}") from error
+        finally:
+            self._calls -= 1
+
+    async def _send(
+        self, request: types.CallToolRequest, progress: ProgressFnT | None
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        if self.is_lost:
+            raise ConnectionLostError(
+                f"the connection to the MCP server {self._name!r} ended", was_sent=False
+            )
+        # Not `call_tool`, which checks results by rules of its own and lists the tools for it.
+        try:
+            return await self.client.session.send_request(request, _RESULT, progress_callback=progress)
+        except MCPError as error:
+            if _is_closed(error):
+                raise await self._lost() from error
+            if (error.code, error.message) == _SESSION_ENDED:
+                self._ending.set()
+                message = f"the MCP server {self._name!r} has forgotten the session"
+                raise ConnectionLostError(message, was_sent=False) from error
+            raise
+
+    async def _lost(self) -> ConnectionLostError:
+        """End the session, and return the error of a call that has no answer."""
+        alone = self._calls <= 1  # else the failure may be that of another call
+        self._ending.set()
+        if self._task is not None:
+            await asyncio.wait({self._task}, timeout=_CLOSING_S)
+        failure = self._failure
+        was_sent = failure is None or not alone or not was_refused(failure)
+        reason = "" if failure is None else f": {reason_of(failure)}"
+        return ConnectionLostError(
+            f"the connection to the MCP server {self._name!r} ended{reason}", was_sent=was_sent
+        )
+
+    async def _own(self, opened: asyncio.Future[None]) -> None:
+        """Hold the session until it is to end, or ends by itself."""
+        try:
+            async with AsyncExitStack() as stack:
+                async with asyncio.timeout(self._connect_s):
+                    self._client = await stack.enter_async_context(self._make_client())
+                if self._client.server_capabilities.tools is None:
+                    raise MCPServerError(f"the MCP server {self._name!r} has no tools")
+                await self._watch_list(stack)
+                if not opened.done():
+                    opened.set_result(None)
+                await self._ending.wait()
+        except BaseException as error:
+            self._failure = error
+            task = asyncio.current_task()
+            if opened.done() and task is not None and task.cancelling():
+                raise
+            if not opened.done():
+                opened.set_exception(self._not_opened(error))
+                opened.exception()  # nobody may be waiting any more
+            elif not self._ending.is_set():
+                log.warning("the connection to the MCP server %r ended: %s", self._name, reason_of(error))
+        finally:
+            self._ending.set()
+
+    def _make_client(self) -> Client:
+        return Client(
+            Watched(self._transport, self._end),
+            client_info=types.Implementation(name="toolgen", version="0"),
+            elicitation_callback=_declined,
+            message_handler=self._take_message,
+            cache=None,
+        )
+
+    def _end(self) -> None:
+        """End the session because the server has ended the connection."""
+        if not self._ending.is_set():
+            log.warning("the MCP server %r has ended the connection", self._name)
+        self._ending.set()
+
+    def _not_opened(self, error: BaseException) -> MCPServerError:
+        what = f"the MCP server {self._name!r}"
+        if isinstance(error, MCPServerError):
+            return error
+        garbage = f"; it wrote {self._garbage}" if self._garbage else ""
+        if isinstance(error, TimeoutError):
+            found = MCPServerError(
+                f"{what} did not answer within {self._connect_s:g} seconds{garbage}",
+                hint="start it by hand to see what it does, or give it more time: connect_s=…",
+            )
+        elif any(_is_closed(leaf) for leaf in leaves(error)):
+            found = MCPServerError(f"{what} ended before it answered{garbage}")
+        else:
+            found = MCPServerError(f"{what} cannot be connected: {reason_of(error)}{garbage}")
+        found.__cause__ = error
+        return found
+
+    async def _limited(self, what: str, work: Awaitable[Listing]) -> Listing:
+        """Return what the work returns within the time that an answer may take.
+
+        Raises:
+            MCPServerError: it failed, or took too long.
+        """
+        try:
+            async with asyncio.timeout(self._connect_s):
+                return await work
+        except TimeoutError as error:
+            message = f"the MCP server {self._name!r} did not {what} within {self._connect_s:g} seconds"
+            raise MCPServerError(message) from error
+        except MCPError as error:
+            if _is_closed(error):
+                raise await self._lost() from error
+            message = f"the MCP server {self._name!r} cannot {what}: {shortened(error.message)}"
+            raise MCPServerError(message) from error
+        except ValidationError as error:
+            message = f"the MCP server {self._name!r} answered what is no list of tools"
+            raise MCPServerError(f"{message}: {misfit_of(error)}") from error
+
+    async def _watch_list(self, stack: AsyncExitStack) -> None:
+        """Hear of changes of the list, where the server tells of them on a stream (MCP 2026-07-28)."""
+        tools = self.client.server_capabilities.tools
+        if self.client.session.discover_result is None or tools is None or not tools.list_changed:
+            return
+        group = await stack.enter_async_context(asyncio.TaskGroup())
+        task = group.create_task(self._listen())
+        stack.callback(task.cancel)
+
+    async def _listen(self) -> None:
+        with suppress(MCPError, TimeoutError, RuntimeError):  # no such stream: the list is good for its time
+            async with self.client.listen(tools_list_changed=True) as events:
+                async for _ in events:
+                    self._spoil()
+
+    async def _take_message(self, message: object) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            self._spoil()
+        elif isinstance(message, Exception) and not self._garbage:
+            self._garbage = f"what is no message of JSON-RPC: {shortened(str(message))}"
+
+    @property
+    def _is_changed(self) -> bool:
+        return self._changes != self._listed_changes
+
+    def _spoil(self) -> None:
+        self._changes += 1
+
+
+def _is_closed(error: BaseException) -> bool:
+    return isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
+
+
+async def _declined(
+    context: ClientRequestContext, params: types.ElicitRequestParams
+) -> types.ElicitResult | types.ErrorData:
+    """Decline a question inside a call (before MCP 2026-07-28): no person can be awaited while it is open."""
+    return types.ElicitResult(action="decline")

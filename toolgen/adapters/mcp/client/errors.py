@@ -1,0 +1,72 @@
+"""What goes wrong with a server, and its reason in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import httpx2
+from pydantic import ValidationError
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.printable import printable
+
+_MOST_REASONS: Final = 3
+_LONGEST_REASON: Final = 300
+"""Characters of one reason; a server may put anything there."""
+
+
+class MCPServerError(ToolgenError):
+    """An MCP server does not start, does not answer, or answers what the protocol does not allow."""
+
+
+class MalformedAnswerError(MCPServerError):
+    """The answer to a call is none that the protocol allows."""
+
+
+class ConnectionLostError(MCPServerError):
+    """The connection ended before the answer to a request."""
+
+    def __init__(self, message: str, *, was_sent: bool) -> None:
+        super().__init__(message)
+        self.was_sent = was_sent
+        """Whether the server may have the request."""
+
+
+def reason_of(error: BaseException) -> str:
+    """Return why something failed, in one line: the errors inside groups of errors, at most three."""
+    reasons = list(dict.fromkeys(_reason(leaf) for leaf in leaves(error)))
+    return "; ".join(reasons[:_MOST_REASONS])
+
+
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """Yield the errors that stand in a group of errors, in groups inside it too; else the error itself."""
+    if not isinstance(error, BaseExceptionGroup):
+        yield error
+        return
+    for inner in error.exceptions:
+        yield from leaves(inner)
+
+
+def was_refused(error: BaseException) -> bool:
+    """Return whether no connection was made at all, so that the server has no request of it."""
+    return all(isinstance(leaf, httpx2.ConnectError | httpx2.ConnectTimeout) for leaf in leaves(error))
+
+
+def misfit_of(error: ValidationError) -> str:
+    """Return what is wrong with a message of a server: the first place, and the rule that it breaks."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    return shortened(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+
+
+def shortened(text: str, longest: int = _LONGEST_REASON) -> str:
+    """Return a text of a server on one line, without what a terminal would obey, cut to its beginning."""
+    shown = printable(text[:longest])
+    return shown if len(text) <= longest else f"{shown}…"
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, MCPServerError):
+        return error.message
+    text = shortened(str(error))
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,0 +1,85 @@
+"""What a server says of a call that failed, as an error for the model."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final, get_args
+
+import mcp_types as types
+
+from toolgen.runtime import FieldIssue, RetryHint, ToolError, ToolSpec
+from toolgen.shapes.constraints import IssueCode
+
+_MOST_ISSUES: Final = 20
+_LONGEST: Final = 8_000
+"""Characters of what a server says of a failure."""
+_STEP: Final = re.compile(r"""\.(\w+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]""")
+"""Of the paths of issues: a key, an index, a key in JSON."""
+_CODES: Final = frozenset(get_args(IssueCode))
+
+
+def failure_of(answer: types.CallToolResult, spec: ToolSpec[Any, Any]) -> ToolError:
+    """Return the error of an answer whose `isError` is set, with its issues where it has some.
+
+    Issues are read as toolgen writes them: `{"error": …, "issues": [{"path", "constraint", "message"}]}`, in
+    the structured content or in the text.
+    """
+    text = "\n".join(block.text for block in answer.content if isinstance(block, types.TextContent))
+    document = answer.structured_content if isinstance(answer.structured_content, dict) else _object(text)
+    said = document.get("error")
+    message = (said if isinstance(said, str) else text)[:_LONGEST]
+    message = message or f"{spec.name} failed, and its server does not say why"
+    issues = tuple(_issues(document.get("issues")))
+    if not issues:
+        return ToolError(message)
+    missing = tuple(issue.path for issue in issues if issue.constraint == "missing_field")
+    hint = RetryHint(
+        reason="missing_fields" if len(missing) == len(issues) else "invalid_arguments",
+        tool=spec.id,
+        restrict_to_tool=True,
+        missing_fields=missing,
+        issues=issues,
+        message=message,
+    )
+    told = "; ".join(str(issue) for issue in issues)
+    return ToolError(f"{message}: {told}"[:_LONGEST], retry_hint=hint)
+
+
+def malformed(spec: ToolSpec[Any, Any], server: str, why: str) -> ToolError:
+    """Return the error of an answer that breaks what the server promised."""
+    message = f"the MCP server {server!r} answered {spec.name} with what does not fit: {why}"
+    return ToolError(
+        message, retry_hint=RetryHint(reason="malformed_response", tool=spec.id, message=message)
+    )
+
+
+def unavailable(spec: ToolSpec[Any, Any], message: str) -> ToolError:
+    """Return the error of a call that was not made."""
+    return ToolError(message, retry_hint=RetryHint(reason="tool_unavailable", tool=spec.id, message=message))
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _issues(found: object) -> Iterator[FieldIssue]:
+    """Yield the issues of a document; nothing for anything else."""
+    for one in found[:_MOST_ISSUES] if isinstance(found, list) else ():
+        match one:
+            case {"path": str(path), "constraint": str(code), "message": str(message)} if code in _CODES:
+                known: Any = code
+                yield FieldIssue(keys=_keys(path), constraint=known, message=message).shortened()
+            case _:
+                pass
+
+
+def _keys(path: str) -> tuple[int | str, ...]:
+    """Return the keys of a path such as `$.devices[0]["a b"]`."""
+    steps = _STEP.findall(path)
+    return tuple(int(index) if index else (name or json.loads(quoted)) for name, index, quoted in steps)

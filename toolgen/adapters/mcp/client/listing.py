@@ -1,0 +1,72 @@
+"""The tools that a server lists, and for how long the list is good."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Final
+
+import mcp_types as types
+from mcp import Client
+
+from .errors import MCPServerError, shortened
+
+_MOST_PAGES: Final = 100
+_MOST_TOOLS: Final = 2_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """What a server listed."""
+
+    tools: tuple[types.Tool, ...]
+    ttl_s: float | None
+    """Seconds for which the server says that it is good (MCP 2026-07-28, Caching); None where it does not."""
+
+    @cached_property
+    def digests(self) -> dict[str, str]:
+        """The digest of each tool, by the name that the server gives it."""
+        return {tool.name: tool_digest(tool) for tool in self.tools}
+
+
+def tool_digest(tool: types.Tool) -> str:
+    """Return the SHA-256, in hex, of what callers rely on: name, schemas and annotations."""
+    facts = tool.model_dump(
+        by_alias=True,
+        mode="json",
+        exclude_none=True,
+        include={"name", "input_schema", "output_schema", "annotations"},
+    )
+    return sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+async def read_listing(client: Client, name: str) -> Listing:
+    """Return all pages of the list.
+
+    Raises:
+        MCPServerError: it has no end, or one tool stands in it twice.
+        MCPError: the server answered with an error.
+    """
+    tools: dict[str, types.Tool] = {}
+    cursor: str | None = None
+    ttl_s: float | None = None
+    for _ in range(_MOST_PAGES):
+        page = await client.session.list_tools(params=types.PaginatedRequestParams(cursor=cursor))
+        for tool in page.tools:
+            if tool.name in tools:
+                raise MCPServerError(
+                    f"the MCP server {name!r} lists the tool {shortened(tool.name)!r} twice",
+                    hint="names are unique in a server (MCP, Tools)",
+                )
+            tools[tool.name] = tool
+        if client.session.discover_result is not None:
+            page_ttl_s = page.ttl_ms / 1000
+            ttl_s = page_ttl_s if ttl_s is None else min(ttl_s, page_ttl_s)
+        cursor = page.next_cursor
+        if cursor is None:
+            return Listing(tools=tuple(tools.values()), ttl_s=ttl_s)
+        if len(tools) > _MOST_TOOLS:
+            break
+    raise MCPServerError(f"the MCP server {name!r} lists tools without an end: {len(tools)} so far")

@@ -1,0 +1,94 @@
+"""Questions of a server in the middle of a call (MCP 2026-07-28, `InputRequiredResult`): a person is asked.
+
+The call is suspended, as that of a designed tool is, and goes on with the server's own state. Sampling and
+roots are declined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import mcp_types as types
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime import ToolContext, ToolError, ToolOutcome, ToolSpec, Unfinished
+
+_MARK: Final = "mcp"
+"""Key of what is kept with a question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What a call goes on with."""
+
+    responses: Mapping[str, Any] | None = None
+    """By the key of the request, the response to it."""
+    state: str | None = None
+    """Of the server, passed back as it came."""
+    further: tuple[tuple[str, dict[str, Any]], ...] = ()
+    """Requests that were not asked yet, with their keys."""
+
+
+def given_to(ctx: ToolContext) -> Given:
+    """Return what the call goes on with: nothing, unless a question of its server was answered."""
+    kept = ctx.kept.get(_MARK) if isinstance(ctx.kept, dict) else None
+    if not isinstance(kept, dict):
+        return Given()
+    facts: Any = kept
+    response: dict[str, Any] = {"action": "accept"}
+    if facts["is_form"]:
+        response["content"] = ctx.answer if isinstance(ctx.answer, dict) else {}
+    elif isinstance(ctx.answer, dict) and not ctx.answer.get("available"):
+        response["action"] = "decline"
+    responses = {**facts["responses"], facts["key"]: response}
+    further = tuple((key, request) for key, request in facts["further"])
+    return Given(responses=responses, state=facts["state"], further=further)
+
+
+def asked(answer: types.InputRequiredResult, spec: ToolSpec[Any, Any]) -> Unfinished | None:
+    """Return the first question of a server; None where it has none, and only wants its state back.
+
+    Raises:
+        ToolError: it wants more than questions.
+    """
+    requests = answer.input_requests or {}
+    documents = [(key, one.model_dump(by_alias=True, mode="json")) for key, one in requests.items()]
+    return question(documents, {}, answer.request_state, spec) if documents else None
+
+
+def next_question(given: Given, spec: ToolSpec[Any, Any]) -> Unfinished | None:
+    """Return the next question of those that came together; None when all are answered."""
+    if not given.further:
+        return None
+    return question(list(given.further), given.responses or {}, given.state, spec)
+
+
+def question(
+    requests: list[tuple[str, dict[str, Any]]],
+    responses: Mapping[str, Any],
+    state: str | None,
+    spec: ToolSpec[Any, Any],
+) -> Unfinished:
+    """Return the question of the first request, with which the others are kept.
+
+    Raises:
+        ToolError: it is no question to a person.
+    """
+    (key, request), *further = requests
+    parameters = request.get("params") or {}
+    if request.get("method") != "elicitation/create":
+        raise ToolError(f"{spec.name} asks for {request.get('method')}, which is declined")
+    is_form = parameters.get("mode", "form") == "form"
+    facts: dict[str, Json] = {
+        "key": key,
+        "is_form": is_form,
+        "responses": dict(responses),
+        "state": state,
+        "further": [list(one) for one in further],
+    }
+    keep: Json = {_MARK: facts}
+    if is_form:
+        return ToolOutcome.ask(parameters["message"], parameters["requestedSchema"], keep=keep)
+    return ToolOutcome.need_credential({"url": parameters["url"]}, parameters["message"], keep=keep)

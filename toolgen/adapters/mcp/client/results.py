@@ -1,0 +1,119 @@
+"""From what a server answers to a call to what an executor returns."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import Any
+
+import mcp_types as types
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime import (
+    AudioContent,
+    Content,
+    ImageContent,
+    ResourceContent,
+    TextContent,
+    ToolOutcome,
+    ToolSpec,
+    ToolValidationError,
+)
+
+from .errors import MCPServerError, shortened
+from .failures import failure_of, malformed
+
+
+def outcome_of(
+    answer: types.CallToolResult, spec: ToolSpec[Any, Any], server: str, *, has_schema: bool
+) -> ToolOutcome[Any]:
+    """Return the result of a call, with all blocks of its content.
+
+    The result is the structured content; where there is none, the text of the blocks before the first that is
+    no text. `has_schema` says whether the server has given a schema of the structured content.
+
+    Raises:
+        ToolError: the server says that the call has failed, or its answer does not fit.
+    """
+    if answer.is_error:
+        raise failure_of(answer, spec)
+    blocks = [content for block in answer.content for content in _contents(block, spec, server)]
+    if "structured_content" in answer.model_fields_set and (
+        has_schema or answer.structured_content is not None
+    ):
+        return _structured(answer.structured_content, blocks, spec, server)
+    if has_schema:
+        raise malformed(spec, server, "it has an output schema and gave no structured content")
+    texts = [block.text for block in takewhile(lambda block: isinstance(block, TextContent), blocks)]  # type: ignore[union-attr]  # they are
+    return ToolOutcome.of(_decoded("\n".join(texts), spec, server), content=blocks[len(texts) :])
+
+
+def _structured(
+    value: Any, blocks: Sequence[Content], spec: ToolSpec[Any, Any], server: str
+) -> ToolOutcome[Any]:
+    """Return a structured result; the text that only repeats it is left out (MCP 2025-06-18, Tools)."""
+    kept = [block for block in blocks if not (isinstance(block, TextContent) and _is_same(block.text, value))]
+    return ToolOutcome.of(_decoded(value, spec, server), content=kept)
+
+
+def _decoded(value: Json, spec: ToolSpec[Any, Any], server: str) -> Any:
+    try:
+        return spec.result.decode(json.dumps(value))
+    except ToolValidationError as error:
+        raise malformed(spec, server, str(error)) from None
+
+
+def _is_same(text: str, value: Any) -> bool:
+    try:
+        return bool(json.loads(text) == value)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _contents(block: types.ContentBlock, spec: ToolSpec[Any, Any], server: str) -> Iterator[Content]:
+    """Yield a block of content as toolgen has it."""
+    match block:
+        case types.TextContent(text=text):
+            yield TextContent(text=text)
+        case types.ImageContent(data=data, mime_type=kind):
+            yield ImageContent(data=_bytes(data, spec, server), media_type=kind)
+        case types.AudioContent(data=data, mime_type=kind):
+            yield AudioContent(data=_bytes(data, spec, server), media_type=kind)
+        case types.ResourceLink():
+            yield ResourceContent(
+                uri=str(block.uri),
+                name=block.name,
+                media_type=block.mime_type or "",
+                description=shortened(block.description or ""),
+                size=block.size,
+            )
+        case types.EmbeddedResource(resource=types.TextResourceContents() as resource):
+            yield TextContent(text=resource.text)
+        case types.EmbeddedResource(resource=types.BlobResourceContents() as resource):
+            yield _blob(resource, spec, server)
+        case _:
+            raise MCPServerError(f"the MCP server {server!r} answered with a block of an unknown kind")
+
+
+def _blob(resource: types.BlobResourceContents, spec: ToolSpec[Any, Any], server: str) -> Content:
+    """Return an image or sound as such; of other data a link to it, with its size in bytes."""
+    data, kind, uri = _bytes(resource.blob, spec, server), resource.mime_type or "", str(resource.uri)
+    match kind.partition("/")[0]:
+        case "image":
+            return ImageContent(data=data, media_type=kind)
+        case "audio":
+            return AudioContent(data=data, media_type=kind)
+        case _:
+            return ResourceContent(
+                uri=uri, name=uri.rpartition("/")[2] or uri, media_type=kind, size=len(data)
+            )
+
+
+def _bytes(data: str, spec: ToolSpec[Any, Any], server: str) -> bytes:
+    try:
+        return base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError):
+        raise malformed(spec, server, "data that is not Base64 (RFC 4648)") from None

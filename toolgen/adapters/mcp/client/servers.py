@@ -1,0 +1,117 @@
+"""Where a server is and how it is reached, and with whose credentials.
+
+Credentials are a function of the call's `CallMeta`: calls with the same ones share a connection, and no
+other call gets it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, TextIO, TypeAlias
+
+import httpx2
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from toolgen.contract.json_value import Json, compact
+from toolgen.runtime import CallMeta
+
+Credentials: TypeAlias = Mapping[str, str]
+"""HTTP headers, or environment variables of a process."""
+
+CredentialsOf: TypeAlias = Callable[[CallMeta], Credentials | Awaitable[Credentials]]
+
+Streams: TypeAlias = tuple[Any, Any]
+"""What the SDK reads messages from and writes them to."""
+
+_CONNECT_S: Final = 30.0
+_READ_S: Final = 300.0
+"""A server may hold a response open for as long as it works; the SDK's own limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class StdioServer:
+    """A server that is started as a process and spoken to over its standard input and output.
+
+    It gets the few environment variables that the SDK holds harmless, such as `PATH` and `HOME`, and `env`.
+    """
+
+    command: str
+    args: tuple[str, ...] = ()
+    env: Credentials | CredentialsOf = field(default_factory=dict, repr=False)
+    """Further variables; a function of the call makes them secrets of its user, with a process for each."""
+    cwd: str | Path | None = None
+    errlog: TextIO | None = field(default=None, repr=False)
+    """Gets what the process writes to its standard error; that of this process where it is None."""
+
+    @property
+    def address(self) -> str:
+        """What people are told of where it is."""
+        return self.command
+
+    async def credentials(self, meta: CallMeta) -> Credentials:
+        return await _credentials(self.env, meta)
+
+    @asynccontextmanager
+    async def connected(self, credentials: Credentials) -> AsyncIterator[Streams]:
+        """Start the process, and end it: its input is closed, then its process group is killed."""
+        parameters = StdioServerParameters(
+            command=self.command, args=list(self.args), env=dict(credentials), cwd=self.cwd
+        )
+        async with stdio_client(parameters, errlog=self.errlog or sys.stderr) as streams:
+            yield streams
+
+
+@dataclass(frozen=True, slots=True)
+class HttpServer:
+    """A server that is reached by streamable HTTP."""
+
+    url: str
+    headers: Credentials | CredentialsOf = field(default_factory=dict, repr=False)
+    """Of each request; a function of the call makes them those of its user, with a session for each."""
+    bearer: Callable[[CallMeta], str | Awaitable[str]] | None = field(default=None, repr=False)
+    """Returns the token for the header `Authorization: Bearer`."""
+
+    @property
+    def address(self) -> str:
+        """What people are told of where it is: without user, password, query and fragment."""
+        return str(httpx2.URL(self.url).copy_with(userinfo=b"", query=None, fragment=None))
+
+    async def credentials(self, meta: CallMeta) -> Credentials:
+        headers = dict(await _credentials(self.headers, meta))
+        if self.bearer is not None:
+            token = self.bearer(meta)
+            headers["Authorization"] = f"Bearer {await token if inspect.isawaitable(token) else token}"
+        return headers
+
+    @asynccontextmanager
+    async def connected(self, credentials: Credentials) -> AsyncIterator[Streams]:
+        """Open the streams of requests; redirects leave the server's origin nowhere."""
+        timeout = httpx2.Timeout(_CONNECT_S, read=_READ_S)
+        async with (
+            httpx2.AsyncClient(headers=dict(credentials), timeout=timeout) as client,
+            streamable_http_client(self.url, http_client=client) as streams,
+        ):
+            yield streams
+
+
+Server: TypeAlias = StdioServer | HttpServer
+
+
+def pool_key(identity: str, credentials: Credentials) -> str:
+    """Return what calls have in common that may share a connection; no credential can be read from it."""
+    facts: list[Json] = [identity, *(f"{name}={value}" for name, value in sorted(credentials.items()))]
+    return sha256(compact(facts).encode()).hexdigest()
+
+
+async def _credentials(given: Credentials | CredentialsOf, meta: CallMeta) -> Credentials:
+    if not callable(given):
+        return given
+    found = given(meta)
+    return await found if inspect.isawaitable(found) else found

@@ -1,0 +1,68 @@
+"""The streams of a session, watched: whoever owns it learns at once that the server has ended them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import Any
+
+from .servers import Streams
+
+
+class Watched:
+    """A transport, as the SDK takes one, that calls `ended` when there is nothing more to read."""
+
+    def __init__(
+        self, transport: Callable[[], AbstractAsyncContextManager[Streams]], ended: Callable[[], None]
+    ) -> None:
+        self._inner = transport()
+        self._ended = ended
+
+    async def __aenter__(self) -> Streams:
+        read, write = await self._inner.__aenter__()
+        return _WatchedStream(read, self._ended), write
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> bool | None:
+        return await self._inner.__aexit__(kind, error, where)
+
+
+class _WatchedStream:
+    """A stream of messages; the SDK reads it by iteration."""
+
+    def __init__(self, stream: Any, ended: Callable[[], None]) -> None:
+        self._stream = stream
+        self._ended = ended
+
+    @property
+    def last_context(self) -> Any:
+        """The context variables of the last message's sender, where the stream has them."""
+        return getattr(self._stream, "last_context", None)
+
+    async def receive(self) -> Any:
+        return await self._stream.receive()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    def __aiter__(self) -> _WatchedStream:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self._stream.__anext__()
+        except StopAsyncIteration:
+            self._ended()
+            raise
+
+    async def __aenter__(self) -> _WatchedStream:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> bool | None:
+        found: bool | None = await self._stream.__aexit__(kind, error, where)
+        return found
