@@ -71,9 +71,13 @@ async def heard(text: str) -> AsyncIterator[None]:
                 told.set()
 
     handler = Handler()
-    logging.getLogger("toolgen.mcp").addHandler(handler)
+    logger = logging.getLogger("toolgen.mcp")
+    before = logger.level
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
     try:
         yield
         await asyncio.wait_for(told.wait(), 60)
     finally:
-        logging.getLogger("toolgen.mcp").removeHandler(handler)
+        logger.removeHandler(handler)
+        logger.setLevel(before)

@@ -308,6 +308,7 @@ class Connection:
         return self._changes != self._listed_changes
 
     def _spoil(self) -> None:
+        log.info("the MCP server %r has changed its list of tools", self._name)
         self._changes += 1
 
 
