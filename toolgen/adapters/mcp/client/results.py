@@ -55,7 +55,7 @@ def _structured(
     value: Any, blocks: Sequence[Content], spec: ToolSpec[Any, Any], server: str
 ) -> ToolOutcome[Any]:
     """Return a structured result; the text that only repeats it is left out (MCP 2025-06-18, Tools)."""
-    kept = [block for block in blocks if not (isinstance(block, TextContent) and _is_same(block.text, value))]
+    kept = [block for block in blocks if not (isinstance(block, TextContent) and _repeats(block.text, value))]
     return ToolOutcome.of(_decoded(value, spec, server), content=kept)
 
 
@@ -66,9 +66,13 @@ def _decoded(value: Json, spec: ToolSpec[Any, Any], server: str) -> Any:
         raise malformed(spec, server, str(error)) from None
 
 
-def _is_same(text: str, value: Any) -> bool:
+def _repeats(text: str, value: Any) -> bool:
+    """Return whether a text is the value, or all that an object of one member holds, as JSON or as it is."""
+    held = [value, *(value.values() if isinstance(value, dict) and len(value) == 1 else ())]
+    if text in [one for one in held if isinstance(one, str)]:
+        return True
     try:
-        return bool(json.loads(text) == value)
+        return json.loads(text) in held
     except (ValueError, RecursionError):
         return False
 
