@@ -238,10 +238,20 @@ def import_(
             help="A file; for python a module or a file, with :FUNCTION for one of its functions.",
             metavar="SOURCE",
         ),
-    ],
+    ] = "",
     out: Annotated[
-        Path, typer.Option(help="Where the design module and its schemas go.", metavar="FOLDER")
-    ] = Path(),
+        Path | None,
+        typer.Option(
+            help="Where the design module and its schemas go; of a live server the lock.", metavar="PATH"
+        ),
+    ] = None,
+    stdio: Annotated[
+        str, typer.Option(help="Lock the tools of the MCP server that this starts.", metavar="COMMAND")
+    ] = "",
+    url: Annotated[str, typer.Option(help="Lock the tools of this MCP server.", metavar="URL")] = "",
+    check: Annotated[
+        bool, typer.Option("--check", help="Compare the lock with the server; exit 1 if it differs.")
+    ] = False,
     name: Annotated[
         str, typer.Option(help="Name of the toolset; by default the source's.", metavar="NAME")
     ] = "",
@@ -254,14 +264,24 @@ def import_(
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     format: OutputFormat = "text",
 ) -> None:
-    """Import existing tools: write a design module of them, which you then edit."""
+    """Import existing tools: write a design module of them, which you then edit, or a server's lock."""
     from .importing import ImportRequest, import_tools
     from .outcome import print_error_records, print_outcome
 
+    if stdio or url or check:
+        if kind != "mcp" or source:
+            raise typer.BadParameter("only `toolgen import mcp` without a SOURCE asks a server")
+        from .server_lock import LockRequest, lock_server
+
+        asked = LockRequest(stdio=stdio, url=url, out=out, is_check=check, is_forced=force)
+        with print_error_records(format):
+            raise typer.Exit(print_outcome(lock_server(asked)))
+    if not source:
+        raise typer.BadParameter("SOURCE is missing")
     request = ImportRequest(
         kind=kind,
         source=source,
-        out=out,
+        out=out or Path(),
         name=name,
         service=service,
         is_strict=strict,

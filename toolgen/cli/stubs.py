@@ -126,9 +126,11 @@ def _counts(counts: Counter[str]) -> str:
 
 
 def toolsets(design: Design) -> Iterator[Toolset]:
-    """Yield the toolsets with an executor here: neither native tools alone, nor implemented by an agent."""
+    """Yield the toolsets with an executor here: not of native tools alone, nor of an agent or a server."""
     for service in design.services:
-        yield from (toolset for toolset in service.toolsets if toolset.tools and not toolset.exporter)
+        for toolset in service.toolsets:
+            if toolset.tools and not toolset.exporter and not toolset.lock:
+                yield toolset
 
 
 def _packages(project: Project, folder: Path, file: Path) -> Iterator[Path]:

@@ -34,6 +34,7 @@ from .datatypes import (
 from .evaluation import Evaluation, build
 from .examples import Example
 from .foreign import JSONSchema
+from .mcp import MCPToolset
 from .services import Design, Service
 from .structure import Args, Method, Payload, Result, Return, Tool, Toolset
 from .tool_clauses import (
@@ -85,6 +86,7 @@ __all__ = [
     "Int",
     "JSONSchema",
     "LongRunning",
+    "MCPToolset",
     "MapOf",
     "Meta",
     "Method",

@@ -9,6 +9,7 @@ from toolgen.contract.names import OnMissingFields
 
 from .behaviour import Confirm
 from .clause import Clause, Span
+from .mcp import MCPToolset
 from .structure import Return, Toolset
 
 
@@ -35,7 +36,7 @@ class Use(Clause):
     Example: `Use(AgentToolset("assistant", "diagnostics", "checks"), only=["probe"], prefix="home_")`
     """
 
-    toolset: Final[Toolset | AgentToolset]
+    toolset: Final[Toolset | MCPToolset | AgentToolset]
     only: Final[Sequence[str]]
     exclude: Final[Sequence[str]]
     prefix: Final[str]
@@ -44,7 +45,7 @@ class Use(Clause):
 
     def __init__(
         self,
-        toolset: Toolset | AgentToolset,
+        toolset: Toolset | MCPToolset | AgentToolset,
         *,
         only: Sequence[str] = (),
         exclude: Sequence[str] = (),

@@ -7,9 +7,10 @@ from typing import Final, TypeAlias
 from .agents import Agent, Completion
 from .clause import Clause
 from .composites import Enum, Type
+from .mcp import MCPToolset
 from .structure import Method, Toolset
 
-ServiceChild: TypeAlias = Method | Toolset | Agent | Completion
+ServiceChild: TypeAlias = Method | Toolset | MCPToolset | Agent | Completion
 
 
 class Service(Clause):

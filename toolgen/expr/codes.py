@@ -94,6 +94,13 @@ EMPTY_TOOLSET: Final = Rule(
     'add Tool("…", "…"), or remove the toolset',
     "A toolset becomes a package with an executor; without a tool there is nothing to generate.",
 )
+BAD_LOCK: Final = Rule(
+    "bad-lock",
+    "{file!r}, the lock of MCP toolset {name!r}, {fault}",
+    "{hint}",
+    "`MCPToolset` has the tools that its server has listed, as `toolgen import mcp` wrote them into the "
+    "lock. The path is seen from the folder of the design's file, and only the command writes the file.",
+)
 UNKNOWN_INJECT: Final = Rule(
     "unknown-inject",
     "tool {tool!r} injects {name!r}, which neither its Args nor a bound payload has",

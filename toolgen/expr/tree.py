@@ -264,6 +264,8 @@ class Toolset:
     native: tuple[NativeTool, ...] = ()
     exporter: str = ""
     """Id of the agent that implements the tools by its runs; "" for tools with an executor."""
+    lock: str = ""
+    """Path of the lock of the MCP server that executes the tools; "" for tools that are executed here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

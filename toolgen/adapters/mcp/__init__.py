@@ -1,6 +1,7 @@
 """The Model Context Protocol (MCP), by the official SDK: `toolgen[mcp]`."""
 
 from .client.errors import MCPServerError
+from .client.locking import lock_of
 from .client.servers import HttpServer, StdioServer
 from .client.toolset import MCPToolset
 from .serving import (
@@ -26,6 +27,7 @@ __all__ = [
     "StdioServer",
     "Verify",
     "http_app",
+    "lock_of",
     "serve_http",
     "serve_stdio",
     "server",

@@ -40,6 +40,7 @@ from .checks.names import (
 )
 from .checks.versions import version_of
 from .clause_lookup import clauses_of_kind, single_clause
+from .mcp import LockedToolset
 from .report import Report, suggestion
 from .tools.behaviour import instructions_of
 from .tools.native import native_tools
@@ -261,6 +262,7 @@ class _Builder:
             instructions=instructions_of(clause, report),
             native=native_tools(clause, service, unique, report),
             exporter=exporter,
+            lock=word.lock if isinstance(word, LockedToolset) else "",
         )
         return _ToolsetDraft(clause=clause, toolset=toolset, module=module, tools=tools, service=service)
 

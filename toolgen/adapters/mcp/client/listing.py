@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from typing import Final
 
 import mcp_types as types
 from mcp import Client
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.mcp_lock import ToolFacts, contract_digest
 
 from .errors import MCPServerError, shortened
 
@@ -31,15 +32,15 @@ class Listing:
         return {tool.name: tool_digest(tool) for tool in self.tools}
 
 
+def facts_of(tool: types.Tool) -> ToolFacts:
+    """Return a tool by the keys of the protocol."""
+    facts: dict[str, Json] = tool.model_dump(by_alias=True, mode="json", exclude_none=True)
+    return facts
+
+
 def tool_digest(tool: types.Tool) -> str:
-    """Return the SHA-256, in hex, of what callers rely on: name, schemas and annotations."""
-    facts = tool.model_dump(
-        by_alias=True,
-        mode="json",
-        exclude_none=True,
-        include={"name", "input_schema", "output_schema", "annotations"},
-    )
-    return sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+    """Return the digest of what callers of a tool rely on."""
+    return contract_digest(facts_of(tool))
 
 
 async def read_listing(client: Client, name: str) -> Listing:

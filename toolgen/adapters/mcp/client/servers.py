@@ -64,7 +64,7 @@ class StdioServer:
         parameters = StdioServerParameters(
             command=self.command, args=list(self.args), env=dict(credentials), cwd=self.cwd
         )
-        async with stdio_client(parameters, errlog=self.errlog or sys.stderr) as streams:
+        async with stdio_client(parameters, errlog=self.errlog or _standard_error()) as streams:
             yield streams
 
 
@@ -108,6 +108,16 @@ def pool_key(identity: str, credentials: Credentials) -> str:
     """Return what calls have in common that may share a connection; no credential can be read from it."""
     facts: list[Json] = [identity, *(f"{name}={value}" for name, value in sorted(credentials.items()))]
     return sha256(compact(facts).encode()).hexdigest()
+
+
+def _standard_error() -> TextIO:
+    """Return what a process can write to: the standard error as it is now, or as it was at the start."""
+    try:
+        sys.stderr.fileno()
+    except (OSError, ValueError, AttributeError):
+        assert sys.__stderr__ is not None, "give the server an errlog"
+        return sys.__stderr__
+    return sys.stderr
 
 
 async def _credentials(given: Credentials | CredentialsOf, meta: CallMeta) -> Credentials:

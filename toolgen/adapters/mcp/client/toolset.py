@@ -28,6 +28,7 @@ from toolgen.shapes.naming import TOOL_NAME
 from .calls import Caller
 from .connection import Connection
 from .errors import MCPServerError
+from .executor import MCPExecutor
 from .listing import Listing
 from .pool import Pool
 from .servers import Credentials, Server, pool_key
@@ -101,10 +102,19 @@ class MCPToolset:
         self._longest = longest_description
         self._pool = Pool(name, self._connection, idle_s=idle_s, clock=clock, sleep=sleep)
         self._caller = Caller(name, self._lease, sleep)
+        self._executor = MCPExecutor(self._caller)
         self._known: dict[tuple[str, str], BoundTool | None] = {}
 
     def __repr__(self) -> str:
         return f"MCPToolset({self.name!r}, {self._server!r})"
+
+    @property
+    def executor(self) -> MCPExecutor:
+        """Executes the tools of a designed `MCPToolset(…, lock=…)`: give it to the generated `registration`.
+
+        The toolset is open while they are called: `async with toolset:`.
+        """
+        return self._executor
 
     async def __aenter__(self) -> MCPToolset:
         self._pool.open()

@@ -122,9 +122,9 @@ class Agents:
         return UsedToolset(toolset=toolset, prefix=use.prefix, tools=tools)
 
     def _toolset(self, use: Use) -> KnownToolset | None:
-        if isinstance(use.toolset, Toolset):
-            return self._known.get(id(use.toolset))
-        return self._exported(use.toolset)
+        if isinstance(use.toolset, AgentToolset):
+            return self._exported(use.toolset)
+        return self._known.get(id(use.toolset))  # an MCPToolset has become a Toolset
 
     def _exported(self, clause: AgentToolset) -> KnownToolset | None:
         """Return the toolset of another agent; an unknown one is reported."""

@@ -21,8 +21,10 @@ from ...attributes import Attribute, Required
 from ...clause import Clause
 from ...composites import Enum, MapOf, Type
 from ...datatypes import DataType, ScalarClause
+from ...mcp import MCPToolset
 from ...services import Design
 from ...structure import Attributes, Method, Tool, Toolset
+from ..mcp import locked_toolset
 from ..report import Report, source_text
 from ..types.spelling import clause_text
 from .argument_types import (
@@ -126,7 +128,7 @@ class _Check:
             return None
         copy = object.__new__(type(clause))
         copy.__dict__.update(facts)
-        return copy
+        return locked_toolset(copy, self._report) if isinstance(copy, MCPToolset) else copy
 
     def _arguments(
         self, clause: Clause, kind: type[Clause], facts: dict[str, object], source: Source

@@ -1,0 +1,70 @@
+"""`toolgen import mcp --stdio`: the lock of a live server, and its comparison."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.peers import PEERS
+from toolgen.cli import main
+
+GOOD = f"{sys.executable} {PEERS / 'bare.py'} good"
+
+
+def run(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]:
+    """Return the code, and what was written to stdout and stderr."""
+    code = main(["import", "mcp", *args])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    code, _, told = run(capsys, "--stdio", GOOD)
+    assert code == 0
+    assert told == (
+        'next: add MCPToolset("bare", lock="bare.mcp.json") to a service of the design\n'
+        "wrote bare.mcp.json: 16 tools\n"
+    )
+    file = folder / "bare.mcp.json"
+    assert json.loads(file.read_text())["protocol"] == "2025-11-25"
+    assert run(capsys, "--stdio", GOOD)[2] == "bare.mcp.json is current: 16 tools\n"
+    assert run(capsys, "--stdio", GOOD, "--check")[0] == 0
+    file.write_text(file.read_text().replace("Say it again", "Say it"))
+    code, diff, told = run(capsys, "--stdio", GOOD, "--check")
+    assert code == 1
+    assert '-      "title": "Say it",' in diff
+    assert '+      "title": "Say it again",' in diff
+    assert told.endswith("run the command without --check to update it\n")
+    assert run(capsys, "--stdio", GOOD)[2] == "wrote bare.mcp.json: 16 tools\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        (("--stdio", f"{sys.executable} {PEERS / 'bare.py'} dies"), "ended before it answered"),
+        (("--stdio", "no-such-command"), "cannot be connected: FileNotFoundError"),
+        (("--url", "http://127.0.0.1:9/mcp"), "cannot be connected: ConnectError"),
+        (("--stdio", GOOD, "--url", "http://127.0.0.1:9"), "one of --stdio and --url"),
+        (("--check",), "one of --stdio and --url"),
+        (("--stdio", GOOD, "--check"), "there is no lock bare.mcp.json to compare"),
+        (("--stdio", GOOD, "--out", "other.json"), "files exist already: other.json"),
+        (("tools.json", "--stdio", GOOD), "without a SOURCE"),
+        ((), "SOURCE is missing"),
+    ],
+)
+def test_what_cannot_be_done_is_told(
+    args: tuple[str, ...], why: str, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    (folder / "other.json").write_text("{}")
+    code, _, told = run(capsys, *args)
+    assert (code, why in " ".join(told.split())) == (2, True), told
+    assert not (folder / "bare.mcp.json").exists()

@@ -1,0 +1,122 @@
+"""`MCPToolset` in a design: the tools of a lock, and what is said of a lock that is none."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolgen.contract.mcp_lock import Lock, LockError, contract_digest, lock_text, make_lock, read_lock
+from toolgen.dsl import Evaluation, build
+
+DESIGN = """
+from toolgen.dsl import *
+
+it = MCPToolset("it", lock="it.mcp.json")
+design = Design("d", "A design.", Service("s", "Serves.", it, Agent("a", "Asks.", Use(it))))
+"""
+TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+ECHO: dict[str, Any] = {"name": "echo", "description": "Say it again.", "inputSchema": TEXT}
+
+
+def lock(*tools: Mapping[str, Any]) -> Lock:
+    return make_lock("2026-07-28", "Echo\u200b server", "1", tools)
+
+
+def evaluated(folder: Path, text: str | None) -> Evaluation:
+    """Return the evaluation of the design beside a lock of this text."""
+    (folder / "design.py").write_text(DESIGN)
+    if text is not None:
+        (folder / "it.mcp.json").write_text(text)
+    return build(runpy.run_path(str(folder / "design.py"))["design"])
+
+
+def tools(folder: Path, *listed: Mapping[str, Any]) -> dict[str, Any]:
+    evaluation = evaluated(folder, lock_text(lock(*listed)))
+    assert evaluation.design is not None, evaluation.diagnostics
+    return {tool.name: tool for tool in evaluation.design.services[0].toolsets[0].tools}
+
+
+def test_a_lock_is_read_as_it_was_written() -> None:
+    written = lock({**ECHO, "_meta": {"x": 1}}, {**ECHO, "name": "a"})
+    text = lock_text(written)
+    assert read_lock(text) == written
+    assert lock_text(read_lock(text)) == text
+    assert [tool["name"] for tool in json.loads(text)["tools"]] == ["a", "echo"]
+    assert "_meta" not in text
+
+
+def test_the_order_of_keys_is_kept_and_counts_for_nothing() -> None:
+    turned = {**ECHO, "inputSchema": dict(reversed(TEXT.items()))}
+    assert contract_digest(turned) == contract_digest(ECHO)
+    assert contract_digest({**ECHO, "description": "Another."}) == contract_digest(ECHO)
+    assert contract_digest({**ECHO, "annotations": {"readOnlyHint": True}}) != contract_digest(ECHO)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (lock_text(lock(ECHO)).replace("Say it", "Sing it"), "was edited: the tool 'echo' is not what"),
+        ("{", "is not JSON"),
+        ("[]", "is no lock of an MCP server"),
+        (lock_text(lock(ECHO)).replace('"lock": 1', '"lock": 2'), "is of format 2; this toolgen reads"),
+        (lock_text(lock(ECHO)).replace('"digest"', '"was"'), "its tool number 1 has no name, no schema or"),
+    ],
+)
+def test_a_lock_that_is_none_is_one_finding(text: str, fault: str, tmp_path: Path) -> None:
+    with pytest.raises(LockError, match=fault):
+        read_lock(text)
+    evaluation = evaluated(tmp_path, text)
+    (finding,) = evaluation.diagnostics
+    assert finding.code == "bad-lock"
+    assert fault in finding.message
+    assert "'it.mcp.json'" in finding.message
+    assert finding.hint.startswith("run `toolgen import mcp --stdio 'command …' --out it.mcp.json`")
+
+
+def test_tools_have_the_facts_of_the_lock(tmp_path: Path) -> None:
+    facts = {
+        **ECHO,
+        "title": "Echo",
+        "outputSchema": TEXT,
+        "annotations": {"readOnlyHint": True, "destructiveHint": False},
+    }
+    echo = tools(tmp_path, facts)["echo"]
+    assert (echo.id, echo.title, echo.description) == ("s.it.echo", "Echo", "Say it again.")
+    assert echo.meta["mcp"] == {
+        "tool": "echo",
+        "digest": contract_digest(facts),
+        "structured": True,
+        "untrusted": True,
+    }
+
+
+def test_names_become_those_of_a_design(tmp_path: Path) -> None:
+    listed = [{**ECHO, "name": name} for name in ("getSum", "get-sum", "get_sum", "2fast", "x" * 80, "…")]
+    found = {tool.meta["mcp"]["tool"]: name for name, tool in tools(tmp_path, *listed).items()}
+    assert found["2fast"] == "tool_2_fast"
+    assert sorted((found["getSum"], found["get-sum"], found["get_sum"])) == [
+        "get_sum",
+        "get_sum_2",
+        "get_sum_3",
+    ]
+    assert found["x" * 80] == "x" * 64
+    assert found["…"] == "tool"
+
+
+def test_the_toolset_names_its_server_without_hidden_characters(tmp_path: Path) -> None:
+    evaluation = evaluated(tmp_path, lock_text(lock(ECHO)))
+    assert evaluation.design is not None
+    (toolset,) = evaluation.design.services[0].toolsets
+    assert toolset.description == "Tools of the MCP server Echo\\u200b server."
+    assert toolset.lock == "it.mcp.json"
+
+
+def test_a_schema_that_toolgen_cannot_read_is_told_at_the_toolset(tmp_path: Path) -> None:
+    evaluation = evaluated(tmp_path, lock_text(lock({**ECHO, "inputSchema": {"type": "nope"}})))
+    (finding,) = evaluation.diagnostics
+    assert (finding.code, finding.place.line) == ("bad-schema", 4)

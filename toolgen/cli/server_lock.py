@@ -1,0 +1,111 @@
+"""`toolgen import mcp --stdio` and `--url`: the lock of a live MCP server, written or compared."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.mcp_lock import LockError, lock_text, read_lock
+from toolgen.shapes.naming import snake
+
+from .atomic_write import write_files_atomically
+from .outcome import Outcome
+
+_SUFFIX = ".mcp.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockRequest:
+    """What the command line asks for: one of `stdio` and `url`."""
+
+    stdio: str
+    """The command that starts a server."""
+    url: str
+    out: Path | None
+    """The lock; by default named after the server, in the working directory."""
+    is_check: bool
+    """Compare, and write nothing."""
+    is_forced: bool
+
+
+def lock_server(request: LockRequest) -> Outcome:
+    """Write the lock of a server, or compare it; the code is 1 where a compared one differs.
+
+    Raises:
+        ToolgenError: the server cannot be asked, the extra `mcp` is missing, or the file cannot be written.
+    """
+    text, own_name = _asked(request)
+    file = request.out or Path(f"{snake(own_name)}{_SUFFIX}")
+    before = _text_of(file)
+    if request.is_check:
+        return _compared(file, before, text)
+    count = text.count('"digest": ')
+    tools = f"{count} tool{'' if count == 1 else 's'}"
+    if before == text:
+        return Outcome(code=0, summary=f"{file} is current: {tools}", is_current=True)
+    is_ours = before is not None and _is_lock(before)
+    write_files_atomically(file.parent, {file.name: text}, is_forced=request.is_forced or is_ours)
+    name = snake(own_name)
+    note = f'next: add MCPToolset("{name}", lock="{file.name}") to a service of the design'
+    return Outcome(code=0, notes=() if is_ours else (note,), summary=f"wrote {file}: {tools}")
+
+
+def _asked(request: LockRequest) -> tuple[str, str]:
+    """Return the text of the lock of the live server, and what the server calls itself."""
+    if bool(request.stdio) == bool(request.url):
+        raise ToolgenError(
+            "a server is asked by one of --stdio and --url",
+            hint="write --stdio 'command arguments', or --url https://…",
+        )
+    try:
+        from toolgen.adapters.mcp import HttpServer, StdioServer, lock_of
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "httpx2", "jsonschema_rs"):
+            raise
+        raise ToolgenError(
+            "asking an MCP server needs the SDK of MCP", hint="pip install 'toolgen[mcp]'"
+        ) from error
+    server: HttpServer | StdioServer
+    if request.url:
+        server = HttpServer(request.url)
+    else:
+        command, *args = shlex.split(request.stdio) or [""]
+        server = StdioServer(command, tuple(args))
+    lock = lock_of(server.address, server)
+    return lock_text(lock), lock.server or server.address
+
+
+def _compared(file: Path, before: str | None, now: str) -> Outcome:
+    """Return how a lock differs from what its server lists now."""
+    if before is None:
+        raise ToolgenError(f"there is no lock {file} to compare", hint="run the command without --check")
+    if before == now:
+        return Outcome(code=0, summary=f"{file} is what the server lists", is_current=True)
+    lines = unified_diff(
+        before.splitlines(keepends=True), now.splitlines(keepends=True), str(file), "the server"
+    )
+    return Outcome(
+        code=1,
+        output="".join(lines).rstrip("\n"),
+        summary=f"{file} is not what the server lists; run the command without --check to update it",
+    )
+
+
+def _text_of(file: Path) -> str | None:
+    try:
+        return file.read_text("utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise ToolgenError(f"{file} cannot be read: {error}", hint="choose another --out") from error
+
+
+def _is_lock(text: str) -> bool:
+    try:
+        read_lock(text)
+    except LockError as error:
+        return "was edited" in str(error)
+    return True

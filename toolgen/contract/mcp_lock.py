@@ -1,0 +1,104 @@
+"""The lock of an MCP server: what it has listed, kept in a file, so that generation needs no server.
+
+Tools are sorted by name, and each has a digest, so that a reader sees what changed and a program sees edits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+
+from .json_value import Json
+
+LOCK_FORMAT: Final = 1
+_CONTRACT: Final = ("name", "inputSchema", "outputSchema", "annotations")
+"""What callers of a tool rely on."""
+_FACTS: Final = ("name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons")
+"""What a lock keeps of a tool, in the order in which it stands there."""
+
+ToolFacts = Mapping[str, Json]
+"""A tool by the keys of the protocol (MCP 2026-07-28, `Tool`)."""
+
+
+class LockError(ValueError):
+    """A text is no lock, or somebody has edited it; the message follows the name of the file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lock:
+    """What a server has listed."""
+
+    protocol: str
+    """Version of the protocol that was spoken."""
+    server: str
+    """What the server calls itself; "" where it does not say."""
+    version: str
+    tools: tuple[ToolFacts, ...]
+    """By name."""
+
+
+def contract_digest(tool: ToolFacts) -> str:
+    """Return the SHA-256, in hex, of what callers of a tool rely on: name, schemas and annotations."""
+    return _digest({key: tool[key] for key in _CONTRACT if tool.get(key) is not None})
+
+
+def make_lock(protocol: str, server: str, version: str, tools: Iterable[ToolFacts]) -> Lock:
+    """Return the lock of tools, with what it keeps of each."""
+    kept = [{key: tool[key] for key in _FACTS if tool.get(key) is not None} for tool in tools]
+    ordered = sorted(kept, key=lambda tool: str(tool["name"]))
+    return Lock(protocol=protocol, server=server, version=version, tools=tuple(ordered))
+
+
+def lock_text(lock: Lock) -> str:
+    """Return the text of the file: JSON, the same for the same lock; schemas keep the order of their keys."""
+    document = {
+        "lock": LOCK_FORMAT,
+        "protocol": lock.protocol,
+        "server": {"name": lock.server, "version": lock.version},
+        "tools": [{**tool, "digest": _digest(tool)} for tool in lock.tools],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def read_lock(text: str | bytes) -> Lock:
+    """Return the lock of a file.
+
+    Raises:
+        LockError: it is none, or a tool in it is not what was written.
+    """
+    try:
+        document: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise LockError(f"is not JSON: {error}") from None
+    match document:
+        case {
+            "lock": int(format),
+            "protocol": str(protocol),
+            "server": {"name": str(server), "version": str(version)},
+            "tools": [*tools],
+        }:
+            if format != LOCK_FORMAT:
+                raise LockError(f"is of format {format}; this toolgen reads format {LOCK_FORMAT}")
+            read = tuple(_tool(tool, number) for number, tool in enumerate(tools))
+            return Lock(protocol=protocol, server=server, version=version, tools=read)
+        case _:
+            raise LockError("is no lock of an MCP server")
+
+
+def _tool(tool: Any, number: int) -> ToolFacts:
+    match tool:
+        case {"name": str(name), "inputSchema": dict(), "digest": str(digest)}:
+            facts = {key: value for key, value in tool.items() if key != "digest"}
+            if _digest(facts) != digest:
+                raise LockError(f"was edited: the tool {name!r} is not what its server has listed")
+            return facts
+        case _:
+            fault = f"its tool number {number + 1} has no name, no schema or no digest"
+            raise LockError(f"is no lock of an MCP server: {fault}")
+
+
+def _digest(facts: ToolFacts) -> str:
+    return sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

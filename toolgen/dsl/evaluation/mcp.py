@@ -1,0 +1,107 @@
+"""From the lock of an MCP server to the tools of a toolset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from toolgen.contract.mcp_lock import Lock, LockError, ToolFacts, contract_digest, make_lock, read_lock
+from toolgen.contract.names import MCP_HINTS
+from toolgen.contract.printable import printable_lines
+from toolgen.expr import codes
+from toolgen.expr.source import Source
+from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, snake
+
+from ..clause import Clause
+from ..foreign import JSONSchema
+from ..mcp import MCPToolset
+from ..structure import Args, Return, Tool, ToolClause, Toolset
+from ..tool_clauses import Annotations, Meta
+from .report import Report
+
+_LONGEST_DESCRIPTION: Final = 4_096
+_LARGEST: Final = 20_000_000
+"""Bytes of a lock."""
+_UNKNOWN: Final = make_lock("", "", "", [{"name": "unknown", "inputSchema": {}}])
+"""In the place of a lock that was reported, so that one cause gives one diagnostic."""
+_HINT: Final = "run `toolgen import mcp --stdio 'command …' --out {}`, or with --url"
+
+
+class LockedToolset(Toolset):
+    """What an `MCPToolset` stands for."""
+
+    lock: str
+    """Path of the lock, from the folder of the design's file."""
+
+
+def locked_toolset(word: MCPToolset, report: Report) -> LockedToolset:
+    """Return the toolset of the tools of a lock; of one that stands for them where the lock was reported."""
+    lock = _lock(word, report) or _UNKNOWN
+    names = _names(lock)
+    tools = tuple(_tool(tool, names[str(tool["name"])], word.source) for tool in lock.tools)
+    about = f"Tools of the MCP server {printable_lines(lock.server or word.name)}."
+    made = object.__new__(LockedToolset)
+    made.__dict__.update(vars(word), children=tools, description=about)
+    return made
+
+
+def _lock(word: MCPToolset, report: Report) -> Lock | None:
+    file = Path(word.source.file).parent / word.lock
+    try:
+        if file.stat().st_size > _LARGEST:
+            raise LockError(f"has more than {_LARGEST // 1_000_000} MB")
+        return read_lock(file.read_bytes())
+    except OSError as error:
+        fault = f"cannot be read: {error.strerror or error}"
+    except LockError as error:
+        fault = str(error)
+    hint = _HINT.format(word.lock)
+    report.add(codes.BAD_LOCK, word.source, name=word.name, file=word.lock, fault=fault, hint=hint)
+    return None
+
+
+def _names(lock: Lock) -> dict[str, str]:
+    """Return the name of each tool in the design, by its server's own: `getSum` gives `get_sum`."""
+    names: dict[str, str] = {}
+    for tool in lock.tools:
+        own = str(tool["name"])
+        plain = snake(own)[:LONGEST_NAME]
+        plain = plain if TOOL_NAME.fullmatch(plain) else f"tool_{plain}".rstrip("_")[:LONGEST_NAME]
+        name, number = plain, 2
+        while name in names.values():
+            end = f"_{number}"
+            name, number = plain[: LONGEST_NAME - len(end)] + end, number + 1
+        names[own] = name
+    return names
+
+
+def _tool(tool: ToolFacts, name: str, source: Source) -> Tool:
+    facts: Any = tool
+    children = [*_children(facts)]
+    text = str(facts.get("description") or facts.get("title") or facts["name"]).strip()
+    shown = printable_lines(text[:_LONGEST_DESCRIPTION])
+    hints: Any = facts.get("annotations") or {}
+    made = Tool(name, shown, *children, title=facts.get("title") or hints.get("title") or None)
+    _place(made, source)
+    return made
+
+
+def _children(facts: Any) -> Iterator[ToolClause]:
+    yield Args(JSONSchema(facts["inputSchema"]))
+    yield Return(JSONSchema(facts.get("outputSchema", {})))
+    given = facts.get("annotations") or {}
+    said: Any = {hint: given.get(key) for hint, (key, _) in MCP_HINTS.items()}
+    if hints := {hint: value for hint, value in said.items() if isinstance(value, bool)}:
+        yield Annotations(**hints)
+    is_structured = "outputSchema" in facts
+    digest = contract_digest(facts)
+    yield Meta(mcp={"tool": facts["name"], "digest": digest, "structured": is_structured, "untrusted": True})
+
+
+def _place(word: Clause, source: Source) -> None:
+    """Let a clause, and those in it, stand where the toolset stands: findings are about that line."""
+    vars(word)["source"] = source
+    for inner in vars(word).get("children", ()):
+        if isinstance(inner, Clause):
+            _place(inner, source)
