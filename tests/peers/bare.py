@@ -158,13 +158,12 @@ def main() -> None:
             }
             send({"id": id, "result": given})
         elif method == "tools/list":
-            tools = [*TOOLS, TOOLS[0]] if MODE == "duplicates" else TOOLS
+            tools, page = [*TOOLS, TOOLS[0]] if MODE == "duplicates" else TOOLS, {}
             if MODE == "schemas":
                 tools = [*TOOLS, {"name": "odd", "inputSchema": {**ANY, "$ref": "https://example.com/"}}]
             if MODE == "endless":
                 number = int(message.get("params", {}).get("cursor", 0))
-                tools = [{**TOOLS[0], "name": f"echo{number}"}]
-            page = {"nextCursor": str(number + 1)} if MODE == "endless" else {}
+                tools, page = [{**TOOLS[0], "name": f"echo{number}"}], {"nextCursor": str(number + 1)}
             send({"id": id, "result": {"tools": tools, **page}})
         elif method == "tools/call":
             call(id, message["params"])
