@@ -188,3 +188,19 @@ async def test_several_toolsets_open_and_close_in_any_order() -> None:
     async with runtime:
         snapshots = await asyncio.gather(*(runtime.snapshot() for _ in range(4)))
         assert all(not snapshot.failures for snapshot in snapshots)
+
+
+async def test_a_toolset_is_closed_while_its_server_starts(caplog: pytest.LogCaptureFixture) -> None:
+    toolset = bare("hangs", connect_s=3600.0)
+    async with toolset:
+        listing = asyncio.create_task(toolset.tools(ReadonlyContext()))
+        await asyncio.sleep(0)  # it begins
+    with pytest.raises(ToolgenError, match="cannot be connected"):
+        await listing
+    assert "did not close" not in caplog.text
+
+
+def test_secrets_of_a_server_are_not_shown() -> None:
+    shown = repr(MCPToolset("bare", HttpServer("http://jo:pw@127.0.0.1:9/mcp?token=t")))
+    assert shown == "MCPToolset('bare', HttpServer())"
+    assert "pw" not in repr(StdioServer("server", ("--password=pw",), env={"KEY": "pw"}))

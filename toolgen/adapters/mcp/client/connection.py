@@ -108,6 +108,8 @@ class Connection:
         self._ending.set()
         if self._task is None:
             return
+        if self._opened is not None and not self._opened.done():
+            self._task.cancel()  # it waits for the server, and for nothing else
         _, late = await asyncio.wait({self._task}, timeout=_CLOSING_S)
         if late:
             log.error("the MCP server %r did not close within %g seconds", self._name, _CLOSING_S)

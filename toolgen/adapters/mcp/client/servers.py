@@ -43,7 +43,7 @@ class StdioServer:
     """
 
     command: str
-    args: tuple[str, ...] = ()
+    args: tuple[str, ...] = field(default=(), repr=False)
     env: Credentials | CredentialsOf = field(default_factory=dict, repr=False)
     """Further variables; a function of the call makes them secrets of its user, with a process for each."""
     cwd: str | Path | None = None
@@ -72,7 +72,7 @@ class StdioServer:
 class HttpServer:
     """A server that is reached by streamable HTTP."""
 
-    url: str
+    url: str = field(repr=False)
     headers: Credentials | CredentialsOf = field(default_factory=dict, repr=False)
     """Of each request; a function of the call makes them those of its user, with a session for each."""
     bearer: Callable[[CallMeta], str | Awaitable[str]] | None = field(default=None, repr=False)
