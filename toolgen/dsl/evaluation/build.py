@@ -262,7 +262,7 @@ class _Builder:
             instructions=instructions_of(clause, report),
             native=native_tools(clause, service, unique, report),
             exporter=exporter,
-            lock=word.lock if isinstance(word, LockedToolset) else "",
+            lock=clause.lock if isinstance(clause, LockedToolset) else "",
         )
         return _ToolsetDraft(clause=clause, toolset=toolset, module=module, tools=tools, service=service)
 
