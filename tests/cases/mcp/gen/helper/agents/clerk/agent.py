@@ -51,7 +51,6 @@ def register(
             planner=planner,
             toolsets=(memory_toolset.registration(memory),),
             dynamic=dynamic,
-            format=2,
         )
     )
 

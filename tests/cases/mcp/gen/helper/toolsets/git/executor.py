@@ -112,5 +112,5 @@ class GitExecutor(Protocol):
 def registration(executor: GitExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
     return ToolsetRegistration(
-        name="helper.git", specs=specs.SPECS, executor=executor, format=2, title="Repository"
+        name="helper.git", specs=specs.SPECS, executor=executor, title="Repository"
     )

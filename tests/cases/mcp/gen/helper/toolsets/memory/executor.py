@@ -90,4 +90,4 @@ class MemoryExecutor(Protocol):
 
 def registration(executor: MemoryExecutor | RawExecutor) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(name="helper.memory", specs=specs.SPECS, executor=executor, format=2)
+    return ToolsetRegistration(name="helper.memory", specs=specs.SPECS, executor=executor)
