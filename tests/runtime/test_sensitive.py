@@ -585,3 +585,34 @@ def test_what_a_model_saw_of_a_truncated_result_is_known() -> None:
     secrets, whole = Secrets(), json.dumps({"code": "OWN-ZEBRA", "receipt": "r" * 200}).encode()
     note_seen(secrets, payments.PAY, "ok", truncate_document(whole, 150).decode())
     assert secrets.scrubbed("of OWN-ZEBRA") == f"of {HIDDEN}"
+
+
+class Failing:
+    """A capability that keeps numbers of cards until the batch is settled, and quotes them then."""
+
+    name = "cards"
+
+    def open(self, call: Any) -> list[str]:
+        return []
+
+    async def close(self, opened: Any) -> Any:
+        raise ValueError("not kept", *[numbers for numbers, _ in opened])
+
+
+@pytest.mark.parametrize("count", [1, 3])
+async def test_a_capability_that_fails_after_the_calls(count: int) -> None:
+    def does(payload: Any, ctx: Any) -> Any:
+        ctx.cards.append(payload.card.number)
+        return payments.PayResult(receipt="r", code="OWN-ZEBRA")
+
+    cards = [f"CAPABLE-{at}-CARD" for at in range(count)]
+    numbers = [{**ARGUMENTS, "card": {"number": card}} for card in cards]
+    calls = [ToolCall(tool="pay", payload_json=json.dumps(one).encode()) for one in numbers]
+    async with watched(does, capabilities=[Failing()]) as (runtime, watch):
+        if count == 1:
+            await runtime.call("pay", numbers[0])
+        else:
+            await runtime.call_all(calls)
+    watch.clean()
+    assert f"did not commit the changes of {count} calls" in watch.all
+    assert "CAPABLE" not in watch.all

@@ -33,11 +33,11 @@ _current: ContextVar[Secrets | None] = ContextVar("toolgen_secrets", default=Non
 class Secrets:
     """The sensitive values of one call, as they are written in JSON, in Python and in logs."""
 
-    __slots__ = ("_outer", "_pattern", "_pieces", "_texts")
+    __slots__ = ("_others", "_pattern", "_pieces", "_texts")
 
-    def __init__(self, outer: Secrets | None = None) -> None:
-        self._outer = outer
-        """Of the call inside which this one is made."""
+    def __init__(self, *others: Secrets | None) -> None:
+        self._others = tuple(one for one in others if one is not None)
+        """Of the call inside which this one is made, or of all calls of a batch."""
         self._texts: set[str] = set()
         self._pieces: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
@@ -55,12 +55,12 @@ class Secrets:
     @property
     def knows_any(self) -> bool:
         """Whether there is a value to redact."""
-        return bool(self._texts) or (self._outer is not None and self._outer.knows_any)
+        return bool(self._texts) or any(one.knows_any for one in self._others)
 
     def scrubbed(self, text: str) -> str:
         """Return the text with `HIDDEN` in the place of each value, and of each longer piece of one."""
-        if self._outer is not None:
-            text = self._outer.scrubbed(text)
+        for one in self._others:
+            text = one.scrubbed(text)
         if not self._texts:
             return text
         if self._pattern is None:
@@ -104,9 +104,9 @@ def current() -> Secrets | None:
     return secrets if secrets is not None and secrets.knows_any else None
 
 
-def within() -> Secrets:
-    """Return empty `Secrets` for a call inside the running one."""
-    return Secrets(_current.get())
+def within(*calls: Secrets) -> Secrets:
+    """Return the `Secrets` of these calls and of the running one; without calls, for a call inside it."""
+    return Secrets(_current.get(), *calls)
 
 
 def scrubbed(text: str) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from toolgen.contract.secrets import Secrets, hiding, within
+
 from ..context import ToolContext, actions_of, opened_by
 from ..results import ToolResult
 from ..values import Values
@@ -21,13 +23,18 @@ if TYPE_CHECKING:
 class Batch:
     """The calls of one turn's step; a single call is a batch of its own."""
 
-    __slots__ = ("_capabilities", "_values", "touched")
+    __slots__ = ("_capabilities", "_secrets", "_values", "touched")
 
     def __init__(self, capabilities: Mapping[str, Capability], values: Values | None = None) -> None:
         self._capabilities = capabilities
         self.touched: list[ToolContext] = []
         """Contexts of calls that used a capability, or asked something of their agent."""
         self._values = values
+        self._secrets: tuple[Secrets, ...] = ()
+
+    def add_secrets(self, secrets: Secrets) -> None:
+        """Add the sensitive values of a call, which are redacted while the batch is settled."""
+        self._secrets = (*self._secrets, secrets)
 
     @property
     def values(self) -> Values:
@@ -64,15 +71,17 @@ class Batch:
     async def settle(self, results: Sequence[ToolResult], reports: CallReporter) -> tuple[ToolResult, ...]:
         """Commit the capabilities of the batch and return the results with the actions of their tools.
 
-        A failure of a capability is logged, and the results are returned as they came.
+        A failure of a capability is logged, without the sensitive values of any call of the batch, and the
+        results are returned as they came.
         """
         if not self.touched:
             return tuple(results)
-        try:
-            return await self._settled(results, reports)
-        except Exception:
-            log.exception("a capability did not commit the changes of %d calls", len(results))
-            return tuple(results)
+        with hiding(within(*self._secrets) if self._secrets else None):
+            try:
+                return await self._settled(results, reports)
+            except Exception:
+                log.exception("a capability did not commit the changes of %d calls", len(results))
+                return tuple(results)
 
     async def _settled(self, results: Sequence[ToolResult], reports: CallReporter) -> tuple[ToolResult, ...]:
         self.touched.sort(key=lambda context: context.place)

@@ -74,6 +74,8 @@ class Frame:
         """Awaited immediately before the executor runs, where an engine keeps that it did."""
         self.secrets = secrets_of(_read(arguments), spec.payload) if tool.is_sensitive else None
         """The sensitive values of the call; None where its design has none."""
+        if self.secrets is not None:
+            batch.add_secrets(self.secrets)
         if self.secrets is not None and resumption is not None and spec.confirm is not None:
             for answer in resumption.answers:
                 note_answer(self.secrets, spec.confirm.payload, answer)
