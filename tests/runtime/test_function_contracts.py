@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from tests.runtime.tools import META
 from toolgen.engines import InProcessEngine
@@ -23,6 +23,7 @@ from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import ToolEnd, ToolStart
 from toolgen.runtime.toolsets.catalog import catalog_entry
 from toolgen.runtime.toolsets.functions import func_error, func_tool, function_toolset
+from toolgen.shapes.sensitive import values_at
 
 
 class Card(BaseModel):
@@ -59,14 +60,51 @@ ARGUMENTS = {"pin": "pin-4711", "cards": [{"number": "card-0815"}], "amount": 5,
 
 def test_places_are_those_of_the_marks() -> None:
     assert PAY.spec.payload.sensitive == (
-        *("/pin", "/cards/*/number", "/cards/*/spare/*"),
-        *("/by/*/number", "/by/*/spare/*"),
+        *("/pin", "/cards/*/number", "/cards/*/spare/*/~^2"),
+        *("/by/*/number", "/by/*/spare/*/~^2"),
     )
     assert PAY.spec.result.sensitive == ("/key",)
     entry: Any = catalog_entry(PAY.spec)
     assert entry["result"]["sensitive"] == ["/key"]
     assert "x-toolgen" not in json.dumps(entry)
     assert "pin-4711" not in repr(PAY.spec.payload.decode(ARGUMENTS))
+
+
+class ByCard(BaseModel):
+    kind: Literal["card", "credit"]
+    id: Annotated[str, Sensitive()]
+
+
+class ByCash(BaseModel):
+    kind: Literal["cash"] = "cash"
+    id: str
+    change: list[Plain] = []
+
+
+class Plain(BaseModel):
+    inner: list[Plain] = []
+
+
+class Other(BaseModel):
+    kind: str
+    id: str
+
+
+def give(
+    by: Annotated[ByCard | ByCash, Field(discriminator="kind")],
+    either: ByCard | ByCash | None,
+    any: ByCard | Other,
+) -> str:
+    """Pay by one of them."""
+    return by.id
+
+
+def test_branches_are_told_apart_by_constant_properties() -> None:
+    codec = func_tool(give, toolset="bank.cards").spec.payload
+    assert codec.sensitive == ("/by/~!kind~!cash/id", "/either/~!kind~!cash/id", "/any/id")
+    for kind, found in (("card", [1, 2, 3]), ("credit", [1, 2, 3]), ("cash", [3]), ("coins", [1, 2, 3])):
+        value = {name: {"kind": kind, "id": at} for at, name in enumerate(("by", "either", "any"), 1)}
+        assert list(values_at(value, codec.sensitive)) == found
 
 
 async def call(amount: int) -> tuple[Any, str]:

@@ -174,7 +174,7 @@ async def test_a_good_call_is_told_with_marks() -> None:
         "vouchers": mark,
         "others": [{"number": mark}],
         "by-shop": {"bakery": {"number": mark}, "none": None},
-        "from": {"kind": "account", "iban": mark, "below": [{"iban": mark, "below": [mark]}]},
+        "from": {"kind": "account", "iban": mark, "below": [{"iban": mark, "below": [{"iban": mark}]}]},
     }
     assert start["text"] == f'Paying 100 with {{"number": "{HIDDEN}", "holder": "Ann"}} and {HIDDEN}'
     assert end["result"] == {"receipt": "r1", "code": mark}
@@ -333,7 +333,7 @@ async def test_artifacts_and_texts_beside_the_result() -> None:
     watch.clean()
     assert payments.PAY_STATEMENT.get(result) is not None
     (ref,) = json.loads(watch.events[-1])["artifacts"]
-    assert json.loads(ref["json"]) == {"iban": {"sensitive": True}, "below": [{"sensitive": True}]}
+    assert json.loads(ref["json"]) == {"iban": {"sensitive": True}, "below": [{"iban": {"sensitive": True}}]}
 
 
 async def test_a_result_that_is_too_long() -> None:
@@ -442,6 +442,7 @@ async def test_where_a_person_approves(answer: dict[str, Any]) -> None:
         assert waits.arguments["card"] == {"number": {"sensitive": True}, "holder": "Ann"}
         assert waits.question == f'Pay 100 with {HIDDEN} of {{"number": "{HIDDEN}", "holder": "Ann"}}?'
         assert not waits.is_shortened
+        assert set(waits.sensitive) >= {"/pin", "/by-shop/bakery/number", "/from/below/0/below/0/iban"}
         try:
             result = await runtime.deliver(waits.token, answer)
             watch.records.append(repr(result))

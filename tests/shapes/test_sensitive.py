@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cases.sensitive.gen.bank.toolsets import payments
 from toolgen.contract.logs import logger
 from toolgen.contract.secrets import HIDDEN, Secrets, current, hiding, scrubbed, scrubbed_json
-from toolgen.shapes.fields import ArrayType, Field, MapType, ObjectType, RefType, StringType
-from toolgen.shapes.sensitive import MARKER, redacted, sensitive_places, values_at
+from toolgen.shapes.fields import ArrayType, Field, MapType, ObjectType, RefType, StringType, UnionType
+from toolgen.shapes.sensitive import (
+    MARKER,
+    pointers_at,
+    pointers_of,
+    redacted,
+    sensitive_places,
+    values_at,
+)
 
 
 def field(name: str, type_: object = None, *, sensitive: bool = False) -> Field:
@@ -30,11 +38,65 @@ def test_places_are_pointers_with_stars_and_escapes() -> None:
     assert sensitive_places(root, {"Inner": inner, "Root": root}) == ("/x/*/*/a~1b", "/x/*/*/c~0d", "/y")
 
 
-def test_a_recursive_type_is_sensitive_from_its_second_level() -> None:
-    node = object_("Node", field("key", sensitive=True), field("next", RefType(name="Node")))
-    assert sensitive_places(node, {"Node": node}) == ("/key", "/next")
+def test_a_recursive_type_has_the_same_places_at_each_level() -> None:
+    node = object_("Node", field("key", sensitive=True), field("next", RefType(name="Node")), field("id"))
+    places = sensitive_places(node, {"Node": node})
+    assert places == ("/key", "/next/~^1")
+    value = {"id": "1", "key": "a", "next": {"id": "2", "key": "b", "next": {"key": "c", "next": None}}}
+    assert redacted(value, places, "?") == {
+        "id": "1",
+        "key": "?",
+        "next": {"id": "2", "key": "?", "next": {"key": "?", "next": None}},
+    }
+    assert list(values_at(value, places)) == ["a", "b", "c"]
+    assert pointers_at(value, places) == ("/key", "/next/key", "/next/next/key")
+    assert pointers_of(places) == ("/key", "/next")
     plain = object_("Plain", field("key"), field("next", RefType(name="Plain")))
     assert sensitive_places(plain, {"Plain": plain}) == ()
+
+
+def test_types_that_are_inside_each_other() -> None:
+    person = object_("Person", field("name"), field("owns", ArrayType(items=RefType(name="House"))))
+    house = object_(
+        "House", field("door", sensitive=True), field("by-name", MapType(values=RefType(name="Person")))
+    )
+    places = sensitive_places(person, {"Person": person, "House": house})
+    assert places == ("/owns/*/door", "/owns/*/by-name/*/~^4")
+    inner = {"name": "b", "owns": [{"door": 2}, {"by-name": {"*": {"name": "c", "owns": [{"door": 3}]}}}]}
+    value = {"name": "a", "owns": [{"door": 1, "by-name": {"x": inner}}]}
+    assert list(values_at(value, places)) == [1, 2, 3]
+    assert '"name": "c"' in json.dumps(redacted(value, places))
+
+
+def test_a_branch_of_a_union_hides_its_own_fields_alone() -> None:
+    card = object_("Card", field("id", sensitive=True), field("of", RefType(name="Card")))
+    cash = object_("Cash", field("id"), field("a/~b", sensitive=True))
+    either = UnionType(tag="kind", branches=(("card", RefType(name="Card")), ("~c/", RefType(name="Cash"))))
+    root = object_("Root", field("from", either))
+    places = sensitive_places(root, {"Root": root, "Card": card, "Cash": cash})
+    assert places == (
+        *("/from/~!kind~!~0c~1/id", "/from/~!kind~!~0c~1/of/~^1"),
+        "/from/~!kind~!card/a~1~0b",
+    )
+    assert pointers_of(places) == ("/from/id", "/from/of", "/from/a~1~0b")
+
+    def shown(**value: object) -> object:
+        return redacted({"from": value}, places, "?")["from"]
+
+    assert shown(kind="card", id=1, of={"id": 2}) == {"kind": "card", "id": "?", "of": {"id": "?"}}
+    assert shown(kind="~c/", id=1, **{"a/~b": 2}) == {"kind": "~c/", "id": 1, "a/~b": "?"}
+    for unknown in ({"kind": "other"}, {"kind": 1}, {"kind": None}, {"kind": ["card"]}, {}):
+        assert shown(id=1, **unknown, **{"a/~b": 2}) == {"id": "?", **unknown, "a/~b": "?"}
+
+
+def test_deep_values_are_redacted() -> None:
+    node = object_("Node", field("key", sensitive=True), field("next", ArrayType(items=RefType(name="Node"))))
+    places = sensitive_places(node, {"Node": node})
+    value: Any = None
+    for _ in range(120):
+        value = {"key": 1, "next": [value]}
+    assert len(list(values_at(value, places))) == 120
+    assert json.dumps(redacted(value, places, "?")).count("?") == 120
 
 
 def test_what_is_absent_or_null_stays_so() -> None:
@@ -121,7 +183,7 @@ def test_the_codec_and_the_catalogue_say_the_same() -> None:
     entries = {tool["id"]: tool for tool in catalogue["tools"]}
     for spec in payments.SPECS:
         entry = entries[spec.id]
-        assert tuple(entry["payload"].get("sensitive", ())) == spec.payload.sensitive != ()
-        assert tuple(entry["result"].get("sensitive", ())) == spec.result.sensitive
+        assert tuple(entry["payload"].get("sensitive", ())) == pointers_of(spec.payload.sensitive) != ()
+        assert tuple(entry["result"].get("sensitive", ())) == pointers_of(spec.result.sensitive)
     (statement,) = entries["bank.payments.pay"]["artifacts"]
-    assert tuple(statement["sensitive"]) == payments.PAY_STATEMENT.codec.sensitive
+    assert tuple(statement["sensitive"]) == pointers_of(payments.PAY_STATEMENT.codec.sensitive)

@@ -27,7 +27,7 @@ from toolgen.contract.names import CATALOG_FORMAT, CatalogFormat
 from toolgen.expr.tree import Behaviour, Bounded, Confirmation, NativeTool, Tool, Toolset, UsedTool
 from toolgen.shapes.design.schema import ASSERTED_FORMATS, Schema, noted_formats, object_schema
 from toolgen.shapes.fields import Objects, ObjectType
-from toolgen.shapes.sensitive import sensitive_places
+from toolgen.shapes.sensitive import pointers_of, sensitive_places
 
 from . import names
 
@@ -45,7 +45,7 @@ class Head:
         """Return the entry of an object that crosses the JSON boundary."""
         schema = self.schema(of, objects)
         noted = noted_formats(of, schema, objects)
-        places = sensitive_places(of, objects)
+        places = pointers_of(sensitive_places(of, objects))
         return TypeRecord(
             name=of.name, schema=schema, examples=examples, noted_formats=noted, sensitive=places
         )

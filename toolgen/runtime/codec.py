@@ -69,7 +69,7 @@ class Codec(Generic[T]):
         self.name = name
         """Name of the class, or of the alias."""
         self.sensitive = sensitive
-        """Where its documents have sensitive values: JSON Pointers, in which `*` is any item or key."""
+        """Where its documents have sensitive values: the places of `toolgen.shapes.sensitive`."""
         self._type: type[T] | None = None
         # Each binds the codec and gives way: importing a toolset builds no validator.
         self._validate: Callable[..., T] = self._first_validate

@@ -230,7 +230,7 @@ class Suspended:
     reason: str = ""
     """Why it is asked again, where an answer was given and not used."""
     sensitive: tuple[str, ...] = ()
-    """Where `arguments` have `{"sensitive": true}` for a value that nobody is shown: `Codec.sensitive`."""
+    """JSON Pointers to each `{"sensitive": true}` in `arguments`, for a value that nobody is shown."""
 
 
 class Actions:

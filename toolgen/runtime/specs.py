@@ -29,6 +29,7 @@ from toolgen.contract.names import ArtifactView, Hint
 from toolgen.contract.presentation import Deprecation, Icon
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.naming import field_name, title
+from toolgen.shapes.sensitive import pointers_of
 
 from .codec import Codec
 from .errors import DeclaredError, ToolError
@@ -351,5 +352,5 @@ def _type(codec: Codec[Any], examples: tuple[Json, ...] = ()) -> TypeRecord:
         schema=codec.schema,
         examples=examples,
         noted_formats=codec.noted_formats,
-        sensitive=codec.sensitive,
+        sensitive=pointers_of(codec.sensitive),
     )

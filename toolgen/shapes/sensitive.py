@@ -1,6 +1,13 @@
 """The places of sensitive values in a document, and the redaction of documents.
 
-A place is a JSON Pointer (RFC 6901), in which `*` stands for every item of an array and every key of a map.
+A place is a JSON Pointer (RFC 6901), with three steps more:
+
+- `*` goes to every item of an array and every key of a map.
+- `~!kind~!card~!cash` goes into a branch of a union: it stays at the object, and is taken unless `kind` is
+  `card` or `cash`, which are the other branches. So an unknown tag takes all branches.
+- `~^2` ends a place: what stands there has the same places as what is two steps above it.
+
+No key is spelled like the last two, since `~` is escaped in keys.
 """
 
 from __future__ import annotations
@@ -8,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from toolgen.contract.json_pointer import pointer_of, tokens_of
+from toolgen.contract.json_pointer import escaped, pointer_of, tokens_of
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import HIDDEN
 
@@ -18,42 +25,76 @@ MARKER: Final[Mapping[str, Json]] = {"sensitive": True}
 """What stands in JSON in the place of a sensitive value."""
 EVERY: Final = "*"
 """The step of a place to every item or key."""
-_Path: TypeAlias = tuple[str, ...]
+_UNLESS: Final = "~!"
+_AGAIN: Final = "~^"
+_Steps: TypeAlias = tuple[str, ...]
+"""The steps of a place, keys escaped."""
+
+
+def unless(tag: str, others: Iterable[str]) -> str:
+    """Return the step into a branch of a union: taken unless the tag has one of the values of others."""
+    return "".join(f"{_UNLESS}{escaped(part)}" for part in (tag, *others))
+
+
+def again(above: int) -> str:
+    """Return the last step of a place where an object is of the type of what is so many steps above."""
+    return f"{_AGAIN}{above}"
+
+
+def place_of(steps: Iterable[str]) -> str:
+    """Return the place of these steps."""
+    return "".join(f"/{step}" for step in steps)
+
+
+def pointers_of(places: Iterable[str]) -> tuple[str, ...]:
+    """Return JSON Pointers, in which `*` is any item or key, to all that is at the places and maybe more.
+
+    What one branch of a union calls sensitive is so in every branch, and where a type comes again inside
+    itself, the whole inner value is.
+    """
+    return tuple(dict.fromkeys(map(_pointer, places)))
+
+
+def _pointer(place: str) -> str:
+    steps = place.partition(f"/{_AGAIN}")[0].split("/")[1:]
+    return place_of(step for step in steps if not step.startswith(_UNLESS))
 
 
 def sensitive_places(root: ObjectType, objects: Objects) -> tuple[str, ...]:
-    """Return where values of an object are sensitive, in the order of its fields, each place once.
-
-    Where a type comes again inside itself and has sensitive fields, the whole inner value is sensitive.
-    """
-    places = dict.fromkeys(_of_object(root, objects, ()))
-    return tuple(pointer_of(path) for path in places)
+    """Return where values of an object are sensitive, in the order of its fields, each place once."""
+    return tuple(dict.fromkeys(map(place_of, _of_object(root, objects, {}, 0))))
 
 
-def _of_object(object_: ObjectType, objects: Objects, outer: tuple[str, ...]) -> Iterator[_Path]:
+def _of_object(
+    object_: ObjectType, objects: Objects, outer: Mapping[str, int], depth: int
+) -> Iterator[_Steps]:
+    """Yield the steps from an object, which is at a depth; `outer` has the depth of those around it."""
+    around = {**outer, object_.name: depth}
     for field in object_.fields:
         if field.sensitive:
-            yield (field.name,)
+            yield (escaped(field.name),)
             continue
-        for path in _of_type(field.type, objects, (*outer, object_.name)):
-            yield (field.name, *path)
+        for steps in _of_type(field.type, objects, around, depth + 1):
+            yield (escaped(field.name), *steps)
 
 
-def _of_type(type_: DataType, objects: Objects, outer: tuple[str, ...]) -> Iterator[_Path]:
+def _of_type(type_: DataType, objects: Objects, outer: Mapping[str, int], depth: int) -> Iterator[_Steps]:
     match type_:
         case ArrayType(items=inner) | MapType(values=inner):
-            for path in _of_type(inner, objects, outer):
-                yield (EVERY, *path)
+            for steps in _of_type(inner, objects, outer, depth + 1):
+                yield (EVERY, *steps)
         case NullableType():
-            yield from _of_type(type_.inner, objects, outer)
+            yield from _of_type(type_.inner, objects, outer, depth)
         case UnionType():
-            for _, branch in type_.branches:
-                yield from _of_type(branch, objects, outer)
+            for value, branch in type_.branches:
+                step = unless(type_.tag, (other for other, _ in type_.branches if other != value))
+                for steps in _of_type(branch, objects, outer, depth + 1):
+                    yield (step, *steps)
         case RefType(name=name) if name in outer:
             if _has_sensitive(objects[name], objects, set()):
-                yield ()
+                yield (again(depth - outer[name]),)
         case RefType():
-            yield from _of_object(objects[type_.name], objects, outer)
+            yield from _of_object(objects[type_.name], objects, outer, depth)
         case _:
             return
 
@@ -80,6 +121,66 @@ def _names(type_: DataType) -> Iterator[str]:
             return
 
 
+class _Node:
+    """What places say of one value, and by their steps of the values in it."""
+
+    __slots__ = ("again", "branches", "is_sensitive", "steps")
+
+    def __init__(self) -> None:
+        self.is_sensitive = False
+        self.steps: dict[str, _Node] = {}
+        self.branches: dict[str, _Node] = {}
+        """Of a union, by their steps."""
+        self.again: list[_Node] = []
+        """Nodes above that say the same of this value."""
+
+    def step(self, step: str) -> _Node:
+        """Return the node after a step."""
+        if step.startswith(_UNLESS):
+            return self.branches.setdefault(step, _Node())
+        (key,) = tokens_of(f"/{step}")
+        return self.steps.setdefault(key, _Node())
+
+
+def _root(places: Iterable[str]) -> _Node:
+    """Return the node of a document with these places."""
+    root = _Node()
+    for place in places:
+        way = [root]
+        for step in place.split("/")[1:]:
+            if step.startswith(_AGAIN):
+                way[-1].again.append(way[-1 - int(step.removeprefix(_AGAIN))])
+                break
+            way.append(way[-1].step(step))
+        else:
+            way[-1].is_sensitive = True
+    return root
+
+
+def _all_of(nodes: Sequence[_Node], value: Any) -> list[_Node]:
+    """Return all nodes of a value: these, those above that say the same, and those of its branch."""
+    found: list[_Node] = []
+    left = list(nodes)
+    while left:
+        node = left.pop()
+        if node not in found:
+            found.append(node)
+            left += node.again
+            left += [branch for step, branch in node.branches.items() if _may_be(step, value)]
+    return found
+
+
+def _may_be(step: str, value: Any) -> bool:
+    """Return whether a value may be of the branch of a union: no other one has its tag."""
+    tag, *others = (tokens_of(f"/{part}")[0] for part in step.split(_UNLESS)[1:])
+    found = value.get(tag) if isinstance(value, dict) else None
+    return not isinstance(found, str) or found not in others
+
+
+def _below(nodes: Sequence[_Node], key: str) -> list[_Node]:
+    return [node.steps[step] for node in nodes for step in (key, EVERY) if step in node.steps]
+
+
 def redacted(value: Any, places: Iterable[str], instead: Json = None) -> Any:
     """Return a copy of a JSON value with `instead`, by default `MARKER`, for what is at the places.
 
@@ -87,7 +188,8 @@ def redacted(value: Any, places: Iterable[str], instead: Json = None) -> Any:
     """
     mark: dict[str, Json] = dict(MARKER)
     shown: Json = mark if instead is None else instead
-    return _redacted(value, [tuple(tokens_of(place)) for place in places], shown)
+    root = _root(places)
+    return _redacted(value, [root], shown) if root.steps or root.is_sensitive else value
 
 
 def for_people(value: Any, places: Iterable[str]) -> Any:
@@ -95,41 +197,48 @@ def for_people(value: Any, places: Iterable[str]) -> Any:
     return redacted(value, places, HIDDEN)
 
 
-def _redacted(value: Any, paths: Sequence[_Path], instead: Json) -> Any:
-    if value is None or not paths:
+def _redacted(value: Any, nodes: Sequence[_Node], instead: Json) -> Any:
+    if value is None or not nodes:
         return value
-    if () in paths:
+    nodes = _all_of(nodes, value)
+    if any(node.is_sensitive for node in nodes):
         return instead
     match value:
         case dict():
-            return {key: _redacted(inner, _below(paths, key), instead) for key, inner in value.items()}
+            return {key: _redacted(inner, _below(nodes, key), instead) for key, inner in value.items()}
         case list():
-            return [_redacted(inner, _below(paths, EVERY), instead) for inner in value]
+            return [_redacted(inner, _below(nodes, EVERY), instead) for inner in value]
         case _:
             return value
 
 
 def values_at(value: Any, places: Iterable[str]) -> Iterator[Any]:
     """Yield the values at the places, of JSON or of what pydantic makes of a model in Python."""
-    yield from _values(value, [tuple(tokens_of(place)) for place in places])
+    for _, found in _found(value, [_root(places)], ()):
+        yield found
 
 
-def _values(value: Any, paths: Sequence[_Path]) -> Iterator[Any]:
-    if value is None or not paths:
+def pointers_at(value: Any, places: Iterable[str]) -> tuple[str, ...]:
+    """Return the JSON Pointers to the values of a document that are at the places."""
+    return tuple(pointer_of(tokens) for tokens, _ in _found(value, [_root(places)], ()))
+
+
+_Tokens: TypeAlias = tuple[str | int, ...]
+
+
+def _found(value: Any, nodes: Sequence[_Node], tokens: _Tokens) -> Iterator[tuple[_Tokens, Any]]:
+    if value is None or not nodes:
         return
-    if () in paths:
-        yield value
+    nodes = _all_of(nodes, value)
+    if any(node.is_sensitive for node in nodes):
+        yield tokens, value
         return
     match value:
         case dict():
             for key, inner in value.items():
-                yield from _values(inner, _below(paths, str(key)))
+                yield from _found(inner, _below(nodes, str(key)), (*tokens, str(key)))
         case list() | tuple():
-            for inner in value:
-                yield from _values(inner, _below(paths, EVERY))
+            for at, inner in enumerate(value):
+                yield from _found(inner, _below(nodes, EVERY), (*tokens, at))
         case _:
             return
-
-
-def _below(paths: Sequence[_Path], key: str) -> list[_Path]:
-    return [path[1:] for path in paths if path[0] in (key, EVERY)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
 from toolgen.contract.json_value import Json
-from toolgen.shapes.sensitive import redacted
+from toolgen.shapes.sensitive import pointers_at, redacted
 
 from ..call_meta import CallMeta
 
@@ -63,6 +63,10 @@ class FrozenCall:
         """Return the arguments for people and programs."""
         shown: dict[str, Json] = redacted(json.loads(self.payload_json), self.sensitive)
         return shown
+
+    def sensitive_pointers(self) -> tuple[str, ...]:
+        """Return the JSON Pointers to what is redacted in the arguments for people and programs."""
+        return pointers_at(json.loads(self.payload_json), self.sensitive)
 
     @property
     def digest(self) -> str:

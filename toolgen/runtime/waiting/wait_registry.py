@@ -233,7 +233,7 @@ class WaitRegistry:
             tool_call_id=frozen.meta.tool_call_id,
             requested_by=frozen.meta.requested_by,
             reason=frozen.reason,
-            sensitive=frozen.sensitive,
+            sensitive=frozen.sensitive_pointers(),
         )
 
     async def listed(self, session_id: str | None) -> tuple[Suspended, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
-from toolgen.contract.json_pointer import pointer_of
+from toolgen.contract.json_pointer import escaped
 
-from ..sensitive import EVERY
+from ..sensitive import EVERY, again, place_of, unless
 
 if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 _MARK: Final = "x-toolgen-sensitive"
 """Stands in a JSON Schema between its making and `sensitive_places_of`; nobody else sees it."""
 _BRANCHES: Final = ("anyOf", "oneOf", "allOf")
-_Path: TypeAlias = tuple[str, ...]
+_DEFS: Final = "#/$defs/"
+_Steps: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +40,9 @@ def is_marked(annotation: Any) -> bool:
 def sensitive_places_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
     """Return where documents of a schema with marks have sensitive values, as `Codec.sensitive` says it.
 
-    Where a type comes again inside itself, and anything is sensitive, the whole inner value is.
+    The branches of a union are taken together where no property with constant texts tells them apart.
     """
-    places = dict.fromkeys(_places(schema, schema.get("$defs", {}), ()))
-    return tuple(map(pointer_of, places))
+    return tuple(dict.fromkeys(map(place_of, _places(schema, schema.get("$defs", {}), {}, 0))))
 
 
 def without_marks(schema: Any) -> Any:
@@ -57,23 +57,62 @@ def without_marks(schema: Any) -> Any:
             return schema
 
 
-def _places(schema: Any, defs: Mapping[str, Any], outer: tuple[str, ...]) -> Iterator[_Path]:
+def _places(schema: Any, defs: Mapping[str, Any], outer: Mapping[str, int], depth: int) -> Iterator[_Steps]:
+    """Yield the steps from a value at a depth; `outer` has the depth of each definition around it."""
     if not isinstance(schema, dict):
         return
     if schema.get(_MARK) is True:
         yield ()
         return
-    name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
+    name = str(schema.get("$ref", "")).removeprefix(_DEFS)
     if name in outer:
-        if without_marks(defs) != defs:
-            yield ()
+        if _has_mark(defs[name], defs, set()):
+            yield (again(depth - outer[name]),)
     elif name:
-        yield from _places(defs[name], defs, (*outer, name))
+        yield from _places(defs[name], defs, {**outer, name: depth}, depth)
     for key, value in schema.get("properties", {}).items():
-        yield from ((key, *path) for path in _places(value, defs, outer))
+        yield from ((escaped(key), *steps) for steps in _places(value, defs, outer, depth + 1))
     inner = [*schema.get("patternProperties", {}).values(), schema.get("additionalProperties")]
     for one in (*inner, schema.get("items"), *schema.get("prefixItems", ())):
-        yield from ((EVERY, *path) for path in _places(one, defs, outer))
+        yield from ((EVERY, *steps) for steps in _places(one, defs, outer, depth + 1))
     for keyword in _BRANCHES:
-        for branch in schema.get(keyword, ()):
-            yield from _places(branch, defs, outer)
+        branches = schema.get(keyword, ())
+        for branch in branches:
+            step = () if keyword == "allOf" else _branch_step(branch, branches, defs)
+            yield from ((*step, *steps) for steps in _places(branch, defs, outer, depth + len(step)))
+
+
+def _branch_step(branch: Any, branches: Sequence[Any], defs: Mapping[str, Any]) -> _Steps:
+    """Return the step into a branch of a union; no step where no value of a property tells it apart."""
+    for name, own in _tags(branch, defs).items():
+        known = [tag for one in branches for tag in _tags(one, defs).get(name, ())]
+        if others := [tag for tag in dict.fromkeys(known) if tag not in own]:
+            return (unless(name, others),)
+    return ()
+
+
+def _tags(branch: Any, defs: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the values of each property of a branch that can only be one of some texts."""
+    name = str(branch.get("$ref", "")).removeprefix(_DEFS) if isinstance(branch, dict) else ""
+    properties = defs.get(name, {}).get("properties", {})
+    plain = {key: of for key, of in properties.items() if isinstance(of, dict)}
+    values = {key: of["enum"] if "enum" in of else [of.get("const")] for key, of in plain.items()}
+    return {key: found for key, found in values.items() if all(isinstance(one, str) for one in found)}
+
+
+def _has_mark(schema: Any, defs: Mapping[str, Any], seen: set[str]) -> bool:
+    """Return whether a mark stands in a schema, or in a definition that it names."""
+    match schema:
+        case dict() if schema.get(_MARK) is True:
+            return True
+        case dict():
+            name = str(schema.get("$ref", "")).removeprefix(_DEFS)
+            if name in defs and name not in seen:
+                seen.add(name)
+                if _has_mark(defs[name], defs, seen):
+                    return True
+            return any(_has_mark(value, defs, seen) for value in schema.values())
+        case list():
+            return any(_has_mark(item, defs, seen) for item in schema)
+        case _:
+            return False

@@ -25,14 +25,14 @@ PAY_PAYLOAD: Codec[types.PayPayload] = codec(
         "/vouchers",
         "/others/*/number",
         "/by-shop/*/number",
-        "/from/number",
-        "/from/iban",
-        "/from/below/*/iban",
-        "/from/below/*/below/*",
+        "/from/~!kind~!account/number",
+        "/from/~!kind~!card/iban",
+        "/from/~!kind~!card/below/*/iban",
+        "/from/~!kind~!card/below/*/below/*/~^2",
     ),
 )
 PAY_RESULT: Codec[types.PayResult] = codec("PayResult", sensitive=("/code",))
-ACCOUNT: Codec[shared_types.Account] = shared_codec("Account", sensitive=("/iban", "/below/*"))
+ACCOUNT: Codec[shared_types.Account] = shared_codec("Account", sensitive=("/iban", "/below/*/~^2"))
 CARD: Codec[shared_types.Card] = shared_codec("Card", sensitive=("/number",))
 PAY_MUCH_PAYLOAD: Codec[types.PayMuchPayload] = codec(
     "PayMuchPayload",
@@ -44,10 +44,10 @@ PAY_MUCH_PAYLOAD: Codec[types.PayMuchPayload] = codec(
         "/vouchers",
         "/others/*/number",
         "/by-shop/*/number",
-        "/from/number",
-        "/from/iban",
-        "/from/below/*/iban",
-        "/from/below/*/below/*",
+        "/from/~!kind~!account/number",
+        "/from/~!kind~!card/iban",
+        "/from/~!kind~!card/below/*/iban",
+        "/from/~!kind~!card/below/*/below/*/~^2",
     ),
 )
 PAY_MUCH_RESULT: Codec[types.PayMuchResult] = codec("PayMuchResult")
@@ -61,10 +61,10 @@ TRANSFER_PAYLOAD: Codec[types.TransferPayload] = codec(
         "/vouchers",
         "/others/*/number",
         "/by-shop/*/number",
-        "/from/number",
-        "/from/iban",
-        "/from/below/*/iban",
-        "/from/below/*/below/*",
+        "/from/~!kind~!account/number",
+        "/from/~!kind~!card/iban",
+        "/from/~!kind~!card/below/*/iban",
+        "/from/~!kind~!card/below/*/below/*/~^2",
     ),
 )
 TRANSFER_RESULT: Codec[types.TransferResult] = codec("TransferResult", sensitive=("/code",))
@@ -80,10 +80,10 @@ CHECK_CARD_PAYLOAD: Codec[types.CheckCardPayload] = codec(
         "/vouchers",
         "/others/*/number",
         "/by-shop/*/number",
-        "/from/number",
-        "/from/iban",
-        "/from/below/*/iban",
-        "/from/below/*/below/*",
+        "/from/~!kind~!account/number",
+        "/from/~!kind~!card/iban",
+        "/from/~!kind~!card/below/*/iban",
+        "/from/~!kind~!card/below/*/below/*/~^2",
     ),
 )
 CHECK_CARD_RESULT: Codec[types.CheckCardResult] = codec("CheckCardResult")

@@ -23,10 +23,10 @@ BUY_PAYLOAD: Codec[types.BuyPayload] = codec(
         "/vouchers",
         "/others/*/number",
         "/by-shop/*/number",
-        "/from/number",
-        "/from/iban",
-        "/from/below/*/iban",
-        "/from/below/*/below/*",
+        "/from/~!kind~!account/number",
+        "/from/~!kind~!card/iban",
+        "/from/~!kind~!card/below/*/iban",
+        "/from/~!kind~!card/below/*/below/*/~^2",
     ),
 )
 BUY_RESULT: Codec[types.BuyResult] = codec("BuyResult", sensitive=("/code",))
