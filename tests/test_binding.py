@@ -19,6 +19,7 @@ from toolgen.dsl import (
     Date,
     DateTime,
     Decimal,
+    Design,
     Duration,
     Enum,
     Float,
@@ -37,6 +38,7 @@ from toolgen.dsl import (
     Tool,
     Type,
     Url,
+    build,
 )
 from toolgen.expr.tree import Choose, Each, OrNone, Rebuild, Same
 
@@ -383,3 +385,62 @@ def test_nested_arguments_are_not_lost() -> None:
     method = Method("m", "M.", Payload(attribute(less)), Result(attribute(more)))
     assert codes(service(method, Tool("t", "T.", Args(attribute(more)), BindTo("m")))) == ["lost-argument"]
     assert codes(service(method, Tool("t", "T.", Return(attribute(less)), BindTo("m")))) == []
+
+
+class TestSensitiveFields:
+    """What a method calls sensitive, a tool with its own Args and Return has to call so too."""
+
+    CARD = Type("Card", "A card.", Attribute("number", String, "Number.", sensitive=True))
+
+    def said(self, method: Method, *clauses: Any) -> list[str]:
+        tool = Tool("go", "Go.", BindTo("m"), *clauses)
+        return [one.message for one in build(Design("home", "A home.", service(method, tool))).diagnostics]
+
+    def test_fields_that_are_not_marked(self) -> None:
+        key = Attribute("key", String, "Key.", sensitive=True)
+        method = Method("m", "M.", Payload(key), Result(Attribute("code", String, "Code.", sensitive=True)))
+        args, given = Args(Attribute("key", String, "Key.")), Return(Attribute("code", String, "Code."))
+        assert self.said(method, args, given) == [
+            "'key' of method 'Devices.m' is sensitive, and argument 'key' of tool 'go' is not",
+            "'code' of method 'Devices.m' is sensitive, and result field 'code' of tool 'go' is not",
+        ]
+        assert self.said(method) == []
+        marked = Return(Attribute("code", String, "Code.", sensitive=True))
+        assert self.said(method, Args(key), marked) == []
+
+    def test_fields_deep_in_types(self) -> None:
+        plain = Object(Attribute("number", String, "Number."), Attribute("holder", String, "Whose."))
+        given = Type(
+            "Given",
+            "Given.",
+            Attribute("number", String, "N.", sensitive=True),
+            Attribute("in", "Given", "I."),
+        )
+        other = Type("Other", "Other.", Attribute("number", String, "N."), Attribute("in", "Other", "I."))
+        types = (ArrayOf(MapOf(String, Nullable(given))), ArrayOf(MapOf(String, Nullable(other))))
+        method = Method("m", "M.", Result(Attribute("all", types[0], "All.")))
+        assert self.said(method, Return(Attribute("all", types[1], "All."))) == [
+            "'all[][].number' of method 'Devices.m' is sensitive, "
+            "and result field 'all[][].number' of tool 'go' is not"
+        ]
+        assert self.said(method, Return(Attribute("all", types[1], "All.", sensitive=True))) == []
+        assert self.said(method, Return(Attribute("all", types[0], "All."))) == []
+        either = OneOf("kind", card=self.CARD, cash=Object(Attribute("sum", Int, "Sum.")))
+        shown = OneOf("kind", card=plain, cash=Object(Attribute("sum", Int, "Sum.")))
+        method = Method("m", "M.", Result(Attribute("by", either, "By.")))
+        assert len(self.said(method, Return(Attribute("by", shown, "By.")))) == 1
+
+    def test_a_whole_object_is_sensitive_by_its_attributes(self) -> None:
+        method = Method("m", "M.", Result(Attribute("card", self.CARD, "Card.", sensitive=True)))
+        assert self.said(method, Artifact("card", self.CARD, "Card."), Return()) == []
+        plain = Type("Plain", "Plain.", Attribute("number", String, "Number."))
+        method = Method("m", "M.", Result(Attribute("card", plain, "Card.", sensitive=True)))
+        assert self.said(method, Artifact("card", plain, "Card."), Return()) == [
+            "'card' of method 'Devices.m' is sensitive, and artifact 'card' of tool 'go' is not"
+        ]
+
+    def test_nobody_is_shown_an_injected_field(self) -> None:
+        method = Method(
+            "m", "M.", Payload(Attribute("session_id", String, "S.", required=True, sensitive=True))
+        )
+        assert self.said(method, Args(), Inject("session_id")) == []

@@ -46,6 +46,14 @@ LOST_ARGUMENT: Final = Rule(
     "Every argument of a bound tool fills a field of the method's payload; what a model says is not "
     "dropped in silence.",
 )
+UNMARKED_SENSITIVE: Final = Rule(
+    "unmarked-sensitive",
+    "{field!r} of method {method!r} is sensitive, and {what} of tool {tool!r} is not",
+    "{hint}",
+    "A tool with `Args` or `Return` of its own says itself what of them is sensitive: what its catalogue "
+    "entry and its codec hide is what stands there. It is not inherited in silence, since a type of the tool "
+    "may stand in other tools too. A tool without them has those of its method, sensitive as there.",
+)
 UNFILLED_RESULT_FIELD: Final = Rule(
     "unfilled-result-field",
     "tool {tool!r} returns {field!r} ({type}), which method {method!r} does not give",

@@ -96,7 +96,9 @@ def _tags(branch: Any, defs: Mapping[str, Any]) -> dict[str, list[str]]:
     name = str(branch.get("$ref", "")).removeprefix(_DEFS) if isinstance(branch, dict) else ""
     properties = defs.get(name, {}).get("properties", {})
     plain = {key: of for key, of in properties.items() if isinstance(of, dict)}
-    values = {key: of["enum"] if "enum" in of else [of.get("const")] for key, of in plain.items()}
+    values: dict[str, list[Any]] = {
+        key: of["enum"] if "enum" in of else [of.get("const")] for key, of in plain.items()
+    }
     return {key: found for key, found in values.items() if all(isinstance(one, str) for one in found)}
 
 

@@ -20,6 +20,7 @@ from .conversion import Converter, MismatchHandlers, loses_keys
 from .methods import Operation
 from .pairs import FieldMismatch, report_excess, report_mismatch
 from .renames import Renames
+from .unmarked import Sides
 
 _COUNTS: Final = ("returned", "truncated")
 """Bounds that are always there, and are computed where a method does not carry them."""
@@ -39,6 +40,7 @@ class _Binder:
         self._bind_to = bind_to
         self._operation = operation
         self._shared = shared.classes
+        self._sides = Sides(method=operation.module.objects, tool=draft.module.objects, shared=shared.classes)
         self._report = report
         payloads_are_known = draft.payload_is_known and operation.payload_is_known
         results_are_known = draft.result_is_known and operation.result_is_known
@@ -80,6 +82,9 @@ class _Binder:
                 used.add(source.name)
                 conversion = converter.field(source, field, source.name)
                 assignments.append(Assignment(target=field, source=source, conversion=conversion))
+                if source in tool.payload.fields:  # nobody is shown an injected one
+                    where = [*self._argument(source, ""), *self._payload_field(field, "")]
+                    self._check_marks(field, source, "argument", where)
             elif field.required:
                 unfilled.append(field)
         lost = [field for field in tool.payload.fields if field.name not in used]
@@ -177,6 +182,8 @@ class _Binder:
             if given:
                 conversion = converter.field(given, field, given.name)
                 assignments.append(Assignment(target=field, source=given, conversion=conversion))
+                where = [*self._returned(field, ""), *self._result_field(given, "")]
+                self._check_marks(given, field, "result field", where)
             elif tool.bounded and field.name in _COUNTS:
                 assignments.append(Assignment(target=field, computed=self._computed(field)))
             elif field.required and self._operation.result_is_known and not self._renames.are_broken:
@@ -198,7 +205,25 @@ class _Binder:
             target = Field(name=artifact.kind, type=type_, description="", title="")
             conversion = converter.field(given, target, given.name)
             filled.append(ArtifactSource(kind=artifact.kind, source=given, conversion=conversion))
+            self._check_marks(given, target, "artifact", self._result_field(given, ""))
         return tuple(filled)
+
+    def _check_marks(self, method: Field, tool: Field, kind: str, where: list[RelatedSource]) -> None:
+        """Report sensitive values of a method's field that are not so in the tool's field, of this kind."""
+        for path in self._sides.unmarked(method, tool):
+            hint = f"write sensitive=True in the Attribute of {tool.name + path!r} of the tool"
+            if kind == "artifact":
+                hint = f"write sensitive=True in the attributes of the type of {tool.name + path!r}"
+            self._report.add(
+                codes.UNMARKED_SENSITIVE,
+                self._bind_to.source,
+                related=where,
+                field=method.name + path,
+                method=self._operation.label,
+                what=f"{kind} {tool.name + path!r}",
+                tool=self._tool.name,
+                hint=hint,
+            )
 
     def _unfilled_artifact(self, kind: str) -> None:
         if self._renames.are_broken or not self._operation.result_is_known:

@@ -1,0 +1,89 @@
+"""Sensitive fields of a method that fields of its tool fill, or are filled from, without being sensitive."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from toolgen.shapes.fields import (
+    ArrayType,
+    DataType,
+    Field,
+    MapType,
+    NullableType,
+    Objects,
+    RefType,
+    UnionType,
+)
+
+_Pairs: TypeAlias = set[tuple[str, str]]
+"""Objects of the method and the tool that were compared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """The objects of a method and of its tool, by class name."""
+
+    method: Objects
+    tool: Objects
+    shared: Container[str]
+    """Classes of both, whose fields are sensitive on both sides or on none."""
+
+    def unmarked(self, method: Field, tool: Field) -> Iterator[str]:
+        """Yield the paths of sensitive values that the tool's field does not call so, "" for all of it."""
+        yield from self._fields(method, tool, "", set())
+
+    def _fields(self, method: Field, tool: Field, path: str, seen: _Pairs) -> Iterator[str]:
+        if tool.sensitive:
+            return
+        if not method.sensitive:
+            yield from self._types(method.type, tool.type, path, seen)
+        elif not self._is_covered(tool.type, frozenset()):
+            yield path
+
+    def _types(self, method: DataType, tool: DataType, path: str, seen: _Pairs) -> Iterator[str]:
+        match _inner(method), _inner(tool):
+            case (ArrayType(items=given), ArrayType(items=taken)) | (
+                MapType(values=given),
+                MapType(values=taken),
+            ):
+                yield from self._types(given, taken, f"{path}[]", seen)
+            case RefType() as given, RefType() as taken:
+                yield from self._objects(given, taken, path, seen)
+            case UnionType() as given, UnionType() as taken:
+                branches = dict(taken.branches)
+                for value, branch in given.branches:
+                    if value in branches:
+                        yield from self._objects(branch, branches[value], path, seen)
+            case _:
+                return
+
+    def _objects(self, method: RefType, tool: RefType, path: str, seen: _Pairs) -> Iterator[str]:
+        pair = method.name, tool.name
+        if pair in seen or (method == tool and tool.name in self.shared):
+            return
+        seen.add(pair)
+        given, taken = self.method.get(method.name), self.tool.get(tool.name)
+        if given is None or taken is None:  # a type that was reported
+            return
+        for field in taken.fields:
+            if source := given.field(field.name):
+                yield from self._fields(source, field, f"{path}.{field.name}", seen)
+
+    def _is_covered(self, type_: DataType, outer: frozenset[str]) -> bool:
+        """Return whether each value of a type of the tool is sensitive, as its attributes say."""
+        match _inner(type_):
+            case ArrayType(items=inner) | MapType(values=inner):
+                return self._is_covered(inner, outer)
+            case RefType(name=name) if name in self.tool and name not in outer:
+                fields = self.tool[name].fields
+                return bool(fields) and all(
+                    field.sensitive or self._is_covered(field.type, outer | {name}) for field in fields
+                )
+            case _:
+                return False
+
+
+def _inner(type_: DataType) -> DataType:
+    return type_.inner if isinstance(type_, NullableType) else type_
