@@ -297,6 +297,9 @@ class TestExports:
         """As CallHint does."""
         checks = toolset("checks")
         assert wrong(agent("nurse", Export(checks, prompts={"probe": "{ip}"})))[0] == "unknown-hint-name"
+        secret = Tool("probe", "Probe.", Args(Attribute("key", String, "Key.", sensitive=True)), TEXT)
+        prompts = {"probe": "Use {key}."}  # which the agent is to see
+        assert checked(agent("nurse", Export(toolset("checks", secret), prompts=prompts)))
         found = wrong(agent("nurse", Export(checks, prompts={"prob": "Go."})))
         assert (found[0], found[2]) == ("unknown-tool", "did you mean 'probe'?")
 

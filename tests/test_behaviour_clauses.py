@@ -23,6 +23,7 @@ from toolgen.dsl import (
     CallHint,
     Confirm,
     DateTime,
+    Design,
     Enum,
     Float,
     Inject,
@@ -48,6 +49,7 @@ from toolgen.dsl import (
     Timeout,
     Tool,
     Toolset,
+    build,
 )
 from toolgen.dsl.structure import ToolClause
 from toolgen.expr import tree
@@ -231,6 +233,19 @@ class TestTemplates:
     def test_a_name_is_one_of_the_arguments(self, text: str, fault: str, hint: str) -> None:
         for word, clause in ((CallHint(text), "CallHint"), (Confirm(text), "the hint of Confirm")):
             assert wrong(ARGS, word) == ("unknown-hint-name", f"{clause} of tool 'find' {fault}", hint)
+
+    def test_a_sensitive_attribute_is_not_shown(self) -> None:
+        """A warning for each such name, in all texts for people."""
+        args = Args(Attribute("key", String, "Key.", sensitive=True), Attribute("site", String, "Site."))
+        given = Return(Attribute("code", String, "Code.", sensitive=True))
+        texts = CallHint("{site} {key} {key} {{key}}"), ResultHint("{code}"), Confirm("Use {key}?")
+        found = build(Design("home", "A home.", serving(args, given, *texts)))
+        assert [(one.code, one.is_warning, one.hint.split(",")[0]) for one in found.diagnostics] == [
+            ("sensitive-hint-name", True, "remove {key}"),
+            ("sensitive-hint-name", True, "remove {code}"),
+            ("sensitive-hint-name", True, "remove {key}"),
+        ]
+        assert found.design is not None
 
     def test_each_fault_is_reported(self) -> None:
         assert codes(serving(ARGS, CallHint("{a} {b} { {a}"))) == ["unknown-hint-name"] * 3

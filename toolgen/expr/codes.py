@@ -187,6 +187,14 @@ UNKNOWN_HINT_NAME: Final = Rule(
     "`Confirm(hint=…)`, a field of the result in `ResultHint`. Injected fields and artifacts are not shown. "
     "A brace that is meant as a brace is written twice.",
 )
+SENSITIVE_HINT_NAME: Final = Rule(
+    "sensitive-hint-name",
+    "{clause} of tool {tool!r} names {name!r}, which is sensitive",
+    "remove {{{name}}}, or name an attribute that tells people what they decide on",
+    "People read `•••• (sensitive)` in the place of a sensitive value, whatever it is. A hint that names one "
+    "says nothing about this call.",
+    is_warning=True,
+)
 BAD_WHEN: Final = Rule(
     "bad-when",
     "when of tool {tool!r} {fault}",

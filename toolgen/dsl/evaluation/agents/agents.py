@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolgen.expr import codes
 from toolgen.expr.source import Source
@@ -218,11 +218,10 @@ class Agents:
             packages.claim(naming.module_name(name), f"toolset {name!r}", known.clause.source)
             self._check_tools("prompts", "Export", export.prompts, agent, known.toolset, export.source)
             prompts = {
-                name: template(
-                    text, "the prompt", name, known.drafts[name].sides.shown, export.source, self._report
-                )
+                name: template(text, "the prompt", name, names, export.source, self._report)
                 for name, text in export.prompts.items()
                 if name in known.drafts
+                for names in [replace(known.drafts[name].sides.shown, sensitive=())]  # the agent sees them
             }
             yield CheckedExport(toolset=known.toolset, prompts=prompts)
 

@@ -27,6 +27,8 @@ class TemplateNames:
     """None when they are not known."""
     hidden: Collection[str] = ()
     """Injected fields or artifacts, which nobody is shown."""
+    sensitive: Collection[str] = ()
+    """Attributes in whose place people see that there is a value."""
 
 
 def names_of(object_: ObjectType) -> list[str] | None:
@@ -34,6 +36,11 @@ def names_of(object_: ObjectType) -> list[str] | None:
     if object_.foreign:
         return _foreign_names(object_.foreign)
     return [field.name for field in object_.fields]
+
+
+def sensitive_names_of(object_: ObjectType) -> list[str]:
+    """Return the names of an object's sensitive attributes."""
+    return [field.name for field in object_.fields if field.sensitive]
 
 
 def _foreign_names(foreign: Foreign) -> list[str] | None:
@@ -45,10 +52,13 @@ def _foreign_names(foreign: Foreign) -> list[str] | None:
 
 
 def template(text: str, clause: str, tool: str, of: TemplateNames, source: Source, report: Report) -> str:
-    """Return the text without indentation; unknown names and single braces are reported."""
+    """Return the text without indentation; unknown and sensitive names and single braces are reported."""
     text = inspect.cleandoc(text).strip()
     for fault, hint in _faults(text, of):
         report.add(codes.UNKNOWN_HINT_NAME, source, clause=clause, tool=tool, fault=fault, hint=hint)
+    for name in dict.fromkeys(found[1] for found in _PART.finditer(text)):
+        if name in of.sensitive:
+            report.add(codes.SENSITIVE_HINT_NAME, source, clause=clause, tool=tool, name=name)
     return text
 
 

@@ -39,7 +39,7 @@ from .icons import icons_of
 from .injection import Injection, check_closed, inject
 from .replacements import deprecation
 from .schema_clauses import check_schema_clauses
-from .templates import TemplateNames, names_of
+from .templates import TemplateNames, names_of, sensitive_names_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,8 +346,18 @@ def _clause_scope(
     given = names_of(result) if result else None
     return ClauseScope(
         arguments=Arguments(names=names, fields=payload.fields if payload else (), injected=injected),
-        shown=TemplateNames(otherwise="none of its arguments", names=names, hidden=injected),
-        result=TemplateNames(otherwise="no field of its result", names=given, hidden=kinds),
+        shown=TemplateNames(
+            otherwise="none of its arguments",
+            names=names,
+            hidden=injected,
+            sensitive=sensitive_names_of(payload) if payload else (),
+        ),
+        result=TemplateNames(
+            otherwise="no field of its result",
+            names=given,
+            hidden=kinds,
+            sensitive=sensitive_names_of(result) if result else (),
+        ),
     )
 
 
