@@ -119,3 +119,13 @@ def test_what_a_person_added_to_an_approval(bank: ProjectFolder) -> None:
     assert "CANARY" not in done.out + done.err
     (run, *_) = [word for word in printed(bank, "runs", "list").split() if word.startswith("call_")]
     assert '"payload": {"pin": {"sensitive": true}}' in printed(bank, "runs", "show", run)
+
+
+def test_a_key_that_nobody_knows_is_not_printed(bank: ProjectFolder) -> None:
+    text = printed(bank, "call", "pay", json.dumps({"card": CARD, "amount": 1, "CANARY-KEY": 1}))
+    assert '"constraint":"unknown_field"' in text.replace(" ", "")
+    printed(bank, "call", "pay_twice", json.dumps({"card": CARD, "amount": 1}))
+    (id_, *_) = printed(bank, "approve").split()
+    done = bank.run("approve", id_, "--yes", "--payload", '{"pin": "1", "CANARY-KEY": 1}')
+    assert (done.code, "CANARY" in done.out + done.err) == (2, False), done.err
+    assert "•••• (sensitive)" in done.err

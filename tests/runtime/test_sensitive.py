@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import traceback
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -43,6 +44,7 @@ from toolgen.runtime.capabilities import ArtifactsCapability, MemoryArtifactStor
 from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.telemetry import ToolSpans
+from toolgen.runtime.waiting.errors import BadAnswerError
 from toolgen.runtime.waiting.options import WaitOptions
 
 META = CallMeta(run_id="r", session_id="s", turn_id="t", tool_call_id="c1")
@@ -220,6 +222,42 @@ async def test_a_value_in_the_wrong_place(arguments: Any) -> None:
     result, watch = await seen("pay", receipt, json.dumps(arguments))
     assert result.status == "error"
     assert MISPLACED_VALUE not in watch.all
+
+
+CARD_AS_KEY = "4111-YAK-1111"
+KEYED: list[dict[str, Any]] = [
+    {CARD_AS_KEY: 1},
+    {**ARGUMENTS, "card": {"number": "12345678", CARD_AS_KEY: {}}},
+    {**ARGUMENTS, "others": [{"number": "12345678", CARD_AS_KEY: None}]},
+    {**ARGUMENTS, "by-shop": {CARD_AS_KEY: {"holder": "Ann"}}},
+]
+
+
+@pytest.mark.parametrize("arguments", KEYED)
+async def test_a_key_that_nobody_knows_is_not_quoted(arguments: dict[str, Any]) -> None:
+    result, watch = await seen("pay", receipt, arguments)
+    assert CARD_AS_KEY in result.json.decode(), "the model sent it"
+    assert CARD_AS_KEY not in watch.all
+    end = json.loads(watch.events[0])
+    assert any(HIDDEN in issue["path"] for issue in end["result"]["issues"])
+    assert end["issue_count"] == len(end["result"]["issues"])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"approved": True, "payload": {"number": "12345678", CARD_AS_KEY: 1}},
+        {"approved": True, CARD_AS_KEY: 1},
+    ],
+)
+async def test_a_key_of_an_answer_that_nobody_asked_for(answer: dict[str, Any]) -> None:
+    async with watched(receipt) as (runtime, watch):
+        waits = asked(await runtime.call("pay_much", ARGUMENTS, META))
+        with pytest.raises(BadAnswerError, match=re.escape(HIDDEN)) as refused:
+            await runtime.deliver(waits.token, answer)
+        await runtime.cancel(waits.token)
+    watch.clean(refused.value, refused.value.issues)
+    assert CARD_AS_KEY not in f"{refused.value} {refused.value.issues!r} {watch.all}"
 
 
 @pytest.mark.parametrize("cut", [1, 60, 200, 300])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -18,6 +18,7 @@ from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.foreign.issues import AMBIGUOUS, ForeignReader, read
 from toolgen.shapes.foreign.model import exact_adapter
 from toolgen.shapes.issues import COUNTLESS, LONGEST_KEY, MOST_ERRORS, FieldIssue, Findings
+from toolgen.shapes.sensitive import keys_of
 from toolgen.shapes.union_guard import AmbiguousError, discriminate_unions, within_budget
 from toolgen.shapes.values import plain
 
@@ -82,7 +83,7 @@ class Codec(Generic[T]):
     def keys(self) -> frozenset[str]:
         """The keys of all objects of the schema, which are not sensitive."""
         if self._keys is None:
-            self._keys = frozenset(_keys(self.schema))
+            self._keys = frozenset(keys_of(self.schema))
         return self._keys
 
     @property
@@ -285,20 +286,6 @@ class SchemaCodec(Codec[T]):
         if self._foreign is None:
             self._foreign = ForeignReader(self.schema)
         return self._foreign.findings(errors, most)
-
-
-def _keys(schema: Any) -> Iterator[str]:
-    match schema:
-        case dict():
-            properties = schema.get("properties")
-            yield from properties if isinstance(properties, dict) else ()
-            for inner in schema.values():
-                yield from _keys(inner)
-        case list():
-            for inner in schema:
-                yield from _keys(inner)
-        case _:
-            return
 
 
 def _rules_class(name: str) -> type[Rules]:

@@ -18,6 +18,8 @@ A call never raises the last six: they become its result.
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from pydantic import BaseModel
 
 from toolgen.contract.errors import ToolgenError
@@ -133,6 +135,11 @@ class ToolValidationError(ValueError):
         """Issues beyond the limit, which were not built."""
         self.is_counted = is_counted
         """Whether there are just so many more; else there are at least so many."""
+
+    def without_other_keys(self, known: Set[str]) -> ToolValidationError:
+        """Return the error whose issues quote no other keys than these."""
+        issues = tuple(issue.without_other_keys(known) for issue in self.issues)
+        return ToolValidationError(issues, self.more, is_counted=self.is_counted)
 
     def __str__(self) -> str:
         told = "; ".join(map(str, self.issues))

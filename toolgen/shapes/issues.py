@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails, to_json
 from toolgen.contract.json_pointer import pointer_of
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
+from toolgen.contract.secrets import HIDDEN
 
 from .constraints import FLAGS, LIMITS, Constraint, IssueCode
 from .numbers import EXACT_FLOATS
@@ -78,6 +79,11 @@ class FieldIssue(_Told):
         if keys == self.keys and message == self.message:
             return self
         return replace(self, keys=keys, message=message)
+
+    def without_other_keys(self, known: Set[str]) -> FieldIssue:
+        """Return the issue with `HIDDEN` for each key that is not known: any key may be a sensitive value."""
+        keys = tuple([key if isinstance(key, int) or key in known else HIDDEN for key in self.keys])
+        return self if keys == self.keys else replace(self, keys=keys)
 
     def as_bytes(self) -> bytes:
         """Return `as_json` as JSON text; made once, for a model repeats its mistakes."""

@@ -212,6 +212,21 @@ def _redacted(value: Any, nodes: Sequence[_Node], instead: Json) -> Any:
             return value
 
 
+def keys_of(schema: Any) -> Iterator[str]:
+    """Yield the keys of all objects of a JSON Schema, which are not sensitive."""
+    match schema:
+        case dict():
+            properties = schema.get("properties")
+            yield from properties if isinstance(properties, dict) else ()
+            for inner in schema.values():
+                yield from keys_of(inner)
+        case list():
+            for inner in schema:
+                yield from keys_of(inner)
+        case _:
+            return
+
+
 def values_at(value: Any, places: Iterable[str]) -> Iterator[Any]:
     """Yield the values at the places, of JSON or of what pydantic makes of a model in Python."""
     for _, found in _found(value, [_root(places)], ()):

@@ -9,9 +9,10 @@ from typing import Any, Final, TypeVar
 from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.secrets import scrubbed_json
+from toolgen.contract.secrets import HIDDEN, scrubbed_json
 from toolgen.shapes.sensitive import redacted
 
+from ..call.secrets import has_sensitive
 from ..call.truncation import truncate_document
 from ..codec import Codec
 from ..errors import DeclaredError, MalformedResultError, ToolValidationError
@@ -73,6 +74,8 @@ def shown_result(result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: int
     if not result.json:
         return None
     seen = _json(result.json)
+    if spec is not None and result.status == "error" and has_sensitive(spec):
+        seen = _without_unknown_keys(seen, result, spec)
     codec = None if spec is None else _codec_of(result, spec)
     if codec is None or not codec.sensitive:
         return seen
@@ -87,6 +90,20 @@ def shown_result(result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: int
     shown: Json = redacted(seen, places)
     document = to_json(shown)
     return shown if limit is None or len(document) <= limit else _json(truncate_document(document, limit))
+
+
+def _without_unknown_keys(seen: Json, result: ToolResult, spec: ToolSpec[Any, Any]) -> Json:
+    """Return the document of invalid arguments; their paths quote no key that the schema does not know."""
+    if not isinstance(seen, dict) or not isinstance(issues := seen.get("issues"), list):
+        return seen
+    known = result.retry_hint.issues if result.retry_hint else ()
+    paths = {issue.path: issue.without_other_keys(spec.payload.keys).path for issue in known}
+    told: list[Json] = [
+        {**issue, "path": paths.get(str(issue.get("path")), HIDDEN)}
+        for issue in issues
+        if isinstance(issue, dict)
+    ]
+    return {**seen, "issues": told}
 
 
 def shown_artifacts(result: ToolResult, spec: ToolSpec[Any, Any] | None) -> tuple[ArtifactRef, ...]:

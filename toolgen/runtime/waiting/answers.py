@@ -11,8 +11,10 @@ from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import Limits, exceeded_limit
+from toolgen.contract.secrets import HIDDEN
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.issues import FieldIssue, short
+from toolgen.shapes.sensitive import keys_of
 
 from ..call.bounds import bounds_of
 from ..codec import Codec
@@ -133,25 +135,27 @@ def validate_answer(
     match frozen.kind:
         case "confirmation":
             optional = [name for name in frozen.answer_schema.get("properties", ()) if name != "approved"]
-            decided = _decision(answer, "approved", optional)
+            decided = _decision(frozen, answer, "approved", optional)
             codec = spec.confirm.payload if spec is not None and spec.confirm is not None else None
             if codec is not None and decided["approved"] and "payload" in decided:
                 _decoded(codec, decided["payload"], limits)
             elif spec is None and decided["approved"] and "payload" in decided:
                 asked = frozen.answer_schema["properties"]["payload"]
-                _refuse(value_issues(asked, decided["payload"], limits.issues, frozen.answer_schema))
+                _refuse(frozen, value_issues(asked, decided["payload"], limits.issues, frozen.answer_schema))
             return answer
         case "credential":
-            _decision(answer, "available", ["message"])
+            _decision(frozen, answer, "available", ["message"])
             return answer
         case "pending":
             if spec is not None and failure_of(spec, answer, limits) is None:
                 _check_bounds(spec, _decoded(spec.result, answer, limits))
             elif spec is None and not _is_failure(answer):
-                _refuse(value_issues(frozen.answer_schema, answer, limits.issues, frozen.answer_schema))
+                _refuse(
+                    frozen, value_issues(frozen.answer_schema, answer, limits.issues, frozen.answer_schema)
+                )
             return answer
         case "input":
-            _refuse(answer_issues(frozen.answer_schema, answer, limits.issues))
+            _refuse(frozen, answer_issues(frozen.answer_schema, answer, limits.issues))
             return answer
 
 
@@ -167,7 +171,15 @@ def check_answer_limits(answer: Json, limits: Limits) -> None:
         raise BadAnswerError(f"the answer {excess.message}")
 
 
-def _refuse(issues: tuple[FieldIssue, ...]) -> None:
+def _refuse(frozen: FrozenCall, issues: tuple[FieldIssue, ...]) -> None:
+    """Raise for issues; those of a call with sensitive arguments quote no key that nobody asked for.
+
+    Raises:
+        BadAnswerError: there are issues.
+    """
+    if frozen.sensitive:
+        known = frozenset(keys_of(frozen.answer_schema))
+        issues = tuple(issue.without_other_keys(known) for issue in issues)
     if issues:
         raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
 
@@ -182,12 +194,12 @@ def _is_failure(answer: Json) -> bool:
     return isinstance(answer.get("error"), str)
 
 
-def _decision(answer: Json, key: str, optional: Collection[str]) -> dict[str, Json]:
+def _decision(frozen: FrozenCall, answer: Json, key: str, optional: Collection[str]) -> dict[str, Json]:
     if not isinstance(answer, dict) or not isinstance(answer.get(key), bool):
         raise BadAnswerError(f"the answer is an object with {key!r}, true or false")
     known = {key, *optional}
     if unknown := sorted(set(answer) - known):
-        told = short(", ".join(unknown), _LONGEST)
+        told = HIDDEN if frozen.sensitive else short(", ".join(unknown), _LONGEST)
         raise BadAnswerError(f"the answer has {told}, and may have {', '.join(sorted(known))}")
     if not isinstance(answer.get("message", ""), str):
         raise BadAnswerError("the message of the answer must be a string")
@@ -198,7 +210,8 @@ def _decoded(codec: Codec[Any], value: Json, limits: Limits) -> Any:
     try:
         return codec.decode(to_json(value), limits)
     except ToolValidationError as error:
-        raise BadAnswerError(f"the answer does not fit: {error}", error.issues) from None
+        told = error.without_other_keys(codec.keys) if codec.sensitive else error
+        raise BadAnswerError(f"the answer does not fit: {told}", told.issues) from None
 
 
 def _check_bounds(spec: ToolSpec[Any, Any], result: Any) -> None:
