@@ -13,6 +13,7 @@ from tests.cases.errors.gen import device_service
 from tests.cases.errors.gen.device_service.service import DeviceService, ReadPayload, ReadResult
 from tests.cases.errors.gen.home.toolsets import devices
 from tests.cases.errors.gen.types import NotFound
+from toolgen.agents import ToolAnswer
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Ask,
@@ -112,6 +113,43 @@ async def test_who_delivers_again_reads_the_error_from_the_log() -> None:
 def test_other_documents_are_no_errors(seen: str) -> None:
     assert not devices.READ_NOT_FOUND.matches(seen)
     assert devices.READ_NOT_FOUND.get(seen) is None
+
+
+def test_a_good_result_with_the_fields_of_an_error_is_none_where_its_status_is_known() -> None:
+    text = '{"error": "no device d9", "code": "not_found", "details": {"id": "d9", "close": ["d8"]}}'
+    assert devices.READ_NOT_FOUND.matches(text), "a text alone does not say it"
+    good, failed = (ToolAnswer(id="c", name="read", status=status, text=text) for status in ("ok", "error"))
+    assert not devices.READ_NOT_FOUND.matches(good)
+    assert devices.READ_NOT_FOUND.get(good) is None
+    assert devices.READ_NOT_FOUND.matches(failed)
+    assert devices.READ_NOT_FOUND.get(failed) == MISSING
+
+
+class Unreadable(ToolError):
+    """A failure that computes its facts, and fails."""
+
+    def __init__(self, fact: str, error: BaseException) -> None:
+        self.fact, self.error = fact, error
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("fact", "error") or name != self.fact:
+            return super().__getattribute__(name)
+        raise self.error
+
+
+@pytest.mark.parametrize("fact", ["message", "cause", "retry_hint", "correlation_id", "is_retryable"])
+@pytest.mark.parametrize("error", [ValueError("odd"), SystemExit()], ids=["error", "exit"])
+@pytest.mark.parametrize("is_cause", [False, True])
+async def test_an_error_that_cannot_be_read_is_an_internal_one(
+    fact: str, error: BaseException, is_cause: bool
+) -> None:
+    broken: ToolError = Unreadable(fact, error)
+    events = Events()
+    async with events.subscribe() as told:
+        result = await read(ToolError("no", cause=broken) if is_cause else broken, events=events)
+    assert result.status == "error"
+    assert "internal error" in json.loads(result.json)["error"]
+    assert [event.status async for event in told if isinstance(event, ToolEnd)] == ["error"]
 
 
 async def test_an_error_without_details_has_none_in_the_document() -> None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, Protocol, TypeVar, overload
 
 from pydantic import BaseModel
 
@@ -33,7 +33,7 @@ from toolgen.shapes.sensitive import pointers_of
 
 from .codec import Codec
 from .errors import DeclaredError, ToolError
-from .results import Artifact, RetryHint, ToolResult
+from .results import Artifact, RetryHint, ToolResult, ToolStatus
 
 P = TypeVar("P", bound=ToolModel)
 R = TypeVar("R")
@@ -61,6 +61,15 @@ class ArtifactSpec(Generic[D]):
             if artifact.kind == self.kind and isinstance(artifact.data, self.codec.type):
                 return artifact.data
         return None
+
+
+class SeenResult(Protocol):
+    """What a model saw of a call, such as a planner's `ToolAnswer`."""
+
+    @property
+    def status(self) -> ToolStatus: ...
+    @property
+    def text(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +118,17 @@ class ErrorSpec(Generic[E]):
             is_retryable=self.is_retryable,
         )
 
-    def matches(self, result: ToolResult | str | bytes) -> bool:
-        """Return whether a call ended in this error; of a call elsewhere, by the JSON that the model saw."""
+    def matches(self, result: ToolResult | SeenResult | str | bytes) -> bool:
+        """Return whether a call ended in this error; of a call elsewhere, by what the model saw.
+
+        The text alone does not say how the call ended: that of a good result whose fields are `error` and
+        `code` matches too. Give the `ToolResult` or the planner's `ToolAnswer` where there is one.
+        """
         if isinstance(result, ToolResult):
             return isinstance(result.error, DeclaredError) and result.error.code == self.name
         return _error_document(result).get("code") == self.name
 
-    def get(self, result: ToolResult | str | bytes) -> E | None:
+    def get(self, result: ToolResult | SeenResult | str | bytes) -> E | None:
         """Return the details of a call that ended in this error, from the same as `matches`.
 
         None where it did not, where the error has no details, and where they were longer than what goes out.
@@ -134,10 +147,14 @@ class ErrorSpec(Generic[E]):
         return self.codec.decode(document["details"]) if "details" in document else None
 
 
-def _error_document(document: str | bytes) -> dict[str, Any]:
+def _error_document(seen: SeenResult | str | bytes) -> dict[str, Any]:
     """Return the JSON of a failed call; an empty object where it is none."""
+    if not isinstance(seen, str | bytes):
+        if seen.status != "error":
+            return {}
+        seen = seen.text
     try:
-        found = json.loads(document)
+        found = json.loads(seen)
     except ValueError:
         return {}
     return found if isinstance(found, dict) and isinstance(found.get("error"), str) else {}

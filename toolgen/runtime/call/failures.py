@@ -22,6 +22,7 @@ from ..errors import (
 )
 from ..results import RetryHint, RetryReason, ToolResult
 from ..specs import ErrorSpec, ToolSpec
+from .boundary import as_exception
 from .truncation import (
     decode_truncated,
     error_document,
@@ -252,10 +253,31 @@ def internal_error(
     return ToolError(message, retry_hint=hint, correlation_id=correlation_id)
 
 
+def readable(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
+    """Return the error; an internal one in the place of one whose texts or facts raise when they are read.
+
+    Raises:
+        KeyboardInterrupt: it was raised there.
+    """
+    try:
+        for one in (error, *causes_of(error)):
+            _facts_of(one)
+    except BaseException as broken:
+        return internal_error(spec, as_exception(broken))
+    return error
+
+
+def _facts_of(error: ToolError) -> tuple[object, ...]:
+    """Return all that a result shows of an error; an executor's subclass may compute it."""
+    own = (error.code, error.details, error.details_json) if isinstance(error, DeclaredError) else ()
+    texts = str(error), str(error.message)
+    return (*texts, error.retry_hint, error.correlation_id, error.is_retryable, *own)
+
+
 def tool_error_of(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
     """Return an exception as a `ToolError`; one that is not for the model is logged and hidden."""
     if isinstance(error, ToolError):
-        return error
+        return readable(spec, error)
     if found := find_unimplemented(spec, error):
         return unavailable(spec, found)
     return internal_error(

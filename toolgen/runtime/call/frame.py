@@ -20,6 +20,7 @@ from .failures import (
     denied_result,
     error_result,
     invalid_arguments_result,
+    readable,
 )
 from .registered_tool import RegisteredTool
 from .secrets import note_answer, note_document, secrets_of
@@ -100,7 +101,7 @@ class Frame:
     def error_result(self, error: ToolError) -> ToolResult:
         """Return the error result of a failure whose text is for the model."""
         with hiding(self.secrets):
-            known = declared(self.spec, error)
+            known = declared(self.spec, readable(self.spec, error))
             if self.secrets is not None and isinstance(known, DeclaredError):
                 codec = self.spec.errors[known.code].codec
                 note_document(self.secrets, codec, known.details_json)
