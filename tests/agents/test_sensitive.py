@@ -121,7 +121,7 @@ async def test_what_a_person_found_out() -> None:
             found = Resolution(outcome="result", result={"receipt": "r1", "code": CODE})
             result = await runtime.resolve(handle.run_id, "call_0_0", found, by="jo")
             assert json.loads(result.json) == {"receipt": "r1", "code": CODE}
-            other = Resolution(outcome="result", result={"receipt": "r1", "code": f"{CODE}2"})
+            other = Resolution(outcome="result", result={"receipt": "r1", "code": "SHUT-IBEX"})
             with pytest.raises(ResolveError, match="is known: ok, says jo"):
                 await runtime.resolve(handle.run_id, "call_0_0", other, by="mira")
             assert runtime.engine is not None

@@ -48,9 +48,12 @@ from toolgen.runtime.waiting.errors import BadAnswerError
 from toolgen.runtime.waiting.options import WaitOptions
 
 META = CallMeta(run_id="r", session_id="s", turn_id="t", tool_call_id="c1")
-NUMBER, PIN = "CANARY\n'MIDDLE_CARD' \"é\" TAIL_CARD", 90210777
+NUMBER, PIN = "4111-OTTER\n'MIDDLE_HERON' \"é\" TAIL_IBEX", 90210777
+SPARE, SHOP = "5222-LEMUR", "6333-TAPIR"
 BORN, LIMIT = "1961-04-12T06:07:00Z", "271828182845.18"
-IBAN, VOUCHER, CODE, DEEP = "CANARYIBAN77", "CANARYVOUCHER", "CANARYCODE", "CANARYDEEP"
+IBAN, VOUCHER, CODE, DEEP = "DE77-WALRUS", "VOUCH-GECKO", "OPEN-MARTEN", "ES88-PUFFIN"
+OTHER = "MACAW"
+"""A part of what a test adds."""
 ARGUMENTS: dict[str, Any] = {
     "amount": 100,
     "card": {"number": NUMBER, "holder": "Ann"},
@@ -58,12 +61,15 @@ ARGUMENTS: dict[str, Any] = {
     "born": BORN,
     "limit": LIMIT,
     "vouchers": {VOUCHER: VOUCHER},
-    "others": [{"number": f"{NUMBER}2"}],
-    "by-shop": {"bakery": {"number": f"{NUMBER}3"}, "none": None},
+    "others": [{"number": SPARE}],
+    "by-shop": {"bakery": {"number": SHOP}, "none": None},
     "from": {"kind": "account", "iban": IBAN, "below": [{"iban": DEEP, "below": [{"iban": DEEP}]}]},
 }
-CANARIES = ("CANARY", "_CARD", str(PIN), "1961-04-12", "1961, 4, 12", "271828182845")
-"""What no time and no id holds by chance."""
+CANARIES = (
+    *("OTTER", "HERON", "IBEX", "LEMUR", "TAPIR", "WALRUS", "GECKO", "MARTEN", "PUFFIN", OTHER),
+    *(str(PIN), "1961-04-12", "1961, 4, 12", "271828182845"),
+)
+"""A part of each value, of which none is in another one, and which no time and no id holds by chance."""
 
 
 class Payments(payments.PaymentsExecutor):
@@ -418,7 +424,7 @@ class Changing(Hook):
     """Gives the call another card."""
 
     async def before_tool(self, call: Any, payload: Any, ctx: Any) -> Any:
-        return Continue(payload=payload.model_copy(update={"card": Card(number="CANARYOTHER")}))
+        return Continue(payload=payload.model_copy(update={"card": Card(number=f"7444-{OTHER}")}))
 
 
 async def test_what_a_hook_puts_in_the_place_is_hidden_too() -> None:
@@ -463,7 +469,7 @@ def asked(result: ToolResult) -> Suspended:
 @pytest.mark.parametrize(
     "answer",
     [
-        {"approved": True, "payload": {"number": f"{NUMBER}9"}},
+        {"approved": True, "payload": {"number": f"7444-{OTHER}"}},
         {"approved": False, "message": "not with this one"},
         {"approved": "yes"},
     ],
@@ -488,6 +494,28 @@ async def test_where_a_person_approves(answer: dict[str, Any]) -> None:
             watch.records.append(repr(error))
             await runtime.cancel(waits.token, "nobody")
     watch.clean()
+
+
+def test_no_canary_hides_another_one() -> None:
+    values = [NUMBER, str(PIN), BORN, LIMIT, SPARE, SHOP, IBAN, VOUCHER, CODE, DEEP]
+    for value in values:
+        secrets = Secrets()
+        secrets.add([value])
+        assert [other for other in values if secrets.scrubbed(other) != other] == [value]
+
+
+async def test_who_delivers_again_reads_the_result_of_the_log() -> None:
+    """No log has sensitive values, so they are marks there, and the result has no typed value."""
+    async with watched(receipt, policy=Deciding("ask")) as (runtime, watch):
+        waits = asked(await runtime.call("pay", ARGUMENTS, META))
+        first = await runtime.deliver(waits.token, {"approved": True})
+        again = await runtime.deliver(waits.token, {"approved": True})
+    watch.clean(again)
+    assert json.loads(first.json) == {"receipt": "r1", "code": CODE}
+    assert json.loads(again.json) == {"receipt": "r1", "code": {"sensitive": True}}
+    assert (first.status, again.status) == ("ok", "ok")
+    assert first.result == receipt(None, None)
+    assert again.result is None
 
 
 async def test_who_delivers_again_reads_an_error_without_its_details() -> None:
@@ -581,7 +609,7 @@ async def test_many_calls_at_once_hide_their_own() -> None:
     def does(payload: Any, ctx: Any) -> Any:
         raise ValueError(quoted(payload))
 
-    numbers = [{**ARGUMENTS, "card": {"number": f"CANARYNUMBER{at}"}} for at in range(5)]
+    numbers = [{**ARGUMENTS, "card": {"number": f"{at}555-{OTHER}-{at}"}} for at in range(5)]
     calls = [ToolCall(tool="pay", payload_json=json.dumps(one).encode()) for one in numbers]
     async with watched(does) as (runtime, watch):
         results = await runtime.call_all(calls)
@@ -593,7 +621,7 @@ async def test_a_tool_that_calls_a_tool() -> None:
 
     async def does(payload: Any, ctx: Any) -> Any:
         if payload.amount:
-            inner = {**ARGUMENTS, "amount": 0, "card": {"number": "CANARYINNER"}}
+            inner = {**ARGUMENTS, "amount": 0, "card": {"number": f"7444-{OTHER}"}}
             await runtimes[0].call("pay", inner)
         raise ValueError(quoted(payload), NUMBER)
 
@@ -611,7 +639,7 @@ def test_reprs_of_generated_classes_leave_them_out() -> None:
 
 
 async def test_a_long_value_is_hidden_where_only_a_piece_is_quoted() -> None:
-    key = "".join(f"CANARY{number:05}" for number in range(99))
+    key = "".join(f"{OTHER}{number:05}" for number in range(99))
 
     def does(payload: Any, ctx: Any) -> Any:
         Other(number=payload.card.number)

@@ -238,7 +238,11 @@ class Runtime:
         wait_s: float | None = 30.0,
         within: Snapshot | None = None,
     ) -> ToolResult:
-        """Answer a suspended call and return its result; the same answer again returns the same result.
+        """Answer a suspended call and return its result; the same answer again runs nothing.
+
+        The process that executes the call returns its result for the first answer. For the same answer again,
+        and in other processes, it is what the log of the run says: status, document, display and error of the
+        same result, without the typed value and artifacts, `{"sensitive": true}` for each sensitive value.
 
         Where nobody has executed the call after `wait_s` seconds, the status is `pending`: the answer is
         kept, and the same answer asks again.
