@@ -299,7 +299,8 @@ class TestExports:
         assert wrong(agent("nurse", Export(checks, prompts={"probe": "{ip}"})))[0] == "unknown-hint-name"
         secret = Tool("probe", "Probe.", Args(Attribute("key", String, "Key.", sensitive=True)), TEXT)
         prompts = {"probe": "Use {key}."}  # which the agent is to see
-        assert checked(agent("nurse", Export(toolset("checks", secret), prompts=prompts)))
+        shown = checked(agent("nurse", Export(toolset("checks", secret), prompts=prompts)))
+        assert shown.agents
         found = wrong(agent("nurse", Export(checks, prompts={"prob": "Go."})))
         assert (found[0], found[2]) == ("unknown-tool", "did you mean 'probe'?")
 
