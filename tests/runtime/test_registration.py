@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gen.assistant.toolsets import devices
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     CallMeta,
     FormatError,
@@ -172,3 +174,40 @@ async def test_a_synchronous_service_runs_in_a_thread() -> None:
 
     assert await in_thread(Clock()).add(1, b=2) == 3
     assert await in_thread(Clock()).later() == "now"
+
+
+@pytest.mark.parametrize(
+    ("engine", "told"),
+    [
+        (
+            "runs.db",
+            "engine= is 'runs.db', not an engine\n  hint: write Runtime(engine=InProcessEngine('runs.db'))",
+        ),
+        (Path("runs.db"), "hint: write Runtime(engine=InProcessEngine('runs.db'))"),
+        (
+            InProcessEngine,
+            "engine= is InProcessEngine, not an engine\n  hint: give an instance: InProcessEngine(…)",
+        ),
+        (3, 'engine= is 3, not an engine\n  hint: write Runtime(engine=InProcessEngine("runs.db"))'),
+    ],
+)
+def test_something_else_in_the_place_of_an_engine_is_refused(engine: Any, told: str) -> None:
+    with pytest.raises(RegistrationError) as caught:
+        Runtime(engine=engine)
+    assert told in str(caught.value)
+
+
+class Keys:
+    """An interceptor."""
+
+    fills = frozenset({"key"})
+
+    async def intercept(self, call: ToolCall, payload: Any) -> None: ...
+
+
+@pytest.mark.parametrize("option", ["interceptors", "hooks", "capabilities"])
+def test_one_value_in_the_place_of_a_list_is_refused(option: str) -> None:
+    options: dict[str, Any] = {option: Keys()}
+    with pytest.raises(RegistrationError) as caught:
+        Runtime(**options)
+    assert str(caught.value) == f"{option}= is Keys, not a list\n  hint: give a list: {option}=[Keys(…)]"

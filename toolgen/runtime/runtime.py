@@ -38,7 +38,7 @@ from .toolsets.snapshot import Snapshot
 from .toolsets.toolsets import Toolsets
 from .values import Values
 from .waiting.answers import cancel_answer
-from .waiting.options import WAIT_OPTIONS, WaitOptions, refuse_store
+from .waiting.options import WAIT_OPTIONS, WaitOptions, refuse_store, require_engine
 from .waiting.suspension_service import SuspensionService
 from .waiting.tools import WaitingTools
 from .waiting.wait_registry import WaitRegistry
@@ -102,10 +102,12 @@ class Runtime:
             max_retries: Of a tool that is idempotent or only reads, after a failure that says it may work.
 
         Raises:
-            RegistrationError: something is no interceptor or no hook, or two capabilities have one name.
+            RegistrationError: something is no interceptor, no hook or no engine, one stands where a list
+                belongs, or two capabilities have one name.
         """
         refuse_store(suspensions)
         options = runtime_options(
+        require_engine(engine)
             interceptors, hooks, capabilities, has_policy=policy is not None, timeout=tool_timeout
         )
         self._hook_tools = options.hook_tools

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from toolgen.contract.names import CALL_META_NAMES, FORMAT
 
@@ -22,6 +22,8 @@ from .agent_route import AgentRoute
 
 if TYPE_CHECKING:
     from ..capabilities import Capability
+
+T = TypeVar("T")
 
 RawExecutor: TypeAlias = Callable[[ToolCall, ToolContext], Awaitable[ToolResult | Unfinished]]
 """Serves every tool of a toolset from the call as it came (Goa-AI's generic executor)."""
@@ -69,18 +71,31 @@ def runtime_options(
     """Return the options of a runtime for every tool, from the host's arguments.
 
     Raises:
-        RegistrationError: something is no interceptor or no hook, or two capabilities have one name.
+        RegistrationError: something is no interceptor or no hook, one stands where a list belongs, or two
+            capabilities have one name.
     """
-    by_name = _by_unique_name(capabilities)
-    checked_hooks = tuple(map(checked_hook, hooks))
+    by_name = _by_unique_name(_listed("capabilities", capabilities))
+    checked_hooks = tuple(map(checked_hook, _listed("hooks", hooks)))
     return RuntimeOptions(
-        interceptors=tuple(map(_checked, interceptors)),
+        interceptors=tuple(map(_checked, _listed("interceptors", interceptors))),
         hooks=checked_hooks,
         hook_tools=HookTools(checked_hooks),
         capabilities=by_name,
         has_policy=has_policy,
         timeout=timeout,
     )
+
+
+def _listed(option: str, values: Iterable[T]) -> Iterable[T]:
+    """Return the values of an option of `Runtime`.
+
+    Raises:
+        RegistrationError: they are not iterable.
+    """
+    if isinstance(values, Iterable):
+        return values
+    name = getattr(values, "__name__", type(values).__name__)
+    raise RegistrationError(f"{option}= is {name}, not a list", hint=f"give a list: {option}=[{name}(…)]")
 
 
 def _checked(interceptor: Interceptor) -> Interceptor:

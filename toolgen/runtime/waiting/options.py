@@ -6,6 +6,7 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Final, Protocol
 
 from toolgen.contract.json_value import Json
@@ -59,6 +60,24 @@ async def refusal(rule: AnswerRule | None, asked: Suspended, answer: Json, by: s
     """Return why the rule rejects this answer from this person; "" where it does not, or without a rule."""
     said = "" if rule is None else rule(asked, answer, by)
     return await said if inspect.isawaitable(said) else said
+
+
+def require_engine(engine: object) -> None:
+    """Raise where a host gives something else than an engine; None is no engine, and is accepted.
+
+    Raises:
+        RegistrationError: as said.
+    """
+    if engine is None or (hasattr(engine, "start_run") and not isinstance(engine, type)):
+        return
+    if isinstance(engine, str | PurePath):
+        hint = f"write Runtime(engine=InProcessEngine({str(engine)!r}))"
+    elif isinstance(engine, type):
+        hint = f"give an instance: {engine.__name__}(…)"
+    else:
+        hint = 'write Runtime(engine=InProcessEngine("runs.db"))'
+    shown = engine.__name__ if isinstance(engine, type) else repr(engine)
+    raise RegistrationError(f"engine= is {shown}, not an engine", hint=hint)
 
 
 def refuse_store(suspensions: object) -> None:
