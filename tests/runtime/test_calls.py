@@ -91,6 +91,38 @@ async def test_invalid_arguments_never_reach_the_executor() -> None:
         ("$.site", "unknown_field"),
     ]
     assert told["example"] == {"site_id": "harbour", "status": "offline", "limit": 5}
+async def test_arguments_come_as_a_payload_of_the_tool() -> None:
+    runtime, executor = runtime_with(page())
+    payload = devices.ListDevicesPayload(site_id="harbour", limit=2)
+    assert (await runtime.call(LIST, payload, META)).status == "ok"
+    assert executor.calls[0].payload.limit == 2
+    assert executor.calls[0].payload.session_id == "s-9"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (page(), "list_devices do not encode: expected ListDevicesPayload, got ListDevicesResult"),
+        ([], "list_devices are of the type list; give JSON text, a mapping or a ListDevicesPayload"),
+        (None, "list_devices are of the type NoneType"),
+    ],
+)
+async def test_arguments_of_another_type_are_the_hosts_mistake(arguments: Any, told: str) -> None:
+    runtime, executor = runtime_with(page())
+    with pytest.raises(TypeError, match=told):
+        await runtime.call(LIST, arguments, META)
+    assert executor.calls == []
+
+
+async def test_a_tool_is_named_by_its_spec() -> None:
+    runtime, _ = runtime_with(page())
+    assert (await runtime.call(devices.LIST_DEVICES, ARGUMENTS, META)).tool == LIST
+    snapshot = await runtime.snapshot()
+    assert (await snapshot.call(devices.LIST_DEVICES, ARGUMENTS, META)).tool == LIST
+    with pytest.raises(TypeError, match="expected a tool's id, its wire name or its ToolSpec, got int"):
+        await runtime.call(7, ARGUMENTS, META)  # type: ignore[arg-type]  # what a host may write
+
+
     hint = result.retry_hint
     assert hint is not None
     assert (hint.reason, hint.restrict_to_tool, hint.missing_fields) == (

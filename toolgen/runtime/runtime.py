@@ -20,6 +20,7 @@ from .call.execution import Execution
 from .call.failures import Arguments
 from .call.frame import Frame
 from .call.hooks import Hook
+from .call.host_arguments import HostArguments, call_arguments, tool_name
 from .call.parallel_calls import gather_results
 from .call.policy import Policy
 from .call.registered_tool import Interceptor, RegisteredTool
@@ -106,8 +107,8 @@ class Runtime:
                 belongs, or two capabilities have one name.
         """
         refuse_store(suspensions)
-        options = runtime_options(
         require_engine(engine)
+        options = runtime_options(
             interceptors, hooks, capabilities, has_policy=policy is not None, timeout=tool_timeout
         )
         self._hook_tools = options.hook_tools
@@ -183,8 +184,8 @@ class Runtime:
 
     async def call(
         self,
-        tool: str,
-        arguments: Arguments,
+        tool: str | ToolSpec[Any, Any],
+        arguments: HostArguments,
         meta: CallMeta = NO_META,
         *,
         trace: Trace | None = None,
@@ -193,24 +194,28 @@ class Runtime:
     ) -> ToolResult:
         """Return the one result of a call, whatever happens in it.
 
-        `tool` is an id, or a wire name that one registered tool has. `arguments` are those of the model:
-        JSON text, or a mapping of JSON values. A fresh `trace` gets the steps of the call. `values` are
+        `tool` is an id, a wire name that one registered tool has, or a spec, which stands for its id.
+        `arguments` are those of the model: JSON text, a mapping of JSON values, or a payload of the tool,
+        which is encoded without its injected fields. A fresh `trace` gets the steps of the call. `values` are
         those that the turn shares. `within` is the snapshot that advertised the tool.
 
         Raises:
             RegistrationError: a hook names a tool that is not there; no call is served then.
+            TypeError: the tool or the arguments are of another type; the host gave them, not the model.
         """
         if not self._hook_tools.is_settled:
             self._hook_tools.require_all_known()
         batch = Batch(self._services.capabilities, values)
         directory = self._directory if within is None else within.directory
-        found = directory.find(tool)
+        name = tool_name(tool)
+        found = directory.find(name)
         if found is None:
-            result = unknown_tool_result(directory, tool, meta, self._services)
+            result = unknown_tool_result(directory, name, meta, self._services)
         else:
-            result = await dispatch(Frame(found, arguments, meta, batch, self._services, trace))
+            given = call_arguments(found.spec, arguments)
+            result = await dispatch(Frame(found, given, meta, batch, self._services, trace))
             if result.delegated is not None or result.frozen is not None:
-                result = await self._later(found, arguments, result, meta)
+                result = await self._later(found, given, result, meta)
         if trace is not None and result.error is not None:
             trace.fail(result.error)
         return (await batch.settle((result,), self._services.reports))[0] if batch.touched else result

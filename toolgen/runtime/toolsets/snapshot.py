@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 
 from toolgen.contract.json_value import Json
 
-from ..call.failures import Arguments
+from ..call.host_arguments import HostArguments
 from ..calls import NO_META, CallMeta, ToolCall
 from ..native import NativeTool
 from ..results import ToolResult
@@ -26,7 +26,12 @@ class CallService(Protocol):
     """Executes the calls of a snapshot: the `Runtime`."""
 
     async def call(
-        self, tool: str, arguments: Arguments, meta: CallMeta = NO_META, *, within: Snapshot | None = None
+        self,
+        tool: str | ToolSpec[Any, Any],
+        arguments: HostArguments,
+        meta: CallMeta = NO_META,
+        *,
+        within: Snapshot | None = None,
     ) -> ToolResult: ...
 
     async def call_all(
@@ -76,7 +81,9 @@ class Snapshot:
             for spec in self.specs
         ]
 
-    async def call(self, tool: str, arguments: Arguments, meta: CallMeta = NO_META) -> ToolResult:
+    async def call(
+        self, tool: str | ToolSpec[Any, Any], arguments: HostArguments, meta: CallMeta = NO_META
+    ) -> ToolResult:
         """Return the one result of a call, as `Runtime.call`."""
         return await self._caller.call(tool, arguments, meta, within=self)
 
