@@ -218,3 +218,19 @@ def test_a_class_that_names_a_later_one_keeps_its_keys_and_its_nulls() -> None:
     warning = {"sub-text": None, "caused-by": [{"text": "a"}]}
     document = {"annotated": {"field": {"value": "b"}, "amount": "1.50"}, "warnings": [warning]}
     assert json.loads(codec.encode(codec.decode(document))) == document
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"required": "a", "nullable": None},
+        {"required": "a", "nullable": 1, "optional_nullable": None, "nullable_default": None},
+        {"required": "a", "nullable": 1, "optional_nullable": "b", "anything": None},
+    ],
+)
+def test_a_value_becomes_one_of_another_class_with_the_same_fields(document: dict[str, Any]) -> None:
+    codec = notes.ALL.payload
+    given = codec.decode(document)
+    made = notes.AllPayload(**dict(given))
+    assert codec.encode(made) == codec.encode(given)
+    assert ("optional_nullable" in dict(given)) == ("optional_nullable" in document)

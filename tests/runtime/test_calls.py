@@ -26,6 +26,7 @@ from toolgen.runtime import (
     ToolCall,
     ToolContext,
     ToolError,
+    ToolModel,
     ToolOutcome,
     ToolResult,
     ToolsetRegistration,
@@ -42,6 +43,17 @@ ARGUMENTS = b'{"site_id": "harbour"}'
 
 def page(**facts: Any) -> devices.ListDevicesResult:
     return devices.ListDevicesResult(**{"devices": [], "returned": 0, "truncated": False, **facts})
+
+
+class Page(ToolModel):
+    """The fields of a ListDevicesResult."""
+
+    devices: list[home.Device]
+    returned: int
+    truncated: bool
+    total: int | None = None
+    refinement_hint: str | None = None
+    next_cursor: str | None = None
 
 
 def runtime_with(answer: Any, **more: Any) -> tuple[Runtime, RecordingExecutor]:
@@ -79,18 +91,6 @@ async def test_arguments_come_as_text_bytes_or_mapping(arguments: Any) -> None:
     assert (await call(page(), arguments)).status == "ok"
 
 
-async def test_invalid_arguments_never_reach_the_executor() -> None:
-    runtime, executor = runtime_with(page())
-    result = await runtime.call(LIST, b'{"limit": 900, "status": "lost", "site": "harbour"}', META)
-    assert (result.status, executor.calls) == ("error", [])
-    told = json.loads(result.json)
-    assert [(issue["path"], issue["constraint"]) for issue in told["issues"]] == [
-        ("$.site_id", "missing_field"),
-        ("$.status", "invalid_enum_value"),
-        ("$.limit", "invalid_range"),
-        ("$.site", "unknown_field"),
-    ]
-    assert told["example"] == {"site_id": "harbour", "status": "offline", "limit": 5}
 async def test_arguments_come_as_a_payload_of_the_tool() -> None:
     runtime, executor = runtime_with(page())
     payload = devices.ListDevicesPayload(site_id="harbour", limit=2)
@@ -123,6 +123,18 @@ async def test_a_tool_is_named_by_its_spec() -> None:
         await runtime.call(7, ARGUMENTS, META)  # type: ignore[arg-type]  # what a host may write
 
 
+async def test_invalid_arguments_never_reach_the_executor() -> None:
+    runtime, executor = runtime_with(page())
+    result = await runtime.call(LIST, b'{"limit": 900, "status": "lost", "site": "harbour"}', META)
+    assert (result.status, executor.calls) == ("error", [])
+    told = json.loads(result.json)
+    assert [(issue["path"], issue["constraint"]) for issue in told["issues"]] == [
+        ("$.site_id", "missing_field"),
+        ("$.status", "invalid_enum_value"),
+        ("$.limit", "invalid_range"),
+        ("$.site", "unknown_field"),
+    ]
+    assert told["example"] == {"site_id": "harbour", "status": "offline", "limit": 5}
     hint = result.retry_hint
     assert hint is not None
     assert (hint.reason, hint.restrict_to_tool, hint.missing_fields) == (
@@ -296,6 +308,10 @@ async def test_an_executors_own_validation_error_is_not_the_models(caplog: pytes
         (None, "expected ListDevicesResult, got NoneType"),
         ({"devices": []}, "expected ListDevicesResult, got dict"),
         (documents.SearchResult(hits=[], returned=0, truncated=False), "got SearchResult"),
+        (
+            Page(**dict(page())),
+            "got Page, which has the same fields; convert it with ListDevicesResult(**dict(…))",
+        ),
         (page(returned=-1), "returned is -1"),
         (page(returned=3), "returned is 3, and the result has 0 items"),
         (page().model_copy(update={"devices": ["junk"]}), "ListDevicesResult does not encode"),

@@ -178,7 +178,7 @@ class Codec(Generic[T]):
                 afterwards is not measured again.
         """
         if type(value) is not self._type and not isinstance(value, self.type):  # the first is the fast one
-            raise MalformedResultError(f"expected {self.name}, got {type(value).__name__}")
+            raise _other_class(self.type, value)
         try:
             return self._dump(value, exclude_none=True, warnings="error")
         except PydanticSerializationError as error:
@@ -313,8 +313,20 @@ def missing_file(codec: Codec[Any]) -> str | None:
 
 def _of_class(model: type[T], value: object) -> T:
     if not isinstance(value, model):
-        raise MalformedResultError(f"expected {model.__name__}, got {type(value).__name__}")
+        raise _other_class(model, value)
     return value
+
+
+def _other_class(model: type, value: object) -> MalformedResultError:
+    """Return the error of a value that is not of the class; with the conversion where the fields agree."""
+    message = f"expected {model.__name__}, got {type(value).__name__}"
+    if (
+        isinstance(value, ToolModel)
+        and issubclass(model, ToolModel)
+        and type(value).model_fields.keys() == model.model_fields.keys()
+    ):
+        message += f", which has the same fields; convert it with {model.__name__}(**dict(…))"
+    return MalformedResultError(message)
 
 
 def _hold(name: str, findings: Findings) -> None:

@@ -131,7 +131,13 @@ class ToolModel(BaseModel):
     # What an instance shows of itself leaves out what `Injected` keeps in it.
 
     def __iter__(self) -> Generator[tuple[str, Any], None, None]:
-        yield from _only_fields(self, vars(self)).items()
+        """Yield the name and the value of each field that is not absent.
+
+        So `Other(**dict(this))` keeps what is absent and what is null, where the fields are the same.
+        """
+        for name, value in _only_fields(self, vars(self)).items():
+            if value is not None or name in self.model_fields_set:
+                yield name, value
 
     def __getstate__(self) -> dict[Any, Any]:
         return {**super().__getstate__(), "__dict__": _only_fields(self, vars(self))}
