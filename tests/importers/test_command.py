@@ -230,8 +230,9 @@ paths:
       responses: {"200": {description: "", content: {application/json: {schema: {type: object}}}}}
 """
     assert folder.run("openapi", folder.write(document, "api.yaml")).code == 0
-    text = (folder.path / "petstore_design.py").read_text("utf-8")
+    text = (folder.path / "api_design.py").read_text("utf-8")
     assert '"show_pet"' in text
+    assert '"Petstore"' in text
     assert 'Meta(name="showPet")' in text
 
 

@@ -106,7 +106,7 @@ def translated(schema: object, version: str) -> object:
 
 
 def test_every_operation_is_a_tool(library: Source) -> None:
-    assert (library.name, library.description) == ("City Library", "Books to borrow.")
+    assert (library.name, library.description) == ("api", "Books to borrow.")
     assert [tool.name for tool in library.tools] == ["getBook", "delete_books_id", "putBook"]
     assert library.findings == ()
     assert of(library, "getBook").pointer == "/paths/~1books~1{id}/get"
@@ -115,7 +115,8 @@ def test_every_operation_is_a_tool(library: Source) -> None:
 def test_texts_come_from_summary_and_description(library: Source) -> None:
     book, delete = of(library, "getBook"), of(library, "delete_books_id")
     assert (book.title, book.description) == ("Get a book", "Return one book with its copies.")
-    assert (delete.title, delete.description) == ("", "Deprecated. Remove a book.")
+    assert (delete.title, delete.description) == ("", "Remove a book.")
+    assert delete.deprecated == "The API marks this operation as deprecated."
 
 
 def test_parameters_become_properties(library: Source) -> None:

@@ -216,6 +216,8 @@ def _facts(tool: ImportedTool, name: str) -> Iterator[Call]:
         hints.pop("destructive", None)  # MCP: it means something only when the tool is not read-only
     if hints:
         yield call("Annotations", *(Named(hint, literal(is_so)) for hint, is_so in hints.items()))
+    if tool.deprecated:
+        yield call("Deprecated", Text(tool.deprecated))
     yield from map(_icon, tool.icons)
     if name != tool.name:
         yield call("Meta", Named("name", literal(_text(tool.name))))

@@ -36,6 +36,7 @@ _PLACES: Final = ("path", "query", "querystring", "header", "cookie")
 _NO_PARAMETERS: Final = frozenset(["accept", "content-type", "authorization"])
 """Headers that a parameter does not describe (OAS 3.1.1, 4.8.12.2)."""
 _FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
+_DEPRECATED: Final = "The API marks this operation as deprecated."
 _GOOD: Final = ("200", "201", "202", "203", "206", "2XX", "2xx")
 
 
@@ -80,13 +81,8 @@ def read_openapi(document: Document) -> Source:
     is_3_0 = _is_3_0(value)
     info = value.get("info")
     info = info if isinstance(info, dict) else {}
-    name, description = info.get("title"), info.get("description")
-    source = collected(
-        name if isinstance(name, str) and name.strip() else document.name,
-        description.strip() if isinstance(description, str) else "",
-        _tools(value, is_3_0),
-    )
-    return attributed(source, document)
+    description = _text(info.get("description")) or _text(info.get("title"))
+    return attributed(collected(document.name, description, _tools(value, is_3_0)), document)
 
 
 def _is_3_0(document: dict[str, object]) -> bool:
@@ -148,14 +144,14 @@ def _tool(operation: _Operation) -> Iterator[ImportedTool | Finding]:
     yield from findings
     value = operation.value
     summary, description = _text(value.get("summary")), _text(value.get("description"))
-    deprecated = "Deprecated. " if value.get("deprecated") is True else ""
     yield ImportedTool(
         name=operation.name,
         title=summary.rstrip(".") if description else "",
-        description=f"{deprecated}{description or summary}".strip(),
+        description=description or summary,
         arguments=arguments,
         result=result,
         annotations=_METHODS[operation.method],
+        deprecated=_DEPRECATED if value.get("deprecated") is True else "",
         pointer=operation.pointer,
         arguments_pointer=operation.pointer,
         result_pointer=result_pointer,

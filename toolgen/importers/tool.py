@@ -29,6 +29,8 @@ class ImportedTool:
     annotations: Mapping[str, bool] = field(default_factory=dict[str, bool])
     """MCP's hints by the words of a design: read_only, destructive, idempotent, open_world."""
     icons: tuple[Icon, ...] = ()
+    deprecated: str = ""
+    """Why the tool should not be used any more; "" for one that is not deprecated."""
     pointer: str = ""
     """JSON Pointer (RFC 6901) of the tool in its source."""
     arguments_pointer: str = ""
@@ -43,7 +45,7 @@ class Source:
     """The result of a reader."""
 
     name: str
-    """A suggestion for the name of the toolset, any text: file stem, server name, title of an API."""
+    """A suggestion for the name of the toolset, any text: the stem of the file, or the name of the module."""
     description: str
     tools: tuple[ImportedTool, ...]
     findings: tuple[Finding, ...]
