@@ -193,13 +193,13 @@ DAY = "2026-01-31T10:00:00"
             ScalarType(kind="date", minimum=dt.date(2026, 1, 31)),
             ["2026-01-31", "9999-12-31"],
             ["2026-01-30", "0001-01-01"],
-            "must be at least 2026-01-31",
+            "must not be before 2026-01-31",
         ),
         (
             ScalarType(kind="datetime", exclusive_maximum=dt.datetime(2026, 1, 1, tzinfo=dt.UTC)),
             ["2026-01-01T01:00:00+02:00", "0001-01-01T00:00:00+14:00"],
             ["2026-01-01T00:00:00Z", "2025-12-31T23:00:00-02:00", "9999-12-31T23:59:59-14:00"],
-            "must be below 2026-01-01T00:00:00Z",
+            "must be before 2026-01-01T00:00:00Z",
         ),
         (
             ScalarType(kind="duration", minimum=dt.timedelta(0), maximum=24 * HOUR),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
@@ -99,13 +99,23 @@ _EXACT: Final = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 _NUMBERS: Final[tuple[Holder, ...]] = ("integer", "number")
-_ORDERED: Final[tuple[Holder, ...]] = ("date", "datetime", "duration", "decimal")
-"""Texts in JSON, for which JSON Schema has no bounds: their keywords are annotations that codecs check."""
+_DATES: Final[tuple[Holder, ...]] = ("date", "datetime")
+_AMOUNTS: Final[tuple[Holder, ...]] = ("duration", "decimal")
+"""With dates, texts in JSON, for which JSON Schema has no bounds: their keywords are annotations that codecs
+check."""
+_ANNOTATIONS: Final = ("x-minimum", "x-maximum", "x-exclusiveMinimum", "x-exclusiveMaximum")
 
 
-def _bounds(holders: tuple[Holder, ...], *keywords: str) -> Iterator[Constraint]:
-    """Yield the rows for limits of a value, by their keywords of JSON Schema, in the order of `_BOUNDS`."""
-    for keyword, (name, core, error, message, side, compare) in zip(keywords, _BOUNDS, strict=True):
+def _bounds(
+    holders: tuple[Holder, ...], keywords: Sequence[str], messages: Sequence[str] = ()
+) -> Iterator[Constraint]:
+    """Yield the rows for limits of a value, by their keywords of JSON Schema, in the order of `_BOUNDS`.
+
+    `messages` take the place of those of `_BOUNDS`.
+    """
+    for place, (keyword, bound) in enumerate(zip(keywords, _BOUNDS, strict=True)):
+        name, core, error, message, side, compare = bound
+        message = messages[place] if messages else message
         yield Constraint(
             name=name,
             keyword=keyword,
@@ -171,7 +181,7 @@ CONSTRAINTS: Final = (
         takes="choice",
         code="invalid_enum_value",
     ),
-    *_bounds(_NUMBERS, "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    *_bounds(_NUMBERS, ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")),
     Constraint(
         name="multiple_of",
         keyword="multipleOf",
@@ -183,7 +193,12 @@ CONSTRAINTS: Final = (
         message="must be a multiple of {}",
         compare=_is_multiple,
     ),
-    *_bounds(_ORDERED, "x-minimum", "x-maximum", "x-exclusiveMinimum", "x-exclusiveMaximum"),
+    *_bounds(
+        _DATES,
+        _ANNOTATIONS,
+        ("must not be before {}", "must not be after {}", "must be after {}", "must be before {}"),
+    ),
+    *_bounds(_AMOUNTS, _ANNOTATIONS),
     Constraint(
         name="multiple_of",
         keyword="x-multipleOf",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Any, Final
@@ -152,7 +153,10 @@ TYPES: Final = {
 }
 BOUNDS: Final = {row.error: row for row in reversed(LIMITS) if row.error}
 """The limits by the errors of pydantic; of an array and a map, which have one error, that of the array."""
+_DATE: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+"""How a limit of a date begins, which no other limit does."""
 _FLAGS: Final = {row.error: row for row in FLAGS}
+_OF_DATES: Final = {row.error: row for row in LIMITS if "date" in row.holders}
 _OF_MAPS: Final = {row.error: row for row in LIMITS if "map" in row.holders}
 _TIMES: Final = {
     "date_parsing": "date",
@@ -185,7 +189,10 @@ def type_issue(keys: Keys, expected: tuple[str, ...], actual: str) -> FieldIssue
 
 def bound_issue(keys: Keys, bound: Constraint, limit: int | float | str, *, of_object: bool) -> FieldIssue:
     """Return the issue of a value, or of a size, that is outside a bound of `BOUNDS`."""
-    bound = _OF_MAPS.get(bound.error, bound) if of_object else bound
+    if of_object:
+        bound = _OF_MAPS.get(bound.error, bound)
+    elif isinstance(limit, str) and _DATE.match(limit):
+        bound = _OF_DATES.get(bound.error, bound)
     limit = _plain_number(limit)
     message = bound.message.format(limit)
     if limit == 1:

@@ -224,5 +224,6 @@ def limits_sentence(type_: DataType) -> str:
     if not limits:
         return ""
     first, *others = limits
-    rest = (limit.removeprefix("must be ") for limit in others)
+    can_share = all(limit.startswith("must be ") for limit in limits)
+    rest = (limit.removeprefix("must be ") if can_share else limit for limit in others)
     return f"{first[0].upper()}{' and '.join((first[1:], *rest))}."
