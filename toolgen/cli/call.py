@@ -63,7 +63,7 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
 def waiting_text(suspended: Suspended) -> str:
     """Return a text that says what a suspended call waits for and how to answer it."""
     option = " --answer JSON" if suspended.kind != "confirmation" else ""
-    return f"{describe_suspended(suspended)}\nanswer it with: toolgen approve {suspended.token}{option}"
+    return f"{describe_suspended(suspended)}\nanswer it with: toolgen approve {suspended.id}{option}"
 
 
 def _waiting_text_of(runtime: Runtime, suspended: Suspended) -> str:
