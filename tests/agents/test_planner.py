@@ -88,8 +88,8 @@ async def test_a_script_that_ends_too_early_says_what_tells_runs_apart() -> None
         (FinalResponse, "it returns CallTools"),
         (FinalResponse(text=3), "its text is a int, and no text"),  # type: ignore[arg-type]
         (FinalResult(result=object()), "its result is no JSON"),  # type: ignore[arg-type]
-        (CallTools(calls=("add",)), "its calls are no tuple of PlannedCall"),  # type: ignore[arg-type]
-        (CallTools(calls=None), "its calls are no tuple of PlannedCall"),  # type: ignore[arg-type]
+        (CallTools(calls=("add",)), "its calls are a tuple of str, not a tuple of PlannedCall"),  # type: ignore[arg-type]
+        (CallTools(calls=None), "its calls are a value of type NoneType, not a tuple of PlannedCall"),  # type: ignore[arg-type]
         (CallTools(calls=(PlannedCall(name="add", arguments={}),)), "its arguments is a dict"),  # type: ignore[arg-type]
         (CallTools(calls=(PlannedCall(name="add", id=None),)), "its id is a NoneType"),  # type: ignore[arg-type]
         (Await(kind="prayer", question="?"), "its kind is 'prayer'"),  # type: ignore[arg-type]

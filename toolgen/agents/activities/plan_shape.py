@@ -73,10 +73,18 @@ def _no_texts(result: object, *names: str) -> Iterator[str]:
 
 def _wrong_calls(calls: Any) -> Iterator[str]:
     if not _is_row(calls, PlannedCall):
-        yield "its calls are no tuple of PlannedCall"
+        yield f"its calls are {_shown(calls)}, not a tuple of PlannedCall"
         return
     for call in calls:
         yield from _no_texts(call, "name", "arguments", "id")
+
+
+def _shown(calls: object) -> str:
+    """Return the type of what stands for calls, with the types of its items where it is a tuple or a list."""
+    kind = type(calls).__name__
+    if not isinstance(calls, tuple | list):
+        return f"a value of type {kind}"
+    return f"a {kind} of {', '.join(dict.fromkeys(type(call).__name__ for call in calls))}"
 
 
 def _no_json(value: object) -> Iterator[str]:
