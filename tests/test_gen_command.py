@@ -244,11 +244,13 @@ def test_a_design_module_that_is_not_there(project: ProjectFolder) -> None:
     )
 
 
-def test_a_design_that_is_named_as_a_file(project: ProjectFolder) -> None:
-    project.write("pyproject.toml", '[tool.toolgen]\ndesign = "design.py"\n')
+@pytest.mark.parametrize("named", ["app/absent.py", "./app/absent.py", "app/absent", "app.absent.py"])
+def test_a_design_that_is_named_as_a_file(project: ProjectFolder, named: str) -> None:
+    project.write("pyproject.toml", f'[tool.toolgen]\ndesign = "{named}"\n')
     done = project.run("gen")
     assert done.code == 2
-    assert "  hint: write 'design' in [tool.toolgen] without .py: a module, not a file\n" in done.err
+    assert '  hint: write design = "app.absent"' in done.err
+    assert ": a module, not a file\n" in done.err
 
 
 def foreign_file(project: ProjectFolder) -> str:

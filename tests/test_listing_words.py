@@ -129,7 +129,11 @@ def test_other_facts_of_an_icon_are_checked() -> None:
     theme: Anything = "blue"
     assert wrong(Icon(src, theme=theme))[0] == "wrong-argument"
     sizes: Anything = "48x48"
-    assert wrong(Icon(src, sizes=sizes))[0] == "wrong-argument"
+    assert wrong(Icon(src, sizes=sizes)) == (
+        "wrong-argument",
+        "sizes of Icon is '48x48', not a tuple or a list of names",
+        "write sizes=('48x48',)",
+    )
 
 
 @pytest.mark.parametrize("view", [*get_args(ArtifactView), None])

@@ -119,7 +119,9 @@ def _project(file: Path, table: dict[str, object]) -> Project:
     values.setdefault("package", ".".join(out.parts))
     for key in ("design", "package"):
         if not _is_dotted(values[key]):
-            raise _setting_error(file, key, values[key], "is not a dotted module name")
+            module = ".".join(PurePosixPath(values[key].removesuffix(".py")).parts)
+            hint = f'write {key} = "{module}": a module, not a file' if _is_dotted(module) else ""
+            raise _setting_error(file, key, values[key], "is not a dotted module name", hint)
     for key in ("runtime", "test_runtime"):
         if key in values and not _is_reference(values[key]):
             raise _setting_error(file, key, values[key], "is not module:callable")
@@ -145,8 +147,9 @@ def _unknown_key(file: Path, key: str) -> ToolgenError:
     )
 
 
-def _setting_error(file: Path, key: str, value: object, problem: str) -> ToolgenError:
-    return ToolgenError(f"{file}: [tool.toolgen] {key} {value!r} {problem}", hint=f"write {_EXAMPLES[key]}")
+def _setting_error(file: Path, key: str, value: object, problem: str, hint: str = "") -> ToolgenError:
+    hint = hint or f"write {_EXAMPLES[key]}"
+    return ToolgenError(f"{file}: [tool.toolgen] {key} {value!r} {problem}", hint=hint)
 
 
 def _is_folder(text: str) -> bool:

@@ -51,7 +51,7 @@ def load_module(project: Project, name: str, key: str) -> ModuleType:
                 raise
             hint = f"correct {key!r} in [tool.toolgen], or add the module"
             if name.endswith(".py"):
-                hint = f"write {key!r} in [tool.toolgen] without .py: a module, not a file"
+                hint = f'write {key} = "{name.removesuffix(".py")}" in [tool.toolgen]: a module, not a file'
             raise ToolgenError(f"there is no module {error.name!r} in {directory}", hint=hint) from error
 
 

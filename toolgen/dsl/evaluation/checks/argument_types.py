@@ -97,6 +97,7 @@ def _is_confirmation(value: object) -> bool:
 _DIGITS: Final = 9
 """Of a count; more has no meaning, and Python does not even print the longest ones."""
 FLAG_WANTED: Final = "True or False"
+NAMES_WANTED: Final = "a tuple or a list of names"
 
 
 class _Json:
@@ -110,7 +111,7 @@ _ACCEPTED: Final[Mapping[object, tuple[str, Callable[[object], bool]]]] = {
     bool: (FLAG_WANTED, lambda value: isinstance(value, bool)),
     int: (f"a whole number of up to {_DIGITS} digits", _is_count),
     tuple: ("a tuple or a list", lambda value: isinstance(value, (tuple, list))),
-    Sequence[str]: ("a tuple or a list of names", _is_list_of_text),
+    Sequence[str]: (NAMES_WANTED, _is_list_of_text),
     Mapping[str, object]: ("a mapping", lambda value: isinstance(value, Mapping)),
     Mapping[str, str]: ("a mapping of names to names", _is_mapping_of_text),
     Mapping[str, _Json]: ("JSON", _is_json_object),

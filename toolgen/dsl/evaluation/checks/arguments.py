@@ -29,6 +29,7 @@ from ..report import Report, source_text
 from ..types.spelling import clause_text
 from .argument_types import (
     FLAG_WANTED,
+    NAMES_WANTED,
     arguments_of,
     clause_class,
     is_text,
@@ -259,6 +260,8 @@ def _argument_hint(argument: str, value: object, wanted: str) -> str:
         return f"write a description before {clause_label(value)}"
     if isinstance(name := getattr(value, "name", None), str) and isinstance(value, Clause):
         return f"write its name, {source_text(name)}"
+    if isinstance(value, str) and wanted == NAMES_WANTED:
+        return f"write {argument}=({source_text(value)},)"
     return f"write {argument}=True, or remove it" if wanted == FLAG_WANTED else f"write {wanted}"
 
 
