@@ -325,3 +325,24 @@ def test_our_own_bug_asks_for_a_report(project: ProjectFolder) -> None:
 def test_the_version(project: ProjectFolder) -> None:
     assert project.run("--version").out == "toolgen 0.1.0\n"
     assert in_a_process(project.path, "-m", "toolgen", "--version").stdout == "toolgen 0.1.0\n"
+
+
+UNLISTED = """
+from toolgen.dsl import Agent, Args, Tool, Toolset, Use
+
+notes = Toolset("notes", "Keep notes.", Tool("add", "Add a note."))
+chat = Agent("chat", "Answers.", Use(notes))
+_later = Agent("later", "Not yet.")
+"""
+
+
+def test_a_clause_that_the_design_does_not_hold_is_a_warning(project: ProjectFolder) -> None:
+    project.write("app/design.py", DESIGN + UNLISTED)
+    done = project.run("gen")
+    assert done.code == 0
+    assert (
+        "warning: agent 'chat' does not stand in the design; nothing is generated for it [clause-unlisted]"
+        in done.err
+    )
+    assert "  hint: list chat in its Service, or remove it\n" in done.err
+    assert done.err.count("clause-unlisted") == 1

@@ -14,12 +14,13 @@ from toolgen.findings import Finding, Format
 
 from .comparing import GENERATE, differences, kept
 from .config import Project
-from .load import load_design
+from .load import load_design, load_module
 from .lock import read_lock, write_lock
 from .outcome import Outcome, reported
 from .patch import unified_diff
 from .stubs import StubPlan, plan_stubs
 from .terminal import has_colours
+from .unlisted import unlisted
 
 _MOST_NAMES: Final = 3
 """New stubs that the summary names; of more it only gives the number."""
@@ -96,7 +97,8 @@ def _current(plan: _OutputPlan) -> Outcome:
 
 def _plan(project: Project, format: Format) -> _OutputPlan | Outcome:
     """Return the plan, or the findings of the design."""
-    evaluation = build(load_design(project))
+    design = load_design(project)
+    evaluation = build(design)
     if evaluation.design is None:
         return _design_outcome(evaluation.diagnostics, format)
     stub_folder = project.display_path(project.stubs)
@@ -105,7 +107,10 @@ def _plan(project: Project, format: Format) -> _OutputPlan | Outcome:
         texts=generate(evaluation.design, module=project.design, catalog_format=project.catalog_format),
         stub_folder=stub_folder,
         stubs=plan_stubs(project, evaluation.design, stub_folder),
-        warnings=evaluation.diagnostics,
+        warnings=(
+            *evaluation.diagnostics,
+            *unlisted(load_module(project, project.design, "design"), design),
+        ),
     )
 
 

@@ -48,6 +48,14 @@ OUTPUT_KEPT: Final = Code(
     "A file is no longer generated and was edited, so `toolgen gen` does not delete it. Delete it if "
     "you do not need it.",
 )
+CLAUSE_UNLISTED: Final = Code(
+    "clause-unlisted",
+    "A clause has a name in the module of the design, and the design does not hold it: an agent that its "
+    "service does not list, or a tool that its toolset does not. Nothing is generated for it, and what was "
+    "generated before is deleted. List it, remove it, or begin its name with an underscore.",
+    "warning",
+    is_suppressible=True,
+)
 STUB_MISSING: Final = Code(
     "stub-missing",
     "An executor, or its method for a tool, does not exist. `toolgen gen` adds it where the place is "

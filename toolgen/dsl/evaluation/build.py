@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
 
 from toolgen.expr import codes
 from toolgen.expr.tree import Completion as CheckedCompletion
@@ -17,7 +16,6 @@ from toolgen.shapes import naming
 
 from ..agents import Completion
 from ..behaviour import NativeTool
-from ..clause import Clause
 from ..composites import Enum, OneOf, Type
 from ..services import Design, Service
 from ..structure import Method, Tool, Toolset
@@ -39,7 +37,7 @@ from .checks.names import (
     surface,
 )
 from .checks.versions import version_of
-from .clause_lookup import clauses_of_kind, single_clause
+from .clause_lookup import clauses_of_kind, single_clause, walk
 from .mcp import LockedToolset
 from .report import Report, suggestion
 from .tools.behaviour import instructions_of
@@ -51,12 +49,6 @@ from .types.modules import UNKNOWN, Module
 from .types.recursion import check_finite
 from .types.types import Named, Types
 from .types.values import ValueChecks
-
-_HOLDING: Final = (
-    *("children", "type", "items", "inner", "keys", "values", "branches"),
-    *("payload", "ack", "progress", "toolset"),
-)
-"""Arguments in which clauses hold other clauses; all others hold values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -367,22 +359,7 @@ def _claim_codecs(toolset: str, drafts: Iterable[ToolDraft], report: Report) -> 
 def _named_types(design: Design) -> list[Named]:
     """Return every named type that the design lists or uses, in order of first use."""
     found: dict[int, Named] = {}
-    for clause in _walk(design, set()):
+    for clause in walk(design, set()):
         if isinstance(clause, (Type, Enum)) or (isinstance(clause, OneOf) and clause.name is not None):
             found.setdefault(id(clause), clause)
     return list(found.values())
-
-
-def _walk(clause: Clause, seen: set[int]) -> Iterator[Clause]:
-    """Yield the clause and every clause in it once, outer before inner."""
-    if id(clause) in seen:
-        return
-    seen.add(id(clause))
-    yield clause
-    facts = {} if isinstance(clause, Enum) else vars(clause)
-    for name in _HOLDING:
-        value = facts.get(name)
-        held = value if isinstance(value, tuple) else value.values() if isinstance(value, dict) else (value,)
-        for inner in held:
-            if isinstance(inner, Clause):
-                yield from _walk(inner, seen)

@@ -1,17 +1,24 @@
-"""Finds child clauses by their class."""
+"""Finds child clauses by their class, and all clauses within one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Final, TypeVar
 
 from toolgen.expr import codes
 
 from ..clause import Clause
+from ..composites import Enum
 from .checks.arguments import clause_label
 from .report import RelatedSource, Report
 
 _W = TypeVar("_W", bound=Clause)
+
+_HOLDING: Final = (
+    *("children", "type", "items", "inner", "keys", "values", "branches"),
+    *("payload", "ack", "progress", "toolset"),
+)
+"""Arguments in which clauses hold other clauses; all others hold values."""
 
 
 def clauses_of_kind(children: Iterable[object], kind: type[_W]) -> list[_W]:
@@ -32,3 +39,18 @@ def single_clause(parent: Clause, children: Iterable[object], kind: type[_W], re
             hint=f"move what it says into the first {kind.__name__}, or remove it",
         )
     return found[0] if found else None
+
+
+def walk(clause: Clause, seen: set[int]) -> Iterator[Clause]:
+    """Yield the clause and every clause in it once, outer before inner."""
+    if id(clause) in seen:
+        return
+    seen.add(id(clause))
+    yield clause
+    facts = {} if isinstance(clause, Enum) else vars(clause)
+    for name in _HOLDING:
+        value = facts.get(name)
+        held = value if isinstance(value, tuple) else value.values() if isinstance(value, dict) else (value,)
+        for inner in held:
+            if isinstance(inner, Clause):
+                yield from walk(inner, seen)
