@@ -42,9 +42,9 @@ BAD_NAME: Final = Rule(
     "name {name!r} of {what} {fault}",
     "{hint}",
     "Toolsets, tools, methods, artifact kinds, errors, capabilities and prefixes are written `like_this`; "
-    "services, types and enums are identifiers `LikeThis`. An attribute may have any JSON key without "
-    "spaces. A name that holds a space is mostly two strings that Python joined because a comma is missing "
-    "between them.",
+    "services, types and enums have identifiers as names, `LikeThis` by custom. An attribute may have any "
+    "JSON key without spaces. A name that holds a space is mostly two strings that Python joined because a "
+    "comma is missing between them.",
 )
 NAME_TOO_LONG: Final = Rule(
     "name-too-long",

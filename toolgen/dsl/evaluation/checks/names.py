@@ -32,7 +32,7 @@ def check_snake(report: Report, what: str, name: str, source: Source) -> None:
 
 
 def check_identifier(report: Report, what: str, name: str, source: Source) -> None:
-    """Check the name of a service, a type or an enum: `LikeThis`."""
+    """Check the name of a service, a type or an enum: an identifier, `LikeThis` by custom."""
     if not _check_pattern(report, what, name, source, _IDENTIFIER, "LikeThis", naming.class_name):
         return
     check_length(report, what, name, source, "the name")
