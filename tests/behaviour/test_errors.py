@@ -19,6 +19,7 @@ from toolgen.runtime import (
     Ask,
     DeclaredError,
     Limits,
+    MalformedResultError,
     Runtime,
     ToolCall,
     ToolError,
@@ -186,6 +187,16 @@ async def test_details_that_do_not_fit_are_the_executors_mistake(error: Declared
 async def test_an_undeclared_error_stays_what_it_was() -> None:
     assert json.loads((await read(ToolError("no"))).json) == {"error": "no"}
     assert (
+def test_details_that_do_not_fit_are_refused_where_the_error_is_made() -> None:
+    of: Any = devices.READ_NOT_FOUND.of
+    with pytest.raises(
+        MalformedResultError, match=r"not_found has details.* write \.of\(message, NotFound\("
+    ):
+        of("no device")
+    with pytest.raises(MalformedResultError, match="error not_found: expected NotFound, got dict"):
+        of("no device", {"id": "d9"})
+
+
         "failed with an internal error; the arguments were valid"
         in (await read(ValueError("no"))).json.decode()
     )

@@ -21,6 +21,7 @@ from toolgen.runtime import (
     Continue,
     FieldIssue,
     Hook,
+    MalformedResultError,
     RetryHint,
     Runtime,
     ToolCall,
@@ -340,6 +341,12 @@ async def test_an_empty_window_of_an_unpaged_tool_is_not_truncated(caplog: pytes
     assert (await runtime.call("search", b'{"query":"x"}')).status == "error"
     assert "truncated false" in caplog.text
     assert (await call(page(truncated=True, next_cursor="c"))).status == "ok"  # an empty page with a cursor
+
+
+def test_an_artifact_of_another_type_is_refused_where_it_is_made() -> None:
+    series: Any = devices.GET_TIME_SERIES.artifacts["time_series"]
+    with pytest.raises(MalformedResultError, match="artifact time_series carries TimeSeries, got dict"):
+        series.of({"points": []})
 
 
 async def test_an_artifact_travels_beside_the_result() -> None:

@@ -32,7 +32,7 @@ from toolgen.shapes.naming import field_name, title
 from toolgen.shapes.sensitive import pointers_of
 
 from .codec import Codec
-from .errors import DeclaredError, ToolError
+from .errors import DeclaredError, MalformedResultError, ToolError
 from .results import Artifact, RetryHint, ToolResult, ToolStatus
 
 P = TypeVar("P", bound=ToolModel)
@@ -52,7 +52,17 @@ class ArtifactSpec(Generic[D]):
     """How a user interface shows it."""
 
     def of(self, data: D) -> Artifact:
-        """Return the artifact that carries the data."""
+        """Return the artifact that carries the data.
+
+        Raises:
+            MalformedResultError: the data is not of the class that the design gives.
+        """
+        expected: object = self.codec.type
+        is_model = isinstance(expected, type) and issubclass(expected, ToolModel)
+        if is_model and not isinstance(data, expected):
+            raise MalformedResultError(
+                f"the artifact {self.kind} carries {self.codec.name}, got {type(data).__name__}"
+            )
         return Artifact(kind=self.kind, data=data)
 
     def get(self, result: ToolResult) -> D | None:
@@ -108,7 +118,21 @@ class ErrorSpec(Generic[E]):
         cause: ToolError | None = None,
         retry_hint: RetryHint | None = None,
     ) -> DeclaredError:
-        """Return the error to raise: the message and the details are for the model."""
+        """Return the error to raise: the message and the details are for the model.
+
+        Raises:
+            MalformedResultError: the details are not of the type that the design gives, or are missing.
+        """
+        if self.codec is not None:
+            if details is None:
+                raise MalformedResultError(
+                    f"the error {self.name} has details, which are missing; "
+                    f"write .of(message, {self.codec.name}(…))"
+                )
+            try:
+                self.codec.encode(details)
+            except MalformedResultError as error:
+                raise MalformedResultError(f"the details of the error {self.name}: {error}") from None
         return DeclaredError(
             message,
             code=self.name,
