@@ -164,7 +164,10 @@ async def test_an_error_of_another_tool_keeps_its_message_alone(caplog: pytest.L
         result = await read(devices.RENAME_TAKEN.of("somebody has it"))
     assert json.loads(result.json) == {"error": "somebody has it"}
     assert not isinstance(result.error, DeclaredError)
-    assert "home.devices.read raised the error taken" in caplog.text
+    assert (
+        "home.devices.read raised the error taken, which its design does not declare: the model gets its "
+        'message alone, without code and details; add Error("taken", …) to the tool'
+    ) in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -184,9 +187,6 @@ async def test_details_that_do_not_fit_are_the_executors_mistake(error: Declared
     assert "code" not in json.loads(result.json)
 
 
-async def test_an_undeclared_error_stays_what_it_was() -> None:
-    assert json.loads((await read(ToolError("no"))).json) == {"error": "no"}
-    assert (
 def test_details_that_do_not_fit_are_refused_where_the_error_is_made() -> None:
     of: Any = devices.READ_NOT_FOUND.of
     with pytest.raises(
@@ -197,6 +197,9 @@ def test_details_that_do_not_fit_are_refused_where_the_error_is_made() -> None:
         of("no device", {"id": "d9"})
 
 
+async def test_an_undeclared_error_stays_what_it_was() -> None:
+    assert json.loads((await read(ToolError("no"))).json) == {"error": "no"}
+    assert (
         "failed with an internal error; the arguments were valid"
         in (await read(ValueError("no"))).json.decode()
     )

@@ -46,6 +46,11 @@ _HINTED: Final[dict[str, Any]] = {
 }  # fmt: skip
 """The types of a hint's values."""
 
+_UNDECLARED: Final = (
+    "%s raised the error %s, which its design does not declare: the model gets its message alone, without "
+    'code and details; add Error("%s", …) to the tool, or to the method that it is bound to'
+)
+
 log = logger("toolgen.runtime")
 
 
@@ -93,7 +98,7 @@ def declared(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
     code: object = error.code  # an executor may have put anything there
     known = spec.errors.get(code) if isinstance(code, str) else None
     if known is None:
-        log.warning("%s raised the error %s, which its design does not declare", spec.id, error.code)
+        log.warning(_UNDECLARED, spec.id, error.code, error.code)
         return ToolError(
             error.message, cause=error.cause, retry_hint=error.retry_hint, is_retryable=error.is_retryable
         )
