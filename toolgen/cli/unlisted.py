@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import ModuleType
-from typing import Final
+from typing import Final, TypeAlias
 
 from toolgen.dsl import Agent, Completion, Design, Method, Service, Tool, Toolset
 from toolgen.dsl.evaluation.clause_lookup import walk
@@ -12,7 +12,8 @@ from toolgen.findings import Finding
 
 from .problem_codes import CLAUSE_UNLISTED
 
-_OWNERS: Final = {
+_Listed: TypeAlias = Service | Agent | Completion | Method | Toolset | Tool
+_OWNERS: Final[Mapping[type[_Listed], str]] = {
     Service: "Design",
     Agent: "Service",
     Completion: "Service",
@@ -33,7 +34,7 @@ def unlisted(module: ModuleType, design: Design) -> Iterator[Finding]:
     found = {
         id(value): (name, value)
         for name, value in vars(module).items()
-        if isinstance(value, tuple(_OWNERS)) and not name.startswith("_") and id(value) not in listed
+        if isinstance(value, _Listed) and not name.startswith("_") and id(value) not in listed
     }
     within = {id(inner) for _, value in found.values() for inner in walk(value, set()) if inner is not value}
     for key, (name, value) in found.items():

@@ -57,7 +57,7 @@ class ArtifactSpec(Generic[D]):
         Raises:
             MalformedResultError: the data is not of the class that the design gives.
         """
-        expected: object = self.codec.type
+        expected: Any = self.codec.type
         is_model = isinstance(expected, type) and issubclass(expected, ToolModel)
         if is_model and not isinstance(data, expected):
             raise MalformedResultError(

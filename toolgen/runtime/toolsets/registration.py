@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from toolgen.contract.names import CALL_META_NAMES, FORMAT
 
@@ -22,8 +22,6 @@ from .agent_route import AgentRoute
 
 if TYPE_CHECKING:
     from ..capabilities import Capability
-
-T = TypeVar("T")
 
 RawExecutor: TypeAlias = Callable[[ToolCall, ToolContext], Awaitable[ToolResult | Unfinished]]
 """Serves every tool of a toolset from the call as it came (Goa-AI's generic executor)."""
@@ -86,7 +84,7 @@ def runtime_options(
     )
 
 
-def _listed(option: str, values: Iterable[T]) -> Iterable[T]:
+def _listed(option: str, values: Any) -> Iterable[Any]:
     """Return the values of an option of `Runtime`.
 
     Raises:
