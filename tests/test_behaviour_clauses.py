@@ -11,6 +11,7 @@ from tests import golden
 from tests.checked import DEVICE, built, codes, only
 from toolgen.cli.stubs import toolsets
 from toolgen.codegen import generate
+from toolgen.contract.tool_facts import ToolFacts
 from toolgen.dsl import (
     Args,
     ArrayOf,
@@ -73,8 +74,8 @@ def serving(*clauses: ToolClause) -> Service:
     return Service("s", "Serves.", Toolset("t", "Tools.", Tool("find", "Find.", *clauses)))
 
 
-def behaviour(*clauses: ToolClause) -> tree.Behaviour:
-    return built(serving(*clauses)).services[0].toolsets[0].tools[0].behaviour
+def tool(*clauses: ToolClause) -> tree.Tool:
+    return built(serving(*clauses)).services[0].toolsets[0].tools[0]
 
 
 def wrong(*clauses: ToolClause) -> tuple[str, str, str]:
@@ -85,10 +86,12 @@ def wrong(*clauses: ToolClause) -> tuple[str, str, str]:
 
 class TestFacts:
     def test_a_tool_that_says_nothing_asks_for_nothing(self) -> None:
-        assert behaviour() == tree.Behaviour()
+        found = tool()
+        assert found.facts == ToolFacts(title="Find", description="Find.")
+        assert (found.confirmation, found.long_running) == (None, None)
 
     def test_every_word_has_its_place_in_the_tree(self) -> None:
-        found = behaviour(
+        found = tool(
             ARGS,
             RETURN,
             BoundedResult(),
@@ -103,17 +106,19 @@ class TestFacts:
             CallHint("Looking for {query} in {site-id}"),
             ResultHint("{returned} of {total}"),
         )
-        assert found == tree.Behaviour(
-            confirmation=tree.Confirmation(
-                hint="Find {query}?", when={"hard": (True,), "mode": ("soft", "firm")}
-            ),
-            long_running=tree.LongRunning(),
+        assert found.confirmation == tree.Confirmation(
+            hint="Find {query}?", when={"hard": (True,), "mode": ("soft", "firm")}
+        )
+        assert found.long_running == tree.LongRunning()
+        assert found.facts == ToolFacts(
+            title="Find",
+            description="Find.",
             timeout=90.0,
             is_sequential=True,
             is_bookkeeping=True,
             needs=("state", "artifacts"),
             instructions="Ask first.\nThen find.",
-            result_reminder="Names are not unique.",
+            reminder="Names are not unique.",
             call_hint="Looking for {query} in {site-id}",
             result_hint="{returned} of {total}",
         )
@@ -125,7 +130,7 @@ class TestFacts:
             DEVICE,
         )
         toolset = design.services[0].toolsets[0]
-        assert toolset.tools[0].behaviour.classes == ("Device", "FindAck")
+        assert toolset.tools[0].classes == ("Device", "FindAck")
         assert [object_.name for object_ in toolset.objects] == ["FindPayload", "FindResult", "FindAck"]
         assert [object_.name for object_ in design.types] == ["Device"]
 
@@ -189,7 +194,7 @@ class TestDurations:
         [("500ms", 0.5), ("7ms", 0.007), ("30s", 30.0), ("1.5s", 1.5), ("2m", 120.0), ("24h", 86400.0)],
     )
     def test_a_span_is_a_number_with_its_unit(self, text: str, seconds: float) -> None:
-        assert behaviour(Timeout(text)).timeout == seconds
+        assert tool(Timeout(text)).facts.timeout == seconds
 
     @pytest.mark.parametrize(
         ("text", "fault", "hint"),
@@ -251,7 +256,7 @@ class TestTemplates:
         assert codes(serving(ARGS, CallHint("{a} {b} { {a}"))) == ["unknown-hint-name"] * 3
 
     def test_a_doubled_brace_is_a_brace(self) -> None:
-        assert behaviour(CallHint("{{query}} {{")).call_hint == "{{query}} {{"
+        assert tool(CallHint("{{query}} {{")).facts.call_hint == "{{query}} {{"
 
     def test_injected_fields_and_artifacts_are_not_shown(self) -> None:
         args = Args(Attribute("session_id", String, "Session.", required=True))
@@ -261,7 +266,7 @@ class TestTemplates:
         assert wrong(artifact, ResultHint("{device}"))[2] == "remove it: 'device' is not shown to people"
 
     def test_a_result_hint_names_the_result(self) -> None:
-        assert behaviour(ARGS, RETURN, ResultHint("{rooms}")).result_hint == "{rooms}"
+        assert tool(ARGS, RETURN, ResultHint("{rooms}")).facts.result_hint == "{rooms}"
         assert wrong(ARGS, RETURN, ResultHint("{query}"))[1] == (
             "ResultHint of tool 'find' names 'query', which is no field of its result"
         )
@@ -289,12 +294,12 @@ class TestTemplates:
     def test_properties_of_a_foreign_schema_may_be_named(self) -> None:
         schema = {"type": "object", "properties": {"query": {"type": "string"}}}
         args = Args(JSONSchema(schema))
-        assert behaviour(args, CallHint("{query}"), Confirm(when={"query": "a"})).call_hint == "{query}"
+        assert tool(args, CallHint("{query}"), Confirm(when={"query": "a"})).facts.call_hint == "{query}"
         assert wrong(args, CallHint("{qurey}"))[2] == "did you mean 'query'?"
         assert wrong(args, Confirm(when={"qurey": "a"}))[2] == "did you mean 'query'?"
 
     def test_a_foreign_schema_that_tells_no_names_takes_every_name(self) -> None:
-        assert behaviour(Args(JSONSchema({"type": "object"})), CallHint("{query}")).call_hint == "{query}"
+        assert tool(Args(JSONSchema({"type": "object"})), CallHint("{query}")).facts.call_hint == "{query}"
 
 
 class TestConditions:
@@ -310,7 +315,7 @@ class TestConditions:
         ],
     )
     def test_values_that_fit_are_kept(self, when: Anything, kept: Anything) -> None:
-        confirmation = behaviour(ARGS, Confirm(when=when)).confirmation
+        confirmation = tool(ARGS, Confirm(when=when)).confirmation
         assert confirmation is not None
         assert confirmation.when == kept
 

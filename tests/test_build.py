@@ -74,7 +74,7 @@ class TestTypes:
         assert filter_.inline
         assert filter_.fields[0].type == RefType(name="Device")
         assert toolset.tools[0].id == "assistant.devices.find"
-        assert toolset.tools[0].title == "Find"
+        assert toolset.tools[0].facts.title == "Find"
 
     def test_types_refer_to_themselves_and_to_later_ones(self) -> None:
         """A name in quotes stands for the type."""
@@ -139,7 +139,7 @@ class TestTools:
             built(Service("a", "A.", Toolset("t", "T.", Tool("go", "Go.")))).services[0].toolsets[0].tools[0]
         )
         assert (tool.payload.fields, tool.result.fields) == ((), ())
-        assert (tool.binding, tool.bounded, tool.annotations, tool.meta) == (None, None, None, None)
+        assert (tool.binding, tool.bounded, tool.facts.annotations, tool.facts.meta) == (None, None, {}, {})
 
     def test_one_type_lends_its_attributes(self) -> None:
         """`Args(Type)` makes the tool's own class with the type's fields."""
@@ -154,10 +154,10 @@ class TestTools:
         toolset = Toolset("t", "T.", Tags("a"), Meta(order=1, icon="x"), tool, prefix="my_")
         checked = built(Service("a", "A.", toolset)).services[0].toolsets[0]
         assert checked.prefix == "my_"
-        assert checked.tools[0].tags == ("a", "b")
-        assert checked.tools[0].meta == {"order": 2, "icon": "x"}
-        assert checked.tools[0].annotations == {"read_only": True}
-        assert checked.tools[0].title == "Go!"
+        assert checked.tools[0].facts.tags == ("a", "b")
+        assert checked.tools[0].facts.meta == {"order": 2, "icon": "x"}
+        assert checked.tools[0].facts.annotations == {"read_only": True}
+        assert checked.tools[0].facts.title == "Go!"
 
     def test_injected_fields_leave_the_payload(self) -> None:
         """The model never sees them."""

@@ -159,7 +159,7 @@ def test_the_stub_of_a_long_running_tool_may_be_pending() -> None:
     """With the acknowledgement that the design declares, wherever its class stands; formatted already."""
     checked = design("behaviour")
     toolset = checked.services[0].toolsets[0]
-    late = tuple(replace(tool, artifacts=()) for tool in toolset.tools if tool.behaviour.long_running)
+    late = tuple(replace(tool, artifacts=()) for tool in toolset.tools if tool.long_running)
     texts = [
         stub(checked, replace(toolset, name=name, tools=late), "acme.gen")
         for name in ("devices", "lamps_of_the_house", "devices_of_the_upper_floors")

@@ -37,7 +37,7 @@ def wrong(*clauses: ToolClause) -> tuple[str, str, str]:
     ("written", "id_"), [(None, ""), ("new", "s.t.new"), ("s.t.new", "s.t.new"), ("s.u.other", "s.u.other")]
 )
 def test_a_replacement_is_a_tool_of_the_design(written: str | None, id_: str) -> None:
-    found = tool(Deprecated(" Too slow. ", replacement=written)).deprecated
+    found = tool(Deprecated(" Too slow. ", replacement=written)).facts.deprecated
     assert found == Deprecation(reason="Too slow.", replacement=id_)
 
 
@@ -83,14 +83,14 @@ def test_a_reason_says_something_and_stands_once() -> None:
     ],
 )
 def test_an_icon_is_an_address_or_carries_its_image(src: str) -> None:
-    assert tool(Icon(src)).icons == (CheckedIcon(src=src),)
+    assert tool(Icon(src)).facts.icons == (CheckedIcon(src=src),)
 
 
 def test_a_tool_may_have_several_icons() -> None:
     found = tool(
         Icon("https://a.example/l.png", mime_type="image/png", sizes=["48x48", "any"], theme="light"),
         Icon("https://a.example/d.png", theme="dark"),
-    ).icons
+    ).facts.icons
     assert found == (
         CheckedIcon(
             src="https://a.example/l.png", mime_type="image/png", sizes=("48x48", "any"), theme="light"

@@ -26,7 +26,7 @@ def described(text: str) -> Toolset:
     """Return the toolset `lambda.from`, its second tool described by the text."""
     (toolset,) = design("names").services[0].toolsets
     tools = list(toolset.tools)
-    tools[1] = replace(tools[1], description=text)
+    tools[1] = replace(tools[1], facts=replace(tools[1].facts, description=text))
     return replace(toolset, tools=tuple(tools))
 
 

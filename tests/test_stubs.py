@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from toolgen.codegen.stubs.stubs import read_stub, stub_path
-from toolgen.expr.tree import Artifact, Behaviour, Binding, LongRunning, ObjectMapping, Tool, Toolset
+from toolgen.contract.tool_facts import ToolFacts
+from toolgen.expr.tree import Artifact, Binding, LongRunning, ObjectMapping, Tool, Toolset
 from toolgen.shapes.fields import ObjectType
 
 MAPPING = ObjectMapping(source="Empty", target="Empty", assignments=())
@@ -17,8 +18,7 @@ def tool(name: str, *, bound: bool = False, artifact: bool = False) -> Tool:
     return Tool(
         id=f"S.devices.{name}",
         name=name,
-        title="",
-        description="",
+        facts=ToolFacts(description=""),
         payload=ObjectType(name=f"{name.title()}Payload", description="", fields=()),
         result=ObjectType(name=f"{name.title()}Result", description="", fields=()),
         binding=Binding(service="S", method=name, payload=MAPPING, result=MAPPING) if bound else None,
@@ -223,9 +223,9 @@ def test_a_tool_that_gained_an_artifact_returns_an_outcome() -> None:
     ],
 )
 def test_a_tool_that_answers_later_may_be_pending(returns: str, is_changed: bool) -> None:
-    late = Behaviour(long_running=LongRunning(ack="FindAck"))
+    late = LongRunning(ack="FindAck")
     ack = ObjectType(name="FindAck", description="", fields=())
-    of = replace(toolset(replace(tool("find"), behaviour=late)), objects=(ack,))
+    of = replace(toolset(replace(tool("find"), long_running=late)), objects=(ack,))
     found = method(f"async def find(self, p, c) -> {returns}", of)
     assert bool(found) == is_changed
     wanted = "-> LongRunningReturn[devices.FindResult, devices.FindAck]"

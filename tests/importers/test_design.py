@@ -397,7 +397,7 @@ def test_icons_stand_in_the_design(tmp_path: Path) -> None:
     icon = Icon(src="https://e.org/a.svg", mime_type="image/svg+xml", sizes=("any", "48x48"), theme="dark")
     evaluation = built(imported(tool(icons=(icon,))), tmp_path)
     assert evaluation.design is not None
-    assert evaluation.design.services[0].toolsets[0].tools[0].icons == (icon,)
+    assert evaluation.design.services[0].toolsets[0].tools[0].facts.icons == (icon,)
 
 
 def test_deprecated_tools_have_the_clause(tmp_path: Path) -> None:

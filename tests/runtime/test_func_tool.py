@@ -21,6 +21,7 @@ from gen.types import Device
 from toolgen.catalog import format_schema
 from toolgen.catalog.entry import without
 from toolgen.catalog.format import FORMAT_ID
+from toolgen.contract.tool_facts import ToolFacts
 from toolgen.runtime import (
     BoundTool,
     FieldIssue,
@@ -35,7 +36,7 @@ from toolgen.runtime import (
     ToolValidationError,
 )
 from toolgen.runtime.toolsets.catalog import catalog_entry
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.toolsets.functions import FunctionFacts, func_tool, function_toolset
 
 
 class Colour(enum.Enum):
@@ -130,6 +131,12 @@ async def search(query: str, limit: Annotated[int, Field(ge=1, description="How 
         The titles.
     """
     return [query] * limit
+
+
+def test_a_function_may_say_every_fact_of_a_spec_that_is_not_read_from_it() -> None:
+    shared = {field.name for field in dataclasses.fields(ToolFacts)} - {"description"}
+    specific = {"confirm", "long_running", "example", "max_result_bytes"}
+    assert set(FunctionFacts.__annotations__) == shared | specific
 
 
 def test_a_function_has_the_spec_of_a_tool() -> None:

@@ -15,6 +15,7 @@ from typing import Final, Literal
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import CATALOG_FORMAT, MCP_HINTS, ArtifactView, CatalogFormat, Hint
 from toolgen.contract.presentation import Deprecation, Icon
+from toolgen.contract.tool_facts import ToolFacts
 from toolgen.shapes.foreign.schema import Schema, any_of
 
 DESIGN_ONLY: Final = (
@@ -127,36 +128,19 @@ class ToolRecord:
     """`service.toolset.tool`."""
     name: str
     """The wire name."""
-    title: str
-    description: str
+    facts: ToolFacts
     payload: TypeRecord
     result: TypeRecord
     toolset: ToolsetRecord = ToolsetRecord()
-    icons: tuple[Icon, ...] = ()
-    deprecated: Deprecation | None = None
-    tags: tuple[str, ...] = ()
-    annotations: Mapping[Hint, bool] = field(default_factory=dict)
-    """The hints that the author set."""
     bounded: BoundedRecord | None = None
     artifacts: tuple[ArtifactRecord, ...] = ()
     errors: tuple[ErrorRecord, ...] = ()
     confirmation: ConfirmationRecord | None = None
     long_running: LongRunningRecord | None = None
-    timeout: float | None = None
-    """Seconds."""
-    is_sequential: bool = False
-    is_terminal: bool = False
-    is_bookkeeping: bool = False
-    needs: tuple[str, ...] = ()
-    instructions: str = ""
-    result_reminder: str = ""
-    call_hint: str = ""
-    result_hint: str = ""
     injected: tuple[str, ...] = ()
     """JSON keys."""
     binding: tuple[str, str] | None = None
     """Service and method."""
-    meta: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,18 +157,19 @@ class NativeToolRecord:
 
 def tool_entry(of: ToolRecord, format: CatalogFormat = CATALOG_FORMAT) -> dict[str, Json]:
     """Return the entry of a tool, its keys in the order in which they are written."""
-    hints: dict[str, Json] = {"call": of.call_hint, "result": of.result_hint}
+    facts = of.facts
+    hints: dict[str, Json] = {"call": facts.call_hint, "result": facts.result_hint}
     return _complete(
         {
             **_head(of.id, of.name, of.toolset),
-            "title": of.title,
-            "description": _description(of),
-            "icons": [_icon(icon) for icon in of.icons],
-            "deprecated": _deprecated(of.deprecated),
-            "tags": list(of.tags),
+            "title": facts.title,
+            "description": _description(facts),
+            "icons": [_icon(icon) for icon in facts.icons],
+            "deprecated": _deprecated(facts.deprecated),
+            "tags": list(facts.tags),
             "kind": "agent" if of.toolset.agent else "function",
             "agent": of.toolset.agent or None,
-            "annotations": _annotations(of.annotations),
+            "annotations": _annotations(facts.annotations),
             "bounded": _bounded(of.bounded),
             "payload": _type(of.payload),
             "result": _type(of.result),
@@ -193,17 +178,17 @@ def tool_entry(of: ToolRecord, format: CatalogFormat = CATALOG_FORMAT) -> dict[s
             "errors": [_error(error) for error in of.errors],
             "confirmation": _confirmation(of.confirmation),
             "long_running": _long_running(of.long_running),
-            "timeout": of.timeout,
-            "sequential": of.is_sequential or None,
-            "terminal": of.is_terminal or None,
-            "bookkeeping": of.is_bookkeeping or None,
-            "needs": list(of.needs),
-            "instructions": of.instructions or None,
-            "result_reminder": of.result_reminder or None,
+            "timeout": facts.timeout,
+            "sequential": facts.is_sequential or None,
+            "terminal": facts.is_terminal or None,
+            "bookkeeping": facts.is_bookkeeping or None,
+            "needs": list(facts.needs),
+            "instructions": facts.instructions or None,
+            "result_reminder": facts.reminder or None,
             "hints": {key: text for key, text in hints.items() if text} or None,
             "inject": list(of.injected),
             "bind_to": {"service": of.binding[0], "method": of.binding[1]} if of.binding else None,
-            "meta": dict(of.meta) or None,
+            "meta": dict(facts.meta) or None,
         },
         format,
     )
@@ -293,7 +278,7 @@ def _icon(of: Icon) -> Json:
     return {"src": of.src, **{key: value for key, value in facts.items() if value}}
 
 
-def _description(of: ToolRecord) -> str:
+def _description(of: ToolFacts) -> str:
     """Return the description for a model, which is given it as it stands; ids are what a catalogue has."""
     told = of.deprecated
     return of.description if told is None else told.added_to(of.description, told.replacement)

@@ -146,9 +146,9 @@ def _not_run(toolset: Toolset, tool: Tool) -> str:
     """Return why a tool may not be executed on live data; "" where it may: it only reads."""
     if toolset.exporter:
         return f"it starts a run of {toolset.exporter}"
-    if not (tool.annotations or {}).get("read_only"):
+    if not tool.facts.annotations.get("read_only"):
         return "it writes; a tool with Annotations(read_only=True) is run"
-    if tool.behaviour.confirmation or tool.behaviour.long_running:
+    if tool.confirmation or tool.long_running:
         return "it waits for an answer"
     return ""
 

@@ -14,4 +14,4 @@ def toolsets_of(agent: Agent) -> list[Toolset]:
 
 def own_confirmation(used: UsedTool) -> Confirmation | None:
     """Return the confirmation of an agent's calls, where it differs from the tool's own."""
-    return used.confirmation if used.confirmation != used.tool.behaviour.confirmation else None
+    return used.confirmation if used.confirmation != used.tool.confirmation else None

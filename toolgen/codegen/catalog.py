@@ -24,7 +24,7 @@ from toolgen.catalog.entry import (
 from toolgen.catalog.format import FORMAT_ID
 from toolgen.contract.json_value import Json, without_surrogates
 from toolgen.contract.names import CATALOG_FORMAT, CatalogFormat
-from toolgen.expr.tree import Behaviour, Bounded, Confirmation, NativeTool, Tool, Toolset, UsedTool
+from toolgen.expr.tree import Bounded, Confirmation, LongRunning, NativeTool, Tool, Toolset, UsedTool
 from toolgen.shapes.design.schema import ASSERTED_FORMATS, Schema, noted_formats, object_schema
 from toolgen.shapes.fields import Objects, ObjectType
 from toolgen.shapes.sensitive import pointers_of, sensitive_places
@@ -73,46 +73,38 @@ class CatalogTool:
     entry: CatalogEntry
     record: ToolRecord
     types: Mapping[str, TypeRecord]
-    """By class name, of what crosses the JSON boundary beside payload, result and artifacts."""
+    """By class name, of what crosses the JSON boundary beside payload and result."""
 
 
 def catalog_tool(head: Head, toolset: Toolset, tool: Tool, objects: Objects) -> CatalogTool:
-    def type_(name: str) -> TypeRecord:
-        return head.type(objects[name], objects)
-
-    types = {name: type_(name) for name in tool.behaviour.classes}
+    types = {name: head.type(objects[name], objects) for name in tool.classes}
     results = tuple(example.result for example in tool.examples if example.result is not None)
     record = ToolRecord(
         id=tool.id,
         name=names.wire(toolset, tool),
-        title=tool.title,
-        description=tool.description,
+        facts=tool.facts,
         payload=head.type(tool.payload, objects, tuple(example.args for example in tool.examples)),
         result=head.type(tool.result, objects, results),
         toolset=_toolset(toolset),
-        icons=tool.icons,
-        deprecated=tool.deprecated,
-        tags=tool.tags,
-        annotations=tool.annotations or {},
         bounded=_bounded(tool.bounded) if tool.bounded else None,
         artifacts=tuple(
-            ArtifactRecord(kind=one.kind, type=type_(one.type), description=one.description, view=one.view)
+            ArtifactRecord(kind=one.kind, type=types[one.type], description=one.description, view=one.view)
             for one in tool.artifacts
         ),
         errors=tuple(
             ErrorRecord(
                 name=one.name,
                 description=one.description,
-                type=type_(one.type) if one.type else None,
+                type=_of(one.type, types),
                 is_retryable=one.is_retryable,
             )
             for one in tool.errors
         ),
+        confirmation=_confirmation(tool.confirmation, types) if tool.confirmation else None,
+        long_running=_long_running(tool.long_running, types) if tool.long_running else None,
         injected=tuple(field.name for field in tool.injected),
         binding=(tool.binding.service, tool.binding.method) if tool.binding else None,
-        meta=tool.meta or {},
     )
-    record = _with_behaviour(record, tool.behaviour, types)
     return CatalogTool(
         entry=_catalog_entry(tool.id, tool_entry(record, head.format)), record=record, types=types
     )
@@ -198,29 +190,12 @@ def _bounded(of: Bounded) -> BoundedRecord:
     return BoundedRecord(cursor=of.cursor, next_cursor=of.next_cursor)
 
 
-def _with_behaviour(record: ToolRecord, of: Behaviour, types: Mapping[str, TypeRecord]) -> ToolRecord:
-    """Return the record with the behaviour of the tool."""
-    late = of.long_running
-    return replace(
-        record,
-        confirmation=_confirmation(of.confirmation, types) if of.confirmation else None,
-        long_running=LongRunningRecord(ack=_of(late.ack, types), progress=_of(late.progress, types))
-        if late
-        else None,
-        timeout=of.timeout,
-        is_sequential=of.is_sequential,
-        is_terminal=of.is_terminal,
-        is_bookkeeping=of.is_bookkeeping,
-        needs=of.needs,
-        instructions=of.instructions,
-        result_reminder=of.result_reminder,
-        call_hint=of.call_hint,
-        result_hint=of.result_hint,
-    )
-
-
 def _confirmation(of: Confirmation, types: Mapping[str, TypeRecord]) -> ConfirmationRecord:
     return ConfirmationRecord(hint=of.hint, when=of.when, payload=_of(of.payload, types))
+
+
+def _long_running(of: LongRunning, types: Mapping[str, TypeRecord]) -> LongRunningRecord:
+    return LongRunningRecord(ack=_of(of.ack, types), progress=_of(of.progress, types))
 
 
 def _of(name: str | None, types: Mapping[str, TypeRecord]) -> TypeRecord | None:

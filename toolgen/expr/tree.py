@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.names import ArtifactView, Hint
+from toolgen.contract.names import ArtifactView
 from toolgen.contract.policy import RunPolicy
-from toolgen.contract.presentation import Deprecation, Icon
+from toolgen.contract.tool_facts import ToolFacts
 from toolgen.shapes.fields import EnumType, Field, Objects, ObjectType, UnionType
 
 from .source import Source
@@ -175,33 +175,6 @@ class LongRunning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Behaviour:
-    """The behaviour of a tool: approval, time, order, and texts."""
-
-    confirmation: Confirmation | None = None
-    long_running: LongRunning | None = None
-    timeout: float | None = None
-    """Seconds."""
-    is_sequential: bool = False
-    is_terminal: bool = False
-    is_bookkeeping: bool = False
-    needs: tuple[str, ...] = ()
-    instructions: str = ""
-    result_reminder: str = ""
-    call_hint: str = ""
-    """A template with names of the payload."""
-    result_hint: str = ""
-    """A template with names of the result."""
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """Classes that cross the JSON boundary beside payload and result, each once."""
-        confirm, late = self.confirmation, self.long_running
-        names = [confirm.payload if confirm else None, *((late.ack, late.progress) if late else ())]
-        return tuple(dict.fromkeys(name for name in names if name is not None))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NativeTool:
     """A tool that the model's provider runs itself."""
 
@@ -217,8 +190,7 @@ class Tool:
     id: str
     """`service.toolset.tool`."""
     name: str
-    title: str
-    description: str
+    facts: ToolFacts
     payload: ObjectType
     """What the model sends: without the injected fields."""
     result: ObjectType
@@ -227,24 +199,20 @@ class Tool:
     artifacts: tuple[Artifact, ...] = ()
     bounded: Bounded | None = None
     binding: Binding | None = None
-    annotations: Mapping[Hint, bool] | None = None
-    """Only the hints that the author set; None without `Annotations`."""
-    tags: tuple[str, ...] = ()
-    """The toolset's first, then the tool's own."""
-    meta: Mapping[str, Json] | None = None
-    deprecated: Deprecation | None = None
-    icons: tuple[Icon, ...] = ()
     examples: tuple[Example, ...] = ()
-    behaviour: Behaviour = Behaviour()
+    confirmation: Confirmation | None = None
+    long_running: LongRunning | None = None
     errors: tuple[Error, ...] = ()
     """The tool's own first, then those of the bound method."""
 
     @property
     def classes(self) -> tuple[str, ...]:
         """Classes that cross the JSON boundary beside payload and result, each once."""
+        confirm, late = self.confirmation, self.long_running
         names = [artifact.type for artifact in self.artifacts]
         names += [error.type for error in self.errors if error.type is not None]
-        return tuple(dict.fromkeys((*names, *self.behaviour.classes)))
+        further = (confirm.payload if confirm else None, *((late.ack, late.progress) if late else ()))
+        return tuple(dict.fromkeys((*names, *(name for name in further if name is not None))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

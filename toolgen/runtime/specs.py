@@ -26,7 +26,7 @@ from toolgen.catalog.entry import (
 )
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import ArtifactView, Hint
-from toolgen.contract.presentation import Deprecation, Icon
+from toolgen.contract.tool_facts import ToolFacts
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.naming import field_name, title
 from toolgen.shapes.sensitive import pointers_of
@@ -222,18 +222,19 @@ class LongRunningSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolSpec(Generic[P, R]):
-    """One tool: its names, codecs and rules."""
+class ToolSpec(ToolFacts, Generic[P, R]):
+    """One tool: its facts, names, codecs and rules.
+
+    `title` is made of the tool's own name unless it is given. `annotations` are the hints that the author
+    set; `hints` are what to decide by.
+    """
 
     id: str
     """`service.toolset.tool`."""
-    description: str
     payload: Codec[P]
     result: Codec[R]
     name: str = ""
     """The wire name, which the model calls; the tool's own name unless it is given."""
-    title: str = ""
-    """For people; made of the tool's own name unless it is given."""
     method: str = ""
     """The executor's method; called `name` unless it is given."""
     injected: tuple[str, ...] = ()
@@ -243,36 +244,10 @@ class ToolSpec(Generic[P, R]):
     """By kind."""
     errors: Mapping[str, ErrorSpec[Any]] = field(default_factory=dict)
     """By name."""
-    icons: tuple[Icon, ...] = ()
-    """Pictures of the tool, for user interfaces."""
-    deprecated: Deprecation | None = None
-    """Why the tool should not be used any more, and which one should."""
-    tags: tuple[str, ...] = ()
-    annotations: Mapping[Hint, bool] = field(default_factory=dict)
-    """The hints that the author set; `hints` are what to decide by."""
-    meta: Mapping[str, Json] = field(default_factory=dict)
     example: str | None = None
     """The author's first example of a payload, as JSON text."""
     confirm: ConfirmSpec | None = None
     long_running: LongRunningSpec | None = None
-    timeout: float | None = None
-    """Seconds that one execution may take."""
-    is_sequential: bool = False
-    """Runs alone among the sequential tools of its runtime."""
-    is_terminal: bool = False
-    """Its result ends the turn."""
-    is_bookkeeping: bool = False
-    """Its calls count against no limit of a run."""
-    instructions: str = ""
-    """Instructions for the model."""
-    reminder: str = ""
-    """A reminder for the model, after each result."""
-    call_hint: str = ""
-    """For people, before the call; `{field}` stands for an argument."""
-    result_hint: str = ""
-    """For people, after it; `{field}` stands for a field of the result."""
-    needs: tuple[str, ...] = ()
-    """Capabilities that its executor uses."""
     max_result_bytes: int | None = None
     """The most bytes of JSON that the model gets; None for the runtime's own limit."""
 
@@ -332,15 +307,10 @@ class ToolSpec(Generic[P, R]):
         return ToolRecord(
             id=self.id,
             name=self.name,
-            title=self.title,
-            description=self.description,
+            facts=self,
             payload=_type(self.payload, () if self.example is None else (json.loads(self.example),)),
             result=_type(self.result),
             toolset=toolset or ToolsetRecord(),
-            icons=self.icons,
-            deprecated=self.deprecated,
-            tags=self.tags,
-            annotations=self.annotations,
             bounded=_window(self.bounded) if self.bounded else None,
             artifacts=tuple(
                 ArtifactRecord(kind=kind, type=_type(one.codec), description=one.description, view=one.view)
@@ -349,17 +319,7 @@ class ToolSpec(Generic[P, R]):
             errors=tuple(_declared_error(one) for one in self.errors.values()),
             confirmation=_confirmation(self.confirm) if self.confirm else None,
             long_running=_late(self.long_running) if self.long_running else None,
-            timeout=self.timeout,
-            is_sequential=self.is_sequential,
-            is_terminal=self.is_terminal,
-            is_bookkeeping=self.is_bookkeeping,
-            needs=self.needs,
-            instructions=self.instructions,
-            result_reminder=self.reminder,
-            call_hint=self.call_hint,
-            result_hint=self.result_hint,
             injected=self.injected,
-            meta=self.meta,
         )
 
 

@@ -53,7 +53,7 @@ def is_changed(method: Function, tool: Tool, names: ModuleNames) -> bool:
         return True
     own, other = (_SYNC, _ASYNC) if isinstance(method, ast.FunctionDef) else (_ASYNC, _SYNC)
     contexts = _classes(_annotation(method, 2), names)
-    late = ("LongRunningReturn", "Pending") if tool.behaviour.long_running else ()
+    late = ("LongRunningReturn", "Pending") if tool.long_running else ()
     outcome = late or (("ToolReturn", "ToolOutcome") if tool.artifacts else ())
     return (
         (other in contexts and own not in contexts)

@@ -104,7 +104,7 @@ def _imports(toolset: Toolset, bound: list[tuple[Tool, Binding]]) -> tuple[Impor
     for name in ("RawExecutor", "ToolContext", "ToolsetRegistration"):
         imports.name(RUNTIME, name)
     for tool in toolset.tools:
-        imports.name(RUNTIME, "LongRunningReturn" if tool.behaviour.long_running else "ToolReturn")
+        imports.name(RUNTIME, "LongRunningReturn" if tool.long_running else "ToolReturn")
     imports.name(".", "specs")
     if bound:
         imports.name(RUNTIME, "LazyModule")
@@ -118,7 +118,7 @@ def _imports(toolset: Toolset, bound: list[tuple[Tool, Binding]]) -> tuple[Impor
 
 
 def _tool(toolset: Toolset, tool: Tool, scope: Scope, typing_imports: Imports) -> ToolView:
-    late, returns = tool.behaviour.long_running, f"ToolReturn[types.{tool.result.name}]"
+    late, returns = tool.long_running, f"ToolReturn[types.{tool.result.name}]"
     if late is not None:
         ack = "None"
         if late.ack is not None:
@@ -134,13 +134,13 @@ def _tool(toolset: Toolset, tool: Tool, scope: Scope, typing_imports: Imports) -
 
 def _description(toolset: Toolset, tool: Tool) -> str:
     """Return what a docstring says of a tool; a replacement in the same toolset is named as a method."""
-    text = tool.description or f"Run {tool.name}."
-    if tool.deprecated is None:
+    text = tool.facts.description
+    if tool.facts.deprecated is None:
         return text
-    own, replacement = f"{names.qualified(toolset)}.", tool.deprecated.replacement
+    own, replacement = f"{names.qualified(toolset)}.", tool.facts.deprecated.replacement
     if replacement.startswith(own):
         replacement = method_name(replacement.removeprefix(own))
-    return f"{text}\n\n{tool.deprecated.added_to('', replacement)}"
+    return f"{text}\n\n{tool.facts.deprecated.added_to('', replacement)}"
 
 
 def _bound_tool(tool: Tool, binding: Binding, view: ToolView) -> BoundToolView:

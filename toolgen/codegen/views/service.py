@@ -73,7 +73,7 @@ def service_view(of: Service, scope: Scope) -> ServiceView:
                 name=method_name(method.name),
                 payload=method.payload.name,
                 result=method.result.name,
-                docstring=docstring(with_errors(method.description or f"Run {method.name}.", method), 8),
+                docstring=docstring(with_errors(method.description, method), 8),
             )
             for method in of.methods
         ),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
-from toolgen.contract.json_value import Json, compact
+from toolgen.contract.json_value import compact
 from toolgen.contract.presentation import Deprecation, Icon
-from toolgen.expr.tree import Artifact, Behaviour, Bounded, Confirmation, NativeTool, Tool, Toolset
+from toolgen.contract.tool_facts import ToolFacts
+from toolgen.expr.tree import Artifact, Bounded, Confirmation, NativeTool, Tool, Toolset
 from toolgen.shapes.naming import method_name, title
 
 from .. import names
@@ -72,7 +73,7 @@ def specs_view(toolset: Toolset, scope: Scope) -> SpecsView:
             ConstantView(
                 name=names.spec(tool),
                 type=f"ToolSpec[{type_of(tool.payload.name)}, {type_of(tool.result.name)}]",
-                value=f"ToolSpec({', '.join(_facts(toolset, tool, imports))},)",
+                value=f"ToolSpec({', '.join(_arguments(toolset, tool, imports))},)",
             )
         )
     native = tuple(_native(tool, imports) for tool in toolset.native)
@@ -97,15 +98,17 @@ def _artifact(of: Artifact) -> Iterator[str]:
         yield f"view={quote(of.view)}"
 
 
-def _facts(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
+def _arguments(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
     """Return the keyword arguments of the spec; what is empty is left out."""
     wire, method = names.wire(toolset, tool), method_name(tool.name)
     yield f"id={quote(tool.id)}"
     if wire != tool.name:
         yield f"name={quote(wire)}"
-    if tool.title != title(tool.name):
-        yield f"title={quote(tool.title)}"
-    yield f"description={quote(tool.description)}"
+    facts = _given(tool.facts, imports)
+    shown, description = facts.pop("title"), facts.pop("description")
+    if tool.facts.title != title(tool.name):
+        yield shown
+    yield description
     yield f"payload=codecs.{names.payload_codec(tool)}"
     yield f"result=codecs.{names.result_codec(tool)}"
     if method != wire:
@@ -120,55 +123,36 @@ def _facts(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
     if tool.errors:
         items = (f"{quote(one.name)}: {names.error_spec(tool, one)}" for one in tool.errors)
         yield f"errors={{{', '.join(items)}}}"
-    if tool.icons:
-        maker = imports.name(RUNTIME, "Icon")
-        yield f"icons=({', '.join(f'{maker}({_icon(icon)})' for icon in tool.icons)},)"
-    if tool.deprecated:
-        yield f"deprecated={imports.name(RUNTIME, 'Deprecation')}({_deprecation(tool.deprecated)})"
-    if tool.tags:
-        yield f"tags={strings(tool.tags)}"
-    if tool.annotations:
-        yield f"annotations={literal(dict[str, Json](tool.annotations.items()))}"
-    if tool.meta:
-        yield f"meta={literal(dict(tool.meta))}"
     if tool.examples:
         yield f"example={quote(compact(tool.examples[0].args))}"
-    yield from _behaviour(tool.behaviour, imports)
-
-
-def _icon(of: Icon) -> str:
-    """Return the arguments of an icon; what is empty is left out."""
-    texts = {"src": of.src, "mime_type": of.mime_type, "theme": of.theme}
-    given = [f"{name}={quote(text)}" for name, text in texts.items() if text]
-    return ", ".join([*given, *([f"sizes={strings(of.sizes)}"] if of.sizes else [])])
-
-
-def _deprecation(of: Deprecation) -> str:
-    replacement = f", replacement={quote(of.replacement)}" if of.replacement else ""
-    return f"reason={quote(of.reason)}{replacement}"
-
-
-def _behaviour(of: Behaviour, imports: Imports) -> Iterator[str]:
-    if of.confirmation is not None:
-        yield confirmed(of.confirmation, imports)
-    if of.long_running is not None:
-        parts = {"ack": of.long_running.ack, "progress": of.long_running.progress}
+    if tool.confirmation is not None:
+        yield confirmed(tool.confirmation, imports)
+    if tool.long_running is not None:
+        parts = {"ack": tool.long_running.ack, "progress": tool.long_running.progress}
         codecs = (f"{key}=codecs.{names.codec(name)}" for key, name in parts.items() if name is not None)
         yield f"long_running={imports.name(RUNTIME, 'LongRunningSpec')}({', '.join(codecs)})"
-    if of.timeout is not None:
-        yield f"timeout={of.timeout!r}"
-    for name in ("is_sequential", "is_terminal", "is_bookkeeping"):
-        if getattr(of, name):
-            yield f"{name}=True"
-    texts = {
-        "instructions": of.instructions,
-        "reminder": of.result_reminder,
-        "call_hint": of.call_hint,
-        "result_hint": of.result_hint,
-    }
-    yield from (f"{name}={quote(text)}" for name, text in texts.items() if text)
-    if of.needs:
-        yield f"needs={strings(of.needs)}"
+    yield from facts.values()
+
+
+def _given(of: ToolFacts | Icon | Deprecation, imports: Imports) -> dict[str, str]:
+    """Return the keyword arguments that make the value, by name; what is empty is left out."""
+    values = {field.name: getattr(of, field.name) for field in fields(of)}
+    return {name: f"{name}={_expression(value, imports)}" for name, value in values.items() if value}
+
+
+def _expression(value: Any, imports: Imports) -> str:
+    """Return the expression of a fact."""
+    match value:
+        case Icon() | Deprecation():
+            maker = imports.name(RUNTIME, type(value).__name__)
+            return f"{maker}({', '.join(_given(value, imports).values())})"
+        case tuple():
+            items = ", ".join(_expression(item, imports) for item in value)
+            return f"({items}{',' * (len(value) == 1)})"
+        case Mapping():
+            return literal(dict(value))
+        case _:
+            return literal(value)
 
 
 def confirmed(of: Confirmation, imports: Imports, codecs: str = "codecs") -> str:

@@ -85,7 +85,7 @@ def stub_method(
     tool: Tool, toolset: Toolset, package: str, spell: Callable[[str], Spelling]
 ) -> StubMethodView:
     """Return the method of a tool; `package` is the path of the tree, `spell` says how a path is written."""
-    module, late = toolset_path(toolset, package), tool.behaviour.long_running
+    module, late = toolset_path(toolset, package), tool.long_running
     result = [spell(f"{module}.{tool.result.name}")]
     if late is not None:
         result = [spell(f"{RUNTIME}.LongRunningReturn"), *result, Spelling(text="None", is_sure=True)]
@@ -102,7 +102,7 @@ def stub_method(
             f"ctx: {_generic(_annotation(spell(f'{RUNTIME}.ToolContext')))}",
         ),
         returns=_annotation(*result),
-        docstring=docstring(tool.description or f"Run {tool.name}."),
+        docstring=docstring(tool.facts.description),
         error=quote(_sentence(tool)),
     )
 
@@ -158,7 +158,7 @@ def _sentence(tool: Tool) -> str:
         what += f" with {_listed(fields)}"
     if tool.artifacts:
         what += f", and {_listed([artifact.kind for artifact in tool.artifacts])} as artifact"
-    if tool.behaviour.long_running:
+    if tool.long_running:
         what += ", or ToolOutcome.pending(…)"
     return what
 

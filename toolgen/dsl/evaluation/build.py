@@ -40,10 +40,10 @@ from .checks.versions import version_of
 from .clause_lookup import clauses_of_kind, single_clause, walk
 from .mcp import LockedToolset
 from .report import Report, suggestion
-from .tools.behaviour import instructions_of
+from .tools.facts import instructions_of, meta_of, tags_of
 from .tools.native import native_tools
 from .tools.replacements import replaced
-from .tools.tools import ToolDraft, Tools, ToolsetContext, meta_of, tags_of
+from .tools.tools import ToolDraft, Tools, ToolsetContext
 from .types.depth import check_depth
 from .types.modules import UNKNOWN, Module
 from .types.recursion import check_finite

@@ -52,7 +52,7 @@ class FunctionPayload(ToolModel):
         return handler(source)
 
 
-class ToolFacts(TypedDict, total=False):
+class FunctionFacts(TypedDict, total=False):
     """The facts of a `ToolSpec` that cannot be read from a function."""
 
     title: str
@@ -83,7 +83,7 @@ def func_tool(
     description: str | None = None,
     toolset: str = LOCAL,
     errors: Sequence[ErrorSpec[Any]] = (),
-    **facts: Unpack[ToolFacts],
+    **facts: Unpack[FunctionFacts],
 ) -> BoundTool:
     """Return the tool of a typed function; a synchronous function runs in a thread.
 

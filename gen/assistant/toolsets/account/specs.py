@@ -21,8 +21,8 @@ GET_USER_DATA: ToolSpec[types.GetUserDataPayload, types.GetUserDataResult] = Too
     payload=codecs.GET_USER_DATA_PAYLOAD,
     result=codecs.GET_USER_DATA_RESULT,
     injected=("session_id",),
-    annotations={"read_only": True},
     example='{"include":["sites","preferences"]}',
+    annotations={"read_only": True},
 )
 
 SPECS: tuple[ToolSpec[Any, Any], ...] = (GET_USER_DATA,)

@@ -27,9 +27,9 @@ LIST_DEVICES: ToolSpec[types.ListDevicesPayload, types.ListDevicesResult] = Tool
     result=codecs.LIST_DEVICES_RESULT,
     injected=("session_id",),
     bounded=BoundedSpec(cursor="cursor", next_cursor="next_cursor", items="devices"),
+    example='{"site_id":"harbour","status":"offline","limit":5}',
     tags=("home",),
     annotations={"read_only": True},
-    example='{"site_id":"harbour","status":"offline","limit":5}',
 )
 
 GET_TIME_SERIES_TIME_SERIES: ArtifactSpec[shared_types.TimeSeries] = ArtifactSpec(
@@ -43,9 +43,9 @@ GET_TIME_SERIES: ToolSpec[types.GetTimeSeriesPayload, types.GetTimeSeriesResult]
     result=codecs.GET_TIME_SERIES_RESULT,
     injected=("session_id",),
     artifacts={"time_series": GET_TIME_SERIES_TIME_SERIES},
+    example='{"device_id":"h23","start":"2026-01-28T00:00:00Z","end":"2026-01-29T00:00:00Z"}',
     tags=("home",),
     annotations={"read_only": True},
-    example='{"device_id":"h23","start":"2026-01-28T00:00:00Z","end":"2026-01-29T00:00:00Z"}',
 )
 
 SET_STATE: ToolSpec[types.SetStatePayload, types.SetStateResult] = ToolSpec(
@@ -54,9 +54,9 @@ SET_STATE: ToolSpec[types.SetStatePayload, types.SetStateResult] = ToolSpec(
     payload=codecs.SET_STATE_PAYLOAD,
     result=codecs.SET_STATE_RESULT,
     injected=("session_id",),
+    example='{"device_id":"h09","command":{"kind":"dim","level":40}}',
     tags=("home", "write"),
     annotations={"destructive": False, "idempotent": True},
-    example='{"device_id":"h09","command":{"kind":"dim","level":40}}',
 )
 
 SPECS: tuple[ToolSpec[Any, Any], ...] = (

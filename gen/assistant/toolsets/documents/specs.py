@@ -24,8 +24,8 @@ SEARCH: ToolSpec[types.SearchPayload, types.SearchResult] = ToolSpec(
     payload=codecs.SEARCH_PAYLOAD,
     result=codecs.SEARCH_RESULT,
     bounded=BoundedSpec(items="hits"),
-    annotations={"read_only": True},
     example='{"query":"factory reset","manual":"bolt-l4"}',
+    annotations={"read_only": True},
 )
 
 TABLE_OF_CONTENTS: ToolSpec[types.TableOfContentsPayload, types.TableOfContentsResult] = ToolSpec(
@@ -33,8 +33,8 @@ TABLE_OF_CONTENTS: ToolSpec[types.TableOfContentsPayload, types.TableOfContentsR
     description="Show how the manuals are divided.",
     payload=codecs.TABLE_OF_CONTENTS_PAYLOAD,
     result=codecs.TABLE_OF_CONTENTS_RESULT,
-    annotations={"read_only": True},
     example='{"manual":"koppel-p1","depth":2}',
+    annotations={"read_only": True},
 )
 
 SPECS: tuple[ToolSpec[Any, Any], ...] = (

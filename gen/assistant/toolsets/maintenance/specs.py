@@ -26,12 +26,12 @@ FACTORY_RESET: ToolSpec[types.FactoryResetPayload, types.FactoryResetResult] = T
     payload=codecs.FACTORY_RESET_PAYLOAD,
     result=codecs.FACTORY_RESET_RESULT,
     injected=("user_id",),
-    tags=("write",),
-    annotations={"destructive": True},
     confirm=ConfirmSpec(
         hint="Reset {device_id} to factory settings? Its settings are lost.",
         payload=codecs.FACTORY_RESET_APPROVAL,
     ),
+    tags=("write",),
+    annotations={"destructive": True},
     call_hint="Resetting {device_id}",
     result_hint="{name} is as it left the factory",
 )
@@ -42,10 +42,10 @@ UPDATE_FIRMWARE: ToolSpec[types.UpdateFirmwarePayload, types.UpdateFirmwareResul
     payload=codecs.UPDATE_FIRMWARE_PAYLOAD,
     result=codecs.UPDATE_FIRMWARE_RESULT,
     injected=("user_id",),
-    tags=("write",),
     long_running=LongRunningSpec(
         ack=codecs.UPDATE_FIRMWARE_ACK, progress=codecs.UPDATE_FIRMWARE_PROGRESS
     ),
+    tags=("write",),
     call_hint="Updating {device_id} to {version}",
     result_hint="Version {version} runs",
 )

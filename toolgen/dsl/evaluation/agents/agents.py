@@ -245,7 +245,7 @@ class Agents:
 
 def _own(known: KnownToolset, tool: str) -> Confirmation:
     """Return the tool's own confirmation, or one without texts."""
-    return known.drafts[tool].tool.behaviour.confirmation or Confirmation()
+    return known.drafts[tool].tool.confirmation or Confirmation()
 
 
 def _agents(services: Iterable[Service]) -> Iterator[tuple[Service, Agent]]:

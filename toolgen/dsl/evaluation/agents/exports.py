@@ -51,9 +51,9 @@ def _faults(written: Tool, draft: ToolDraft, tool: CheckedTool) -> Iterator[tupl
     for clause in (Args, Return):
         if not clauses_of_kind(written.children, clause):
             yield f"has no {clause.__name__}", f"add {clause.__name__}(…)"
-    if tool.behaviour.needs:
+    if tool.facts.needs:
         yield "has Needs", "move Needs to the tools that the agent uses"
-    if tool.behaviour.long_running:
+    if tool.long_running:
         yield "is LongRunning", "remove LongRunning; the caller waits for the agent's run"
     if tool.artifacts:
         yield "has artifacts", "move Artifact to the tools that the agent uses; its runs pass them on"

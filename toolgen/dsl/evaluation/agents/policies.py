@@ -67,7 +67,7 @@ def _check_within(
             hint = "lower it, or raise the time_budget"
             _add(what, f"{part:g} s", fault, hint, clause, agent, report)
     for used in (used for use in uses for used in use.tools):
-        timeout = used.tool.behaviour.timeout
+        timeout = used.tool.facts.timeout
         if timeout is not None and timeout > budget:
             fault = f"the Timeout of its tool {used.tool.name!r} is {timeout:g} s"
             hint = "raise the time_budget, or lower the Timeout"

@@ -1,42 +1,25 @@
-"""The behaviour of a tool, checked against its arguments and its result."""
+"""The clauses by which a call waits: for an approval, or for an answer that comes later."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any as Anything
 from typing import Final, TypeAlias
 
 from toolgen.expr import codes
 from toolgen.expr.source import Source
-from toolgen.expr.tree import Behaviour, Confirmation
+from toolgen.expr.tree import Confirmation
 from toolgen.expr.tree import LongRunning as CheckedLongRunning
 from toolgen.shapes import naming
 
-from ...behaviour import (
-    Bookkeeping,
-    CallHint,
-    Confirm,
-    Instructions,
-    LongRunning,
-    Needs,
-    ResultHint,
-    ResultReminder,
-    Sequential,
-    Terminal,
-    Timeout,
-)
+from ...behaviour import Confirm, LongRunning, Terminal
 from ...composites import Object, Type
 from ...structure import Tool
-from ..checks.names import check_snake
-from ..clause_lookup import single_clause
+from ..clause_lookup import clauses_of_kind, single_clause
 from ..report import Report
 from ..types.constraints import Subject
 from ..types.modules import UNKNOWN, Module
 from ..types.types import Types
 from .conditions import Arguments, condition
-from .durations import seconds
 from .templates import TemplateNames, template
 
 _Part: TypeAlias = "Type | Object | str | None"
@@ -54,46 +37,14 @@ class ClauseScope:
 
 
 class Behaviours:
-    """Resolves the behaviour of tools."""
+    """Resolves the confirmations and the later answers of tools; classes made for them go into the module."""
 
     def __init__(self, report: Report, types: Types) -> None:
         self._report = report
         self._types = types
 
-    def of(self, clause: Tool, module: Module, sides: ClauseScope) -> Behaviour:
-        """Return the behaviour of a tool; classes that are made for it go into the module."""
-        report, name = self._report, clause.name
-        terminal = single_clause(clause, clause.children, Terminal, report)
-        confirmation = self._confirmation(clause, module, sides)
-        long_running = self._long_running(clause, module)
-        if terminal and long_running:
-            report.add(codes.TERMINAL_LONG_RUNNING, terminal.source, tool=name)
-        return Behaviour(
-            confirmation=confirmation,
-            long_running=long_running,
-            timeout=self._timeout(clause),
-            is_sequential=single_clause(clause, clause.children, Sequential, report) is not None,
-            is_terminal=terminal is not None,
-            is_bookkeeping=single_clause(clause, clause.children, Bookkeeping, report) is not None,
-            needs=self._needs(clause),
-            instructions=instructions_of(clause, report),
-            result_reminder=_text(single_clause(clause, clause.children, ResultReminder, report)),
-            call_hint=self._hint(clause, CallHint, sides.shown),
-            result_hint=self._hint(clause, ResultHint, sides.result),
-        )
-
-    def _hint(self, tool: Tool, kind: type[CallHint] | type[ResultHint], of: TemplateNames) -> str:
-        clause: CallHint | ResultHint | None = single_clause(tool, tool.children, kind, self._report)
-        if clause is None:
-            return ""
-        return template(clause.template, kind.__name__, tool.name, of, clause.source, self._report)
-
-    def _timeout(self, tool: Tool) -> float | None:
-        clause = single_clause(tool, tool.children, Timeout, self._report)
-        what = f"Timeout of tool {tool.name!r}"
-        return seconds(clause.limit, what, clause.source, self._report) if clause else None
-
-    def _confirmation(self, tool: Tool, module: Module, sides: ClauseScope) -> Confirmation | None:
+    def confirmation(self, tool: Tool, module: Module, sides: ClauseScope) -> Confirmation | None:
+        """Return the confirmation of a tool's calls."""
         clause = single_clause(tool, tool.children, Confirm, self._report)
         if clause is None:
             return None
@@ -104,10 +55,13 @@ class Behaviours:
             payload=self._class(clause.payload, tool, "approval", module, source),
         )
 
-    def _long_running(self, tool: Tool, module: Module) -> CheckedLongRunning | None:
+    def long_running(self, tool: Tool, module: Module) -> CheckedLongRunning | None:
+        """Return how a tool answers later; one that ends the turn may not."""
         clause = single_clause(tool, tool.children, LongRunning, self._report)
         if clause is None:
             return None
+        for terminal in clauses_of_kind(tool.children, Terminal):
+            self._report.add(codes.TERMINAL_LONG_RUNNING, terminal.source, tool=tool.name)
         return CheckedLongRunning(
             ack=self._class(clause.ack, tool, "ack", module, clause.source),
             progress=self._class(clause.progress, tool, "progress", module, clause.source),
@@ -122,19 +76,3 @@ class Behaviours:
         description = f"{_WORDS[part]} of {clause.name}."
         found = self._types.object_type(type_, module, class_name, subject, description)
         return None if found == UNKNOWN.name else found
-
-    def _needs(self, tool: Tool) -> tuple[str, ...]:
-        clause = single_clause(tool, tool.children, Needs, self._report)
-        names: Iterable[str] = clause.names if clause else ()
-        for name in names:
-            check_snake(self._report, "a capability", name, clause.source if clause else tool.source)
-        return tuple(dict.fromkeys(names))
-
-
-def instructions_of(clause: Anything, report: Report) -> str:
-    """Return the instructions of a tool or a toolset."""
-    return _text(single_clause(clause, clause.children, Instructions, report))
-
-
-def _text(clause: Instructions | ResultReminder | None) -> str:
-    return inspect.cleandoc(clause.text).strip() if clause else ""

@@ -26,7 +26,7 @@ def replaced(tool: Tool, clause: Deprecated, tools: Mapping[str, Tool], report: 
     `tools` are all of the design, by id.
     """
     written = clause.replacement
-    if tool.deprecated is None or not written:
+    if tool.facts.deprecated is None or not written:
         return tool
     toolset = tool.id.rpartition(".")[0]
     id_ = written if "." in written else f"{toolset}.{written}"
@@ -35,12 +35,13 @@ def replaced(tool: Tool, clause: Deprecated, tools: Mapping[str, Tool], report: 
         fault, hint = f"is {written!r}, which is no tool of the design", _meant(written, toolset, tools)
     elif id_ == tool.id:
         fault, hint = "is the tool itself", "name another tool, or leave the replacement out"
-    elif found.deprecated is not None:
+    elif found.facts.deprecated is not None:
         fault, hint = f"is {written!r}, which is deprecated too", f"name what replaces {written!r}"
     if fault:
         report.add(codes.BAD_REPLACEMENT, clause.source, tool=tool.name, fault=fault, hint=hint)
         return tool
-    return replace(tool, deprecated=replace(tool.deprecated, replacement=id_))
+    facts = replace(tool.facts, deprecated=replace(tool.facts.deprecated, replacement=id_))
+    return replace(tool, facts=facts)
 
 
 def _meant(written: str, toolset: str, ids: Collection[str]) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any as Anything
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.names import BOUNDS_FIELDS, Hint
+from toolgen.contract.names import BOUNDS_FIELDS
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.expr.tree import Artifact as CheckedArtifact
@@ -19,13 +18,12 @@ from toolgen.shapes.fields import MISSING, Field, Missing, ObjectType, RefType
 
 from ...examples import Example
 from ...structure import Args, Return, Tool
-from ...tool_clauses import Annotations, Artifact, BindTo, BoundedResult, Deprecated, Inject, Meta, Tags
+from ...tool_clauses import Artifact, BindTo, BoundedResult, Deprecated, Inject
 from ..bindings.methods import Operation
 from ..checks.names import Unique, check_snake, described
 from ..clause_lookup import clauses_of_kind, single_clause
 from ..report import Report
 from ..types.constraints import Subject
-from ..types.jsonvalues import json_value
 from ..types.modules import UNKNOWN, Module
 from ..types.payloads import resolve_fields
 from ..types.resolved_fields import Projection, ResolvedFields
@@ -35,9 +33,8 @@ from .behaviour import Behaviours, ClauseScope
 from .bounds import bounded, example_fault, with_bounds
 from .conditions import Arguments
 from .errors import tool_errors
-from .icons import icons_of
+from .facts import facts_of
 from .injection import Injection, check_closed, inject
-from .replacements import deprecation
 from .schema_clauses import check_schema_clauses
 from .templates import TemplateNames, names_of, sensitive_names_of
 
@@ -84,7 +81,6 @@ class Tools:
     ) -> ToolDraft:
         """Return the tool without its binding."""
         module, report = around.module, self._report
-        what = f"tool {clause.name!r}"
         check_snake(report, "a tool", clause.name, clause.source)
         payload, arguments, injection = self._payload(clause, module, bind, operation)
         artifacts = self._artifacts(clause, module)
@@ -99,26 +95,20 @@ class Tools:
         known_payload = payload if injection.is_known else None
         known_result = result if result_is_known else None
         sides = _clause_scope(known_payload, known_result, injection.fields, artifacts)
-        deprecated = single_clause(clause, clause.children, Deprecated, report)
         tool = CheckedTool(
             id=f"{around.service}.{around.toolset}.{clause.name}",
             name=clause.name,
-            title=payload.title,
-            description=described(report, what, clause.description, clause.source),
+            facts=facts_of(clause, payload.title, around.tags, around.meta, sides, report),
             payload=payload,
             result=result,
             injected=injection.fields,
             artifacts=artifacts,
             bounded=window,
-            annotations=self._annotations(clause),
-            deprecated=deprecation(deprecated),
-            icons=icons_of(clause, report),
-            tags=tuple(dict.fromkeys((*around.tags, *tags_of(clause, report)))),
-            meta={**around.meta, **meta_of(clause, report)} or None,
             examples=self._examples(
                 clause, module, known_payload, known_result, window if known_result else None
             ),
-            behaviour=self._behaviours.of(clause, module, sides),
+            confirmation=self._behaviours.confirmation(clause, module, sides),
+            long_running=self._behaviours.long_running(clause, module),
             errors=tool_errors(clause, module, operation.errors if operation else (), self._types, report),
         )
         return ToolDraft(
@@ -126,7 +116,7 @@ class Tools:
             module=module,
             source=clause.source,
             bind=bind,
-            deprecated=deprecated,
+            deprecated=single_clause(clause, clause.children, Deprecated, report),
             operation=operation,
             payload_is_known=injection.is_known,
             result_is_known=result_is_known,
@@ -285,19 +275,6 @@ class Tools:
         clause = single_clause(tool, tool.children, BoundedResult, self._report)
         return bounded(tool.name, clause, payload, result, self._report) if clause else None
 
-    def _annotations(self, tool: Tool) -> Mapping[Hint, bool] | None:
-        clause = single_clause(tool, tool.children, Annotations, self._report)
-        if clause is None:
-            return None
-        hints: Mapping[Hint, bool] = clause.hints  # type: ignore[assignment]  # its keywords are the hints
-        if hints.get("read_only"):
-            for name in ("destructive", "edit"):
-                if hints.get(name):
-                    self._report.add(
-                        codes.ANNOTATIONS_CONFLICT, clause.source, tool=tool.name, hint_name=name
-                    )
-        return hints
-
     def _examples(
         self,
         clause: Tool,
@@ -359,16 +336,3 @@ def _clause_scope(
             sensitive=sensitive_names_of(result) if result else (),
         ),
     )
-
-
-def tags_of(owner: Anything, report: Report) -> tuple[str, ...]:
-    """Return the labels of a tool or a toolset."""
-    clause = single_clause(owner, owner.children, Tags, report)
-    return clause.names if clause else ()
-
-
-def meta_of(owner: Anything, report: Report) -> Mapping[str, Json]:
-    """Return the facts of a tool or a toolset."""
-    clause = single_clause(owner, owner.children, Meta, report)
-    facts = json_value(clause.facts) if clause else {}
-    return facts if isinstance(facts, dict) else {}

@@ -21,8 +21,8 @@ DIAGNOSE: ToolSpec[types.DiagnosePayload, types.DiagnoseResult] = ToolSpec(
     payload=codecs.DIAGNOSE_PAYLOAD,
     result=codecs.DIAGNOSE_RESULT,
     injected=("session_id",),
-    annotations={"read_only": True},
     example='{"device_id":"h10","symptom":"It does not answer."}',
+    annotations={"read_only": True},
     call_hint="Looking into {device_id}",
     result_hint="{cause}",
 )

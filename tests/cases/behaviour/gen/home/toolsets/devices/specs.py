@@ -114,7 +114,7 @@ LOOK: ToolSpec[types.LookPayload, types.LookResult] = ToolSpec(
     result=codecs.LOOK_RESULT,
     icons=(
         Icon(src="https://example.org/eye.svg", mime_type="image/svg+xml", sizes=("any",)),
-        Icon(src="https://example.org/eye.png", theme="dark", sizes=("48x48", "96x96")),
+        Icon(src="https://example.org/eye.png", sizes=("48x48", "96x96"), theme="dark"),
     ),
 )
 

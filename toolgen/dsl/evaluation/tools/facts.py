@@ -1,0 +1,121 @@
+"""The facts of tools, and of toolsets, that are plain values."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any as Anything
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.names import Hint
+from toolgen.contract.tool_facts import ToolFacts
+from toolgen.expr import codes
+
+from ...behaviour import (
+    Bookkeeping,
+    CallHint,
+    Instructions,
+    Needs,
+    ResultHint,
+    ResultReminder,
+    Sequential,
+    Terminal,
+    Timeout,
+)
+from ...structure import Tool
+from ...tool_clauses import Annotations, Deprecated, Meta, Tags
+from ..checks.names import check_snake, described
+from ..clause_lookup import single_clause
+from ..report import Report
+from ..types.jsonvalues import json_value
+from .behaviour import ClauseScope
+from .durations import seconds
+from .icons import icons_of
+from .replacements import deprecation
+from .templates import TemplateNames, template
+
+
+def facts_of(
+    clause: Tool,
+    title: str,
+    tags: tuple[str, ...],
+    meta: Mapping[str, Json],
+    sides: ClauseScope,
+    report: Report,
+) -> ToolFacts:
+    """Return the facts of a tool; `tags` and `meta` are those of its toolset."""
+
+    def has(kind: type[Sequential] | type[Terminal] | type[Bookkeeping]) -> bool:
+        return single_clause(clause, clause.children, kind, report) is not None
+
+    return ToolFacts(
+        title=title,
+        description=described(report, f"tool {clause.name!r}", clause.description, clause.source),
+        icons=icons_of(clause, report),
+        deprecated=deprecation(single_clause(clause, clause.children, Deprecated, report)),
+        tags=tuple(dict.fromkeys((*tags, *tags_of(clause, report)))),
+        annotations=_annotations(clause, report),
+        meta={**meta, **meta_of(clause, report)},
+        timeout=_timeout(clause, report),
+        is_sequential=has(Sequential),
+        is_terminal=has(Terminal),
+        is_bookkeeping=has(Bookkeeping),
+        instructions=instructions_of(clause, report),
+        reminder=_text(single_clause(clause, clause.children, ResultReminder, report)),
+        call_hint=_hint(clause, CallHint, sides.shown, report),
+        result_hint=_hint(clause, ResultHint, sides.result, report),
+        needs=_needs(clause, report),
+    )
+
+
+def tags_of(owner: Anything, report: Report) -> tuple[str, ...]:
+    """Return the labels of a tool or a toolset."""
+    clause = single_clause(owner, owner.children, Tags, report)
+    return clause.names if clause else ()
+
+
+def meta_of(owner: Anything, report: Report) -> Mapping[str, Json]:
+    """Return the data of a tool or a toolset for other programs."""
+    clause = single_clause(owner, owner.children, Meta, report)
+    facts = json_value(clause.facts) if clause else {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def instructions_of(owner: Anything, report: Report) -> str:
+    """Return the instructions of a tool or a toolset."""
+    return _text(single_clause(owner, owner.children, Instructions, report))
+
+
+def _annotations(tool: Tool, report: Report) -> Mapping[Hint, bool]:
+    clause = single_clause(tool, tool.children, Annotations, report)
+    if clause is None:
+        return {}
+    hints: Mapping[Hint, bool] = clause.hints  # type: ignore[assignment]  # its keywords are the hints
+    if hints.get("read_only"):
+        for name in ("destructive", "edit"):
+            if hints.get(name):
+                report.add(codes.ANNOTATIONS_CONFLICT, clause.source, tool=tool.name, hint_name=name)
+    return hints
+
+
+def _timeout(tool: Tool, report: Report) -> float | None:
+    clause = single_clause(tool, tool.children, Timeout, report)
+    return seconds(clause.limit, f"Timeout of tool {tool.name!r}", clause.source, report) if clause else None
+
+
+def _hint(tool: Tool, kind: type[CallHint] | type[ResultHint], of: TemplateNames, report: Report) -> str:
+    clause: CallHint | ResultHint | None = single_clause(tool, tool.children, kind, report)
+    return template(clause.template, kind.__name__, tool.name, of, clause.source, report) if clause else ""
+
+
+def _needs(tool: Tool, report: Report) -> tuple[str, ...]:
+    clause = single_clause(tool, tool.children, Needs, report)
+    if clause is None:
+        return ()
+    for name in clause.names:
+        check_snake(report, "a capability", name, clause.source)
+    return tuple(dict.fromkeys(clause.names))
+
+
+def _text(clause: Instructions | ResultReminder | None) -> str:
+    return inspect.cleandoc(clause.text).strip() if clause else ""
