@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from pydantic_core import to_json, to_jsonable_python
 
-from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import (
     OUTCOME_UNKNOWN,
     ActivityFailed,
@@ -34,6 +33,7 @@ from .documents import (
     RunInput,
     StepCall,
     StopReason,
+    as_plain_json,
 )
 from .events import RunEvents
 from .limits import LimitCounter
@@ -135,7 +135,7 @@ class Calls:
         if self._facts["in_conversation"] and self._facts["version"] >= _KEPT:
             argument: KeepArgument = {"answer": done["answer"]}
             with suppress(ActivityFailed, PayloadTooLargeError):  # then the next planning writes it
-                await self._ctx.start(f"keep:{call['id']}", "keep", _json(argument))
+                await self._ctx.start(f"keep:{call['id']}", "keep", as_plain_json(argument))
         return done
 
     async def _child(self, call: StepCall, child: ChildRun) -> CallRecord:
@@ -154,13 +154,14 @@ class Calls:
     async def run_child(
         self, op: str, agent: str, given: RunInput, call: StepCall | None = None
     ) -> RunDocument:
+        """Return how the run of another agent ended; one that did not begin or end is a failure."""
         event = AgentRunStarted(
             tool=call["tool"] if call else "", agent=agent, child_run_id=f"{self._ctx.run_id}/{op}"
         )
         await self._events.publish(f"started:{op}", event, call["id"] if call else "")
         began = self._ctx.now()
         try:
-            output: Any = await self._ctx.child(op, LOOP, _json(_with_budget(given, self.time_left)))
+            output: Any = await self._ctx.child(op, LOOP, as_plain_json(_with_budget(given, self.time_left)))
         except ActivityFailed as error:
             why = error.message or f"the run was {error.kind}"
             failure: Failure = {"kind": error.kind, "message": why, "causes": []}
@@ -243,8 +244,3 @@ def _answer_message(call: StepCall, status: str, text: str) -> dict[str, Any]:
         "reminder": "",
         "content": [],
     }
-
-
-def _json(document: Any) -> Json:
-    """Return a typed document as plain JSON, for type checkers."""
-    return document  # type: ignore[no-any-return]

@@ -31,6 +31,7 @@ from .documents import (
     RunInput,
     Step,
     StopReason,
+    as_plain_json,
 )
 from .events import RunEvents, run_started
 from .limits import LimitCounter
@@ -102,7 +103,7 @@ class _Run:
                 kind = "malformed_response" if step["is_malformed"] else "planner"
                 return await self._failed(kind, step["problem"])
             self._problems += 1
-            self._publish_step(step["problem"])
+            self._add_runtime_message(step["problem"])
             return None
         self._problems = 0
         if step["kind"] == "final":
@@ -149,7 +150,8 @@ class _Run:
         message = f"the run ended by its {reason}, and its planner gave no final answer"
         return await self._failed("limit", message, reason)
 
-    def _publish_step(self, text: str) -> None:
+    def _add_runtime_message(self, text: str) -> None:
+        """Add a text of the runtime to what the planner hears next."""
         self._new.append({"type": "user", "text": text, "source": "runtime"})
 
     # Tools.
@@ -183,7 +185,7 @@ class _Run:
             self._children += done.get("children", 0)
             self._pending += done.get("pending", [])
             if problem := done.get("problem"):
-                self._publish_step(problem)
+                self._add_runtime_message(problem)
 
     async def _end_after_batch(self, results: list[CallRecord]) -> RunDocument | None:
         """Return the end of the run by this batch; None where its planner plans again."""
@@ -243,7 +245,7 @@ class _Run:
             self._progress.add_wait(began, self._ctx.now())
             payload: Any = signal.payload
             is_paused = payload["kind"] == "pause" or (is_paused and payload["kind"] == "message")
-            self._publish_reply(signal)
+            self._add_client_message(signal)
 
     async def _hand_over(self, agent: str, given: RunInput, op: str) -> RunDocument | None:
         """Hand the conversation over and return the other agent's end; None where it is handed back."""
@@ -256,7 +258,7 @@ class _Run:
         self._pending += output["pending"]
         if output["stop"] == "escalated":
             self._is_back = True
-            self._publish_step(f"{agent} gave the conversation back. {output['text']}".strip())
+            self._add_runtime_message(f"{agent} gave the conversation back. {output['text']}".strip())
             return None
         if failure := output["failure"]:
             self._causes = [failure["message"], *failure["causes"]]
@@ -277,7 +279,9 @@ class _Run:
         The run that handed it over in this turn has it back by going on.
         """
         if self._facts["in_conversation"] and self._facts["parent"] is None:
-            await self._ctx.start(f"give_back:{self._step}", "give_back", _json({"facts": self._facts}))
+            await self._ctx.start(
+                f"give_back:{self._step}", "give_back", as_plain_json({"facts": self._facts})
+            )
         return await self._end_with(results, "escalated")
 
     async def _end_with(self, results: list[CallRecord], stop: StopReason) -> RunDocument:
@@ -294,10 +298,11 @@ class _Run:
             argument = {"facts": self._facts, "step": self._step, "new": self._new}
             if self._heard:
                 argument["heard"] = self._heard
-            await self._ctx.start(f"record:{self._step}", "record", _json(argument))
+            await self._ctx.start(f"record:{self._step}", "record", as_plain_json(argument))
             self._new, self._heard = [], []
 
-    def _publish_reply(self, signal: Signal) -> None:
+    def _add_client_message(self, signal: Signal) -> None:
+        """Add the text of a signal to what the planner hears next; a pause has none."""
         payload: Any = signal.payload
         if payload.get("text"):
             self._new.append({"type": "user", "text": payload["text"], "source": "person"})
@@ -341,8 +346,3 @@ class _Run:
 
 def _reason(hint: Json) -> str:
     return str(hint["reason"]) if isinstance(hint, dict) else ""
-
-
-def _json(document: Any) -> Json:
-    """Return a typed document as plain JSON, for type checkers."""
-    return document  # type: ignore[no-any-return]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from toolgen.contract.json_value import Json
 from toolgen.contract.tasks import GRACE_S
 from toolgen.runtime.engine import ActivityFailed, CallOptions, RunContext
 from toolgen.runtime.events.records import PlanRetry, ToolsetDropped, Usage
 
 from .attempts import Attempts
-from .documents import ModelUsage, PlanArgument, RetryStep, RunFacts, Step
+from .documents import ModelUsage, PlanArgument, RetryStep, RunFacts, Step, as_plain_json
 from .events import RunEvents
 from .limits import LimitCounter
 
@@ -54,7 +53,7 @@ class Plannings:
                 await self._events.publish(f"dropped:{op}:{number}", ToolsetDropped(**dropped))
             if step["kind"] != "retry":
                 return step
-            self._retry_or_fail(op, step, attempts, deadline)
+            self._require_retry(op, step, attempts, deadline)
             delay = step["retry"]["delay_s"]
             told = PlanRetry(attempt=attempts.made, delay_s=delay, reason=step["reason"])
             await self._events.publish(f"retry:{op}", told)
@@ -79,7 +78,7 @@ class Plannings:
             limit = left + _GRACE_S if limit is None else min(limit, left + _GRACE_S)
         options = CallOptions(attempts=1, timeout=limit)
         try:
-            step: Any = await self._ctx.start(op, "plan", _json(argument), options)
+            step: Any = await self._ctx.start(op, "plan", as_plain_json(argument), options)
         except ActivityFailed as error:
             is_late = deadline is not None and self._ctx.now() >= deadline
             if error.kind not in _CUT_SHORT or is_late:
@@ -87,8 +86,8 @@ class Plannings:
             return _retry_at_once(error)
         return step  # type: ignore[no-any-return]  # as the activity `plan` returns it
 
-    def _retry_or_fail(self, op: str, step: RetryStep, attempts: Attempts, deadline: float | None) -> None:
-        """Wait for the next attempt at a failed planning, or return its failure.
+    def _require_retry(self, op: str, step: RetryStep, attempts: Attempts, deadline: float | None) -> None:
+        """Count a failed attempt, and raise where no other one follows it.
 
         Raises:
             ActivityFailed: there is to be no other.
@@ -114,8 +113,3 @@ def _retry_at_once(error: ActivityFailed) -> RetryStep:
         "retry": {"delay_s": 0.0, "total_s": float("inf"), "most_attempts": _MOST_CUT_SHORT},
         "usage": [],
     }
-
-
-def _json(document: Any) -> Json:
-    """Return a typed document as plain JSON, for type checkers."""
-    return document  # type: ignore[no-any-return]
