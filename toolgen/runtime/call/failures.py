@@ -310,6 +310,14 @@ def arguments_json(data: Arguments) -> bytes:
             return json_document(data)
 
 
+def raw_arguments(data: Arguments) -> bytes:
+    """Return the arguments as JSON bytes; empty for a mapping that is not JSON."""
+    try:
+        return arguments_json(data)
+    except ToolValidationError:
+        return b""
+
+
 def is_blank(data: Arguments) -> bool:
     """Return whether the model sent empty arguments, as some do for a tool without parameters."""
     return isinstance(data, (bytes, str)) and (not data or data.isspace())

@@ -15,11 +15,11 @@ from ..results import ToolResult
 from .batch import Batch
 from .failures import (
     Arguments,
-    arguments_json,
     declared,
     denied_result,
     error_result,
     invalid_arguments_result,
+    raw_arguments,
     readable,
 )
 from .registered_tool import RegisteredTool
@@ -73,7 +73,7 @@ class Frame:
         """Of a call that was suspended, and goes on."""
         self.write_begun_record: Callable[[], Awaitable[None]] | None = None
         """Awaited immediately before the executor runs, where an engine keeps that it did."""
-        self.secrets = secrets_of(_read(arguments), spec.payload) if tool.is_sensitive else None
+        self.secrets = secrets_of(raw_arguments(arguments), spec.payload) if tool.is_sensitive else None
         """The sensitive values of the call; None where its design has none."""
         if self.secrets is not None:
             batch.add_secrets(self.secrets)
@@ -116,11 +116,3 @@ class Frame:
         """Return the result of arguments that do not fit."""
         with hiding(self.secrets):
             return invalid_arguments_result(self.spec, error, self.arguments, self.meta, self.limit)
-
-
-def _read(arguments: Arguments) -> bytes:
-    """Return the raw arguments of a call; nothing for a mapping that is not JSON."""
-    try:
-        return arguments_json(arguments)
-    except ToolValidationError:
-        return b""

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ..calls import ToolCall
-from ..errors import ToolError, ToolValidationError
+from ..errors import ToolError
 from ..results import ToolResult
 from .boundary import as_task_exception
 from .deadlines import run_with_timeout
-from .failures import Arguments, arguments_json, internal_error, tool_error_of
+from .failures import internal_error, raw_arguments, tool_error_of
 from .frame import Frame
 from .hooks import HookMethod, Stage, Stop, Verdict, run_hook
 from .result_encoding import encode_hook_result
@@ -54,7 +54,7 @@ async def run_after_hooks(frame: Frame, result: ToolResult) -> ToolResult:
     """
     if not frame.tool.after or result.status == "suspended":
         return result
-    call = ToolCall(tool=frame.spec.id, payload_json=_raw_arguments(frame.arguments), meta=frame.meta)
+    call = ToolCall(tool=frame.spec.id, payload_json=raw_arguments(frame.arguments), meta=frame.meta)
 
     def ask(step: HookMethod, result: ToolResult) -> Awaitable[Verdict]:
         return _run_hook_in_time(frame, step, call, result, frame.context)
@@ -136,14 +136,6 @@ def _refuse_denied(result: ToolResult, verdict: str) -> None:
     """
     if result.status == "denied":
         raise TypeError(f"a hook returned {verdict} for a denied call; a denied call stays denied")
-
-
-def _raw_arguments(data: Arguments) -> bytes:
-    """Return the raw arguments for the after-hooks; empty for a mapping that is not JSON."""
-    try:
-        return arguments_json(data)
-    except ToolValidationError:
-        return b""
 
 
 _BEFORE: Final[Stage[Frame, ToolCall, ToolResult]] = Stage(
