@@ -82,7 +82,7 @@ class Disjointness:
         self._known: dict[tuple[int, int, int], bool] = {}
 
     def exclusive(self, nodes: list[Node]) -> bool:
-        """Return whether no value is surely accepted by two of the nodes."""
+        """Return whether surely no value is accepted by two of the nodes."""
         if all("$ref" in node for node in nodes) and tag_of(nodes, self._classes) is not None:
             return True
         choices = [node for node in nodes if "enum" in node]

@@ -202,7 +202,7 @@ def _problems(
 
 
 def _codec(name: str, title: str, parameters: tuple[Parameter, ...], problems: list[str]) -> _Payload | None:
-    """Return the codec of the arguments and ""; None and the reason when a type has no JSON Schema."""
+    """Return the payload of the arguments; None where a type has no JSON Schema, which is reported."""
     attributes: dict[str, str] = {}
     fields: dict[str, Any] = {}
     for parameter in parameters:
