@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from toolgen.contract.policy import RunPolicy as CheckedPolicy
+from toolgen.contract.tool_facts import Confirmation
 from toolgen.dsl import (
     Agent,
     AgentToolset,
@@ -37,7 +38,6 @@ from toolgen.dsl import (
 from toolgen.dsl.agents import AgentChild
 from toolgen.dsl.services import ServiceChild
 from toolgen.expr.tree import Agent as CheckedAgent
-from toolgen.expr.tree import Confirmation
 from toolgen.expr.tree import Design as CheckedDesign
 
 ID = Attribute("id", String, "Which one.", required=True)
@@ -96,7 +96,7 @@ def test_an_agent_calls_tools_by_its_own_names() -> None:
     ],
 )
 def test_an_agent_may_ask_more_than_the_tool(
-    confirm: bool | list[str] | dict[str, Confirm], expected: list[Confirmation | None]
+    confirm: bool | list[str] | dict[str, Confirm], expected: list[Confirmation[str] | None]
 ) -> None:
     (used,) = agent_of(Use(notes(), confirm=confirm)).uses
     assert [tool.confirmation for tool in used.tools] == expected

@@ -6,7 +6,7 @@ import pytest
 
 from tests.checked import built, codes, only
 from toolgen.codegen import generate
-from toolgen.contract import policy
+from toolgen.contract import policy, tool_facts
 from toolgen.dsl import (
     Agent,
     AgentToolset,
@@ -158,7 +158,7 @@ class TestWireNames:
 class TestConfirmations:
     NOTES = toolset("notes", tool("add", Confirm("Add {id}?", payload=REASON)), tool("drop"))
 
-    def confirmed(self, use: Use) -> list[tree.Confirmation | None]:
+    def confirmed(self, use: Use) -> list[tool_facts.Confirmation[str] | None]:
         (used,) = checked(self.NOTES, agent("chat", use)).agents[0].uses
         return [one.confirmation for one in used.tools]
 
@@ -166,7 +166,7 @@ class TestConfirmations:
         """What a person may add stays as the tool says."""
         ask = Confirm("Really {id}?", when={"hard": True})
         assert self.confirmed(Use(self.NOTES, confirm={"add": ask})) == [
-            tree.Confirmation(hint="Really {id}?", when={"hard": (True,)}, payload="Reason"),
+            tool_facts.Confirmation(hint="Really {id}?", when={"hard": (True,)}, payload="Reason"),
             None,
         ]
 

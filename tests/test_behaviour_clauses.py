@@ -11,6 +11,7 @@ from tests import golden
 from tests.checked import DEVICE, built, codes, only
 from toolgen.cli.stubs import toolsets
 from toolgen.codegen import generate
+from toolgen.contract import tool_facts
 from toolgen.contract.tool_facts import ToolFacts
 from toolgen.dsl import (
     Args,
@@ -106,10 +107,10 @@ class TestFacts:
             CallHint("Looking for {query} in {site-id}"),
             ResultHint("{returned} of {total}"),
         )
-        assert found.confirmation == tree.Confirmation(
+        assert found.confirmation == tool_facts.Confirmation(
             hint="Find {query}?", when={"hard": (True,), "mode": ("soft", "firm")}
         )
-        assert found.long_running == tree.LongRunning()
+        assert found.long_running == tool_facts.LongRunning()
         assert found.facts == ToolFacts(
             title="Find",
             description="Find.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checked import DEVICE, built, codes, only
+from toolgen.contract import tool_facts
 from toolgen.contract.names import RESERVED_CODES
 from toolgen.dsl import (
     ArrayOf,
@@ -22,7 +23,6 @@ from toolgen.dsl import (
     build,
 )
 from toolgen.dsl.structure import ToolClause
-from toolgen.expr import tree
 
 GONE = Error("gone", DEVICE, "The device is gone.")
 WAIT = Object(Attribute("wait_s", Int, "Seconds."))
@@ -34,7 +34,7 @@ def serving(*clauses: ToolClause, method: tuple[Error, ...] = ()) -> Service:
     return Service("s", "Serves.", Method("find", "Find.", *method), Toolset("t", "Tools.", tool))
 
 
-def errors(*clauses: ToolClause, method: tuple[Error, ...] = ()) -> tuple[tree.Error, ...]:
+def errors(*clauses: ToolClause, method: tuple[Error, ...] = ()) -> tuple[tool_facts.Error[str], ...]:
     return built(serving(*clauses, method=method), DEVICE).services[0].toolsets[0].tools[0].errors
 
 
@@ -45,9 +45,9 @@ def test_a_tool_without_the_word_has_none() -> None:
 def test_an_error_has_a_named_type_an_object_or_none() -> None:
     found = errors(GONE, Error("late", WAIT, "Later.", retryable=True), Error("busy", description="Busy."))
     assert found == (
-        tree.Error(name="gone", description="The device is gone.", type="Device"),
-        tree.Error(name="late", description="Later.", type="FindLate", is_retryable=True),
-        tree.Error(name="busy", description="Busy."),
+        tool_facts.Error(name="gone", description="The device is gone.", type="Device"),
+        tool_facts.Error(name="late", description="Later.", type="FindLate", is_retryable=True),
+        tool_facts.Error(name="busy", description="Busy."),
     )
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.names import CATALOG_FORMAT, MCP_HINTS, ArtifactView, CatalogFormat, Hint
+from toolgen.contract.names import CATALOG_FORMAT, MCP_HINTS, CatalogFormat, Hint
 from toolgen.contract.presentation import Deprecation, Icon
-from toolgen.contract.tool_facts import ToolFacts
+from toolgen.contract.tool_facts import Artifact, Bounded, Confirmation, Error, LongRunning, ToolFacts
 from toolgen.shapes.foreign.schema import Schema, any_of
 
 DESIGN_ONLY: Final = (
@@ -65,52 +65,6 @@ class TypeRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArtifactRecord:
-    """One kind of artifact."""
-
-    kind: str
-    type: TypeRecord
-    description: str = ""
-    view: ArtifactView | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorRecord:
-    """A declared failure; the model reads its name."""
-
-    name: str
-    description: str
-    type: TypeRecord | None = None
-    """Of the details; None without any."""
-    is_retryable: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BoundedRecord:
-    """The result shows part of more data; cursors are JSON keys."""
-
-    cursor: str | None = None
-    next_cursor: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfirmationRecord:
-    """A person must approve the call."""
-
-    hint: str = ""
-    when: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
-    payload: TypeRecord | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LongRunningRecord:
-    """The tool may answer later."""
-
-    ack: TypeRecord | None = None
-    progress: TypeRecord | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolsetRecord:
     """The facts of a toolset that are written with each of its tools."""
 
@@ -132,11 +86,11 @@ class ToolRecord:
     payload: TypeRecord
     result: TypeRecord
     toolset: ToolsetRecord = ToolsetRecord()
-    bounded: BoundedRecord | None = None
-    artifacts: tuple[ArtifactRecord, ...] = ()
-    errors: tuple[ErrorRecord, ...] = ()
-    confirmation: ConfirmationRecord | None = None
-    long_running: LongRunningRecord | None = None
+    bounded: Bounded | None = None
+    artifacts: tuple[Artifact[TypeRecord], ...] = ()
+    errors: tuple[Error[TypeRecord], ...] = ()
+    confirmation: Confirmation[TypeRecord] | None = None
+    long_running: LongRunning[TypeRecord] | None = None
     injected: tuple[str, ...] = ()
     """JSON keys."""
     binding: tuple[str, str] | None = None
@@ -297,7 +251,7 @@ def _annotations(given: Mapping[Hint, bool]) -> Json:
     return {**told, "edit": given["edit"]} if "edit" in given else told
 
 
-def _bounded(of: BoundedRecord | None) -> Json:
+def _bounded(of: Bounded | None) -> Json:
     if of is None:
         return None
     cursors = {"cursor": of.cursor, "next_cursor": of.next_cursor}
@@ -310,20 +264,20 @@ def _output(of: ToolRecord) -> Json:
     return None if ack is None else output_schema(of.result, ack)
 
 
-def _artifact(of: ArtifactRecord) -> Json:
+def _artifact(of: Artifact[TypeRecord]) -> Json:
     facts: dict[str, Json] = {"description": of.description, "view": of.view}
     said = {key: value for key, value in facts.items() if value}
     return {"kind": of.kind, "name": of.type.name, **said, "schema": of.type.schema, **_places(of.type)}
 
 
-def _error(of: ErrorRecord) -> Json:
+def _error(of: Error[TypeRecord]) -> Json:
     facts: dict[str, Json] = {"name": of.name, "description": of.description}
     if of.type is not None:
         facts |= {"type": of.type.name, "schema": of.type.schema, **_places(of.type)}
     return {**facts, "retryable": True} if of.is_retryable else facts
 
 
-def _confirmation(of: ConfirmationRecord | None) -> Json:
+def _confirmation(of: Confirmation[TypeRecord] | None) -> Json:
     if of is None:
         return None
     when: dict[str, Json] = {name: list(values) for name, values in of.when.items()}
@@ -331,7 +285,7 @@ def _confirmation(of: ConfirmationRecord | None) -> Json:
     return {**{key: value for key, value in facts.items() if value}, **_named({"payload": of.payload})}
 
 
-def _long_running(of: LongRunningRecord | None) -> Json:
+def _long_running(of: LongRunning[TypeRecord] | None) -> Json:
     return None if of is None else _named({"ack": of.ack, "progress": of.progress})
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from toolgen.expr.tree import Agent, Confirmation, Toolset, UsedTool
+from toolgen.contract.tool_facts import Confirmation
+from toolgen.expr.tree import Agent, Toolset, UsedTool
 
 from . import names
 
@@ -12,6 +13,6 @@ def toolsets_of(agent: Agent) -> list[Toolset]:
     return list({names.qualified(used.toolset): used.toolset for used in agent.uses}.values())
 
 
-def own_confirmation(used: UsedTool) -> Confirmation | None:
+def own_confirmation(used: UsedTool) -> Confirmation[str] | None:
     """Return the confirmation of an agent's calls, where it differs from the tool's own."""
     return used.confirmation if used.confirmation != used.tool.confirmation else None

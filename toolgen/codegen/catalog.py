@@ -7,11 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from toolgen.catalog.entry import (
-    ArtifactRecord,
-    BoundedRecord,
-    ConfirmationRecord,
-    ErrorRecord,
-    LongRunningRecord,
     NativeToolRecord,
     ToolRecord,
     ToolsetRecord,
@@ -24,7 +19,8 @@ from toolgen.catalog.entry import (
 from toolgen.catalog.format import FORMAT_ID
 from toolgen.contract.json_value import Json, without_surrogates
 from toolgen.contract.names import CATALOG_FORMAT, CatalogFormat
-from toolgen.expr.tree import Bounded, Confirmation, LongRunning, NativeTool, Tool, Toolset, UsedTool
+from toolgen.contract.tool_facts import Artifact, Error
+from toolgen.expr.tree import NativeTool, Tool, Toolset, UsedTool
 from toolgen.shapes.design.schema import ASSERTED_FORMATS, Schema, noted_formats, object_schema
 from toolgen.shapes.fields import Objects, ObjectType
 from toolgen.shapes.sensitive import pointers_of, sensitive_places
@@ -86,22 +82,22 @@ def catalog_tool(head: Head, toolset: Toolset, tool: Tool, objects: Objects) -> 
         payload=head.type(tool.payload, objects, tuple(example.args for example in tool.examples)),
         result=head.type(tool.result, objects, results),
         toolset=_toolset(toolset),
-        bounded=_bounded(tool.bounded) if tool.bounded else None,
+        bounded=tool.bounded,
         artifacts=tuple(
-            ArtifactRecord(kind=one.kind, type=types[one.type], description=one.description, view=one.view)
+            Artifact(kind=one.kind, type=types[one.type], description=one.description, view=one.view)
             for one in tool.artifacts
         ),
         errors=tuple(
-            ErrorRecord(
+            Error(
                 name=one.name,
                 description=one.description,
-                type=_of(one.type, types),
+                type=types[one.type] if one.type else None,
                 is_retryable=one.is_retryable,
             )
             for one in tool.errors
         ),
-        confirmation=_confirmation(tool.confirmation, types) if tool.confirmation else None,
-        long_running=_long_running(tool.long_running, types) if tool.long_running else None,
+        confirmation=tool.confirmation.typed(types.__getitem__) if tool.confirmation else None,
+        long_running=tool.long_running.typed(types.__getitem__) if tool.long_running else None,
         injected=tuple(field.name for field in tool.injected),
         binding=(tool.binding.service, tool.binding.method) if tool.binding else None,
     )
@@ -114,7 +110,7 @@ def agent_tool_entry(head: Head, entry: CatalogTool, used: UsedTool) -> CatalogE
     """Return the entry of a tool as one agent calls it."""
     record = replace(entry.record, name=used.name)
     if used.confirmation is not None:
-        record = replace(record, confirmation=_confirmation(used.confirmation, entry.types))
+        record = replace(record, confirmation=used.confirmation.typed(entry.types.__getitem__))
     return _catalog_entry(used.tool.id, tool_entry(record, head.format))
 
 
@@ -184,19 +180,3 @@ def _indented(value: Json, margin: str) -> str:
 
 def _toolset(of: Toolset) -> ToolsetRecord:
     return ToolsetRecord(title=of.title or "", instructions=of.instructions, agent=of.exporter)
-
-
-def _bounded(of: Bounded) -> BoundedRecord:
-    return BoundedRecord(cursor=of.cursor, next_cursor=of.next_cursor)
-
-
-def _confirmation(of: Confirmation, types: Mapping[str, TypeRecord]) -> ConfirmationRecord:
-    return ConfirmationRecord(hint=of.hint, when=of.when, payload=_of(of.payload, types))
-
-
-def _long_running(of: LongRunning, types: Mapping[str, TypeRecord]) -> LongRunningRecord:
-    return LongRunningRecord(ack=_of(of.ack, types), progress=_of(of.progress, types))
-
-
-def _of(name: str | None, types: Mapping[str, TypeRecord]) -> TypeRecord | None:
-    return None if name is None else types[name]

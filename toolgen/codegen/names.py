@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from toolgen.expr.tree import Completion, Error, Method, Tool, Toolset
+from toolgen.contract.tool_facts import Error
+from toolgen.expr.tree import Completion, Method, Tool, Toolset
 from toolgen.shapes.naming import (
     class_name,
     completion_functions,
@@ -39,7 +40,7 @@ def artifact_spec(tool: Tool, kind: str) -> str:
     return constant(tool.name, kind)
 
 
-def error_spec(owner: Tool | Method, error: Error) -> str:
+def error_spec(owner: Tool | Method, error: Error[str]) -> str:
     return constant(owner.name, error.name)
 
 

@@ -1,13 +1,17 @@
-"""The facts of a tool that are the same in the design, in its catalogue and at run time."""
+"""What a tool has, in the design, in its catalogue and at run time alike."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from .json_value import Json
-from .names import Hint
+from .names import ArtifactView, Hint
 from .presentation import Deprecation, Icon
+
+T = TypeVar("T")
+U = TypeVar("U")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,3 +52,71 @@ class ToolFacts:
     """For people, after it; `{field}` stands for a field of the result."""
     needs: tuple[str, ...] = ()
     """Capabilities that its executor uses."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounded:
+    """The result shows part of more data; cursors are JSON keys of payload and result."""
+
+    cursor: str | None = None
+    next_cursor: str | None = None
+    items: str | None = None
+    """JSON key of the result's only list, which `returned` counts; None where it has several or none."""
+
+
+# What has a type is generic in what stands for it: the name of a class in the design, the entry of a type in
+# a catalogue, a codec at run time.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact(Generic[T]):
+    """One kind of artifact of a tool."""
+
+    kind: str
+    type: T
+    description: str = ""
+    view: ArtifactView | None = None
+    """How a user interface shows it; None where the author did not say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Error(Generic[T]):
+    """A declared failure; the model reads its name."""
+
+    name: str
+    description: str
+    type: T | None = None
+    """Of the details; None for an error that has none."""
+    is_retryable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmation(Generic[T]):
+    """A person must approve the call."""
+
+    hint: str = ""
+    """What the person is asked; `{field}` stands for an argument."""
+    when: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
+    """Only when each of these arguments has one of the values; always when empty."""
+    payload: T | None = None
+    """What the person may add to an approval."""
+
+    def typed(self, convert: Callable[[T], U]) -> Confirmation[U]:
+        """Return the same with another thing in the place of each type."""
+        payload = None if self.payload is None else convert(self.payload)
+        return Confirmation(hint=self.hint, when=self.when, payload=payload)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LongRunning(Generic[T]):
+    """The tool may answer later."""
+
+    ack: T | None = None
+    """What the model gets at once."""
+    progress: T | None = None
+    """What is reported until the answer comes."""
+
+    def typed(self, convert: Callable[[T], U]) -> LongRunning[U]:
+        """Return the same with another thing in the place of each type."""
+        ack, progress = (None if one is None else convert(one) for one in (self.ack, self.progress))
+        return LongRunning(ack=ack, progress=progress)

@@ -1,7 +1,8 @@
 """The checked design: frozen, resolved, valid by construction.
 
 `toolgen.dsl.build` makes it of clauses; the generator reads it. The shapes of data are in
-`toolgen.shapes.fields`; here stand the things that have a place in the design.
+`toolgen.shapes.fields`; what tools have, with names of classes for types, in `toolgen.contract.tool_facts`.
+Here stand the things that have a place in the design.
 """
 
 from __future__ import annotations
@@ -12,43 +13,11 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.names import ArtifactView
 from toolgen.contract.policy import RunPolicy
-from toolgen.contract.tool_facts import ToolFacts
+from toolgen.contract.tool_facts import Artifact, Bounded, Confirmation, Error, LongRunning, ToolFacts
 from toolgen.shapes.fields import EnumType, Field, Objects, ObjectType, UnionType
 
 from .source import Source
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounded:
-    """The result shows part of more data; cursors are JSON keys of payload and result."""
-
-    cursor: str | None = None
-    next_cursor: str | None = None
-    items: str | None = None
-    """JSON key of the result's only list; None where it has several or none."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Artifact:
-    kind: str
-    description: str
-    type: str
-    """Class name of its object."""
-    view: ArtifactView | None = None
-    """How a user interface shows it; None where the author did not say."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Error:
-    """A declared failure with a name."""
-
-    name: str
-    description: str
-    type: str | None = None
-    """Class name of its details; None for an error that has none."""
-    is_retryable: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,26 +124,6 @@ class Binding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Confirmation:
-    """A person must approve the call."""
-
-    hint: str = ""
-    """A template with names of the payload."""
-    when: Mapping[str, tuple[bool | int | float | str, ...]] = field(default_factory=dict)
-    """By JSON key of the payload, the values that ask for it; always when empty."""
-    payload: str | None = None
-    """Class name of what the person may add."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LongRunning:
-    """The tool may answer later; both are class names."""
-
-    ack: str | None = None
-    progress: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NativeTool:
     """A tool that the model's provider runs itself."""
 
@@ -196,13 +145,13 @@ class Tool:
     result: ObjectType
     """What the model gets: with the bounds, without artifacts."""
     injected: tuple[Field, ...] = ()
-    artifacts: tuple[Artifact, ...] = ()
+    artifacts: tuple[Artifact[str], ...] = ()
     bounded: Bounded | None = None
     binding: Binding | None = None
     examples: tuple[Example, ...] = ()
-    confirmation: Confirmation | None = None
-    long_running: LongRunning | None = None
-    errors: tuple[Error, ...] = ()
+    confirmation: Confirmation[str] | None = None
+    long_running: LongRunning[str] | None = None
+    errors: tuple[Error[str], ...] = ()
     """The tool's own first, then those of the bound method."""
 
     @property
@@ -243,7 +192,7 @@ class UsedTool:
     tool: Tool
     name: str
     """The wire name within the agent: `Use.prefix + Toolset.prefix + tool.name`."""
-    confirmation: Confirmation | None = None
+    confirmation: Confirmation[str] | None = None
     """The agent's own, in the place of the tool's; None keeps the tool's."""
 
 
@@ -300,7 +249,7 @@ class Method:
     description: str
     payload: ObjectType
     result: ObjectType
-    errors: tuple[Error, ...] = ()
+    errors: tuple[Error[str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

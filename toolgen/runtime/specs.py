@@ -11,11 +11,6 @@ from typing import Any, Generic, Protocol, TypeVar, overload
 from pydantic import BaseModel
 
 from toolgen.catalog.entry import (
-    ArtifactRecord,
-    BoundedRecord,
-    ConfirmationRecord,
-    ErrorRecord,
-    LongRunningRecord,
     ToolRecord,
     ToolsetRecord,
     TypeRecord,
@@ -24,6 +19,7 @@ from toolgen.catalog.entry import (
     tool_digest,
     tool_entry,
 )
+from toolgen.contract import tool_facts
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import ArtifactView, Hint
 from toolgen.contract.tool_facts import ToolFacts
@@ -185,13 +181,9 @@ def _error_document(seen: SeenResult | str | bytes) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BoundedSpec:
-    """The result shows part of more data; both cursors are JSON keys, or None without paging."""
+class BoundedSpec(tool_facts.Bounded):
+    """The result shows part of more data."""
 
-    cursor: str | None = None
-    next_cursor: str | None = None
-    items: str | None = None
-    """JSON key of the result's only list, which `returned` counts; None where the executor knows better."""
     attribute: str = field(init=False, repr=False)
     """The list as an attribute of the result; "" without one."""
 
@@ -200,25 +192,13 @@ class BoundedSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConfirmSpec:
+class ConfirmSpec(tool_facts.Confirmation[Codec[Any]]):
     """A person must approve the call."""
-
-    hint: str = ""
-    """What the person is asked; `{field}` stands for an argument."""
-    when: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
-    """Only when each of these arguments has one of the values; always when empty."""
-    payload: Codec[Any] | None = None
-    """What the person may add to an approval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LongRunningSpec:
-    """The tool may answer later."""
-
-    ack: Codec[Any] | None = None
-    """What the model gets at once."""
-    progress: Codec[Any] | None = None
-    """What `Runtime.progress` takes."""
+class LongRunningSpec(tool_facts.LongRunning[Codec[Any]]):
+    """The tool may answer later; `Runtime.progress` takes what its `progress` decodes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,14 +291,16 @@ class ToolSpec(ToolFacts, Generic[P, R]):
             payload=_type(self.payload, () if self.example is None else (json.loads(self.example),)),
             result=_type(self.result),
             toolset=toolset or ToolsetRecord(),
-            bounded=_window(self.bounded) if self.bounded else None,
+            bounded=self.bounded,
             artifacts=tuple(
-                ArtifactRecord(kind=kind, type=_type(one.codec), description=one.description, view=one.view)
+                tool_facts.Artifact(
+                    kind=kind, type=_type(one.codec), description=one.description, view=one.view
+                )
                 for kind, one in self.artifacts.items()
             ),
-            errors=tuple(_declared_error(one) for one in self.errors.values()),
-            confirmation=_confirmation(self.confirm) if self.confirm else None,
-            long_running=_late(self.long_running) if self.long_running else None,
+            errors=tuple(_error(one) for one in self.errors.values()),
+            confirmation=self.confirm.typed(_type) if self.confirm else None,
+            long_running=self.long_running.typed(_type) if self.long_running else None,
             injected=self.injected,
         )
 
@@ -327,23 +309,10 @@ def _hex(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _window(of: BoundedSpec) -> BoundedRecord:
-    return BoundedRecord(cursor=of.cursor, next_cursor=of.next_cursor)
-
-
-def _declared_error(of: ErrorSpec[Any]) -> ErrorRecord:
+def _error(of: ErrorSpec[Any]) -> tool_facts.Error[TypeRecord]:
     details = _type(of.codec) if of.codec else None
-    return ErrorRecord(name=of.name, description=of.description, type=details, is_retryable=of.is_retryable)
-
-
-def _confirmation(of: ConfirmSpec) -> ConfirmationRecord:
-    payload = _type(of.payload) if of.payload else None
-    return ConfirmationRecord(hint=of.hint, when=of.when, payload=payload)
-
-
-def _late(of: LongRunningSpec) -> LongRunningRecord:
-    return LongRunningRecord(
-        ack=_type(of.ack) if of.ack else None, progress=_type(of.progress) if of.progress else None
+    return tool_facts.Error(
+        name=of.name, description=of.description, type=details, is_retryable=of.is_retryable
     )
 
 

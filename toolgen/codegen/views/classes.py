@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from toolgen.contract.names import BOUNDS_FIELDS
-from toolgen.expr.tree import Bounded
+from toolgen.contract.tool_facts import Bounded
 from toolgen.shapes.fields import DataType, EnumType, Field, ObjectType, UnionType
 from toolgen.shapes.naming import field_name, setter_name, title, words
 

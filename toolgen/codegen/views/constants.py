@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from toolgen.expr.tree import Error, Method, Tool
+from toolgen.contract.tool_facts import Error
+from toolgen.expr.tree import Method, Tool
 
 from .. import names
 from ..imports import Imports
@@ -23,7 +24,7 @@ class ConstantView:
 
 
 def error_constant(
-    name: str, error: Error, type_: str, imports: Imports, codec: Iterable[str] = ()
+    name: str, error: Error[str], type_: str, imports: Imports, codec: Iterable[str] = ()
 ) -> ConstantView:
     """Return the constant of a declared error whose details are of a type; "None" where there are none."""
     maker = imports.name(RUNTIME, "ErrorSpec")

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from toolgen.contract.json_value import compact
 from toolgen.contract.presentation import Deprecation, Icon
-from toolgen.contract.tool_facts import ToolFacts
-from toolgen.expr.tree import Artifact, Bounded, Confirmation, NativeTool, Tool, Toolset
+from toolgen.contract.tool_facts import Artifact, Bounded, Confirmation, ToolFacts
+from toolgen.expr.tree import NativeTool, Tool, Toolset
 from toolgen.shapes.naming import method_name, title
 
 from .. import names
@@ -88,7 +88,7 @@ def specs_view(toolset: Toolset, scope: Scope) -> SpecsView:
     )
 
 
-def _artifact(of: Artifact) -> Iterator[str]:
+def _artifact(of: Artifact[str]) -> Iterator[str]:
     """Return the arguments of the spec of an artifact."""
     yield quote(of.kind)
     yield f"codecs.{names.codec(of.type)}"
@@ -116,7 +116,8 @@ def _arguments(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
     if tool.injected:
         yield f"injected={strings(tuple(field.name for field in tool.injected))}"
     if tool.bounded is not None:
-        yield f"bounded={imports.name(RUNTIME, 'BoundedSpec')}({_window(tool.bounded)})"
+        keys = ", ".join(_given(tool.bounded, imports).values())
+        yield f"bounded={imports.name(RUNTIME, 'BoundedSpec')}({keys})"
     if tool.artifacts:
         items = (f"{quote(one.kind)}: {names.artifact_spec(tool, one.kind)}" for one in tool.artifacts)
         yield f"artifacts={{{', '.join(items)}}}"
@@ -134,7 +135,7 @@ def _arguments(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
     yield from facts.values()
 
 
-def _given(of: ToolFacts | Icon | Deprecation, imports: Imports) -> dict[str, str]:
+def _given(of: ToolFacts | Bounded | Icon | Deprecation, imports: Imports) -> dict[str, str]:
     """Return the keyword arguments that make the value, by name; what is empty is left out."""
     values = {field.name: getattr(of, field.name) for field in fields(of)}
     return {name: f"{name}={_expression(value, imports)}" for name, value in values.items() if value}
@@ -155,27 +156,18 @@ def _expression(value: Any, imports: Imports) -> str:
             return literal(value)
 
 
-def confirmed(of: Confirmation, imports: Imports, codecs: str = "codecs") -> str:
+def confirmed(of: Confirmation[str], imports: Imports, codecs: str = "codecs") -> str:
     """Return the keyword argument of a spec for the confirmation of its calls."""
     facts = [f"hint={quote(of.hint)}"] if of.hint else []
     if of.when:
-        items = (f"{quote(name)}: {_alternatives(values)}" for name, values in of.when.items())
+        items = (f"{quote(name)}: {_expression(values, imports)}" for name, values in of.when.items())
         facts.append(f"when={{{', '.join(items)}}}")
     if of.payload is not None:
         facts.append(f"payload={codecs}.{names.codec(of.payload)}")
     return f"confirm={imports.name(RUNTIME, 'ConfirmSpec')}({', '.join(facts)})"
 
 
-def _alternatives(values: tuple[bool | int | float | str, ...]) -> str:
-    return f"({', '.join(map(literal, values))}{',' * (len(values) == 1)})"
-
-
 def _native(tool: NativeTool, imports: Imports) -> str:
     config = f", config={literal(dict(tool.config))}" if tool.config else ""
     maker = imports.name(f"{RUNTIME}.native", "NativeTool")
     return f"{maker}(id={quote(tool.id)}, provider={quote(tool.provider)}, kind={quote(tool.kind)}{config})"
-
-
-def _window(bounded: Bounded) -> str:
-    given = {"cursor": bounded.cursor, "next_cursor": bounded.next_cursor, "items": bounded.items}
-    return ", ".join(f"{name}={quote(key)}" for name, key in given.items() if key is not None)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from toolgen.contract.tool_facts import Confirmation
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.expr.tree import Agent as CheckedAgent
-from toolgen.expr.tree import Confirmation, UsedTool, UsedToolset
 from toolgen.expr.tree import Export as CheckedExport
 from toolgen.expr.tree import Toolset as CheckedToolset
+from toolgen.expr.tree import UsedTool, UsedToolset
 from toolgen.shapes import naming
 
 from ...agents import Agent, AgentToolset, Export, Transfer, Use
@@ -177,7 +178,7 @@ class Agents:
 
     def _confirmations(
         self, use: Use, agent: Agent, known: KnownToolset, kept: Sequence[str]
-    ) -> dict[str, Confirmation]:
+    ) -> dict[str, Confirmation[str]]:
         """Return the confirmations that the agent adds, by tool."""
         if use.confirm is False:
             return {}
@@ -193,7 +194,9 @@ class Agents:
                 found[name] = self._confirmation(clause, name, agent, known) if clause else _own(known, name)
         return found
 
-    def _confirmation(self, clause: Confirm, tool: str, agent: Agent, known: KnownToolset) -> Confirmation:
+    def _confirmation(
+        self, clause: Confirm, tool: str, agent: Agent, known: KnownToolset
+    ) -> Confirmation[str]:
         if clause.payload is not None:
             self._report.add(codes.CONFIRM_PAYLOAD, clause.source, tool=tool, agent=agent.name)
         sides, own = known.drafts[tool].sides, _own(known, tool)
@@ -243,7 +246,7 @@ class Agents:
             self._report.add(codes.UNKNOWN_AGENT, source, agent=agent.name, name=name, fault=fault, hint=hint)
 
 
-def _own(known: KnownToolset, tool: str) -> Confirmation:
+def _own(known: KnownToolset, tool: str) -> Confirmation[str]:
     """Return the tool's own confirmation, or one without texts."""
     return known.drafts[tool].tool.confirmation or Confirmation()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from toolgen.contract.tool_facts import Error as CheckedError
 from toolgen.expr.source import Source
-from toolgen.expr.tree import Error as CheckedError
 from toolgen.expr.tree import Method as CheckedMethod
 from toolgen.shapes import naming
 from toolgen.shapes.fields import ObjectType
@@ -34,7 +34,7 @@ class Operation:
     result: str
     """Class names."""
     module: Module
-    errors: tuple[CheckedError, ...] = ()
+    errors: tuple[CheckedError[str], ...] = ()
     payload_is_known: bool = True
     result_is_known: bool = True
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from toolgen.contract.tool_facts import Confirmation
+from toolgen.contract.tool_facts import LongRunning as CheckedLongRunning
 from toolgen.expr import codes
 from toolgen.expr.source import Source
-from toolgen.expr.tree import Confirmation
-from toolgen.expr.tree import LongRunning as CheckedLongRunning
 from toolgen.shapes import naming
 
 from ...behaviour import Confirm, LongRunning, Terminal
@@ -43,7 +43,7 @@ class Behaviours:
         self._report = report
         self._types = types
 
-    def confirmation(self, tool: Tool, module: Module, sides: ClauseScope) -> Confirmation | None:
+    def confirmation(self, tool: Tool, module: Module, sides: ClauseScope) -> Confirmation[str] | None:
         """Return the confirmation of a tool's calls."""
         clause = single_clause(tool, tool.children, Confirm, self._report)
         if clause is None:
@@ -55,7 +55,7 @@ class Behaviours:
             payload=self._class(clause.payload, tool, "approval", module, source),
         )
 
-    def long_running(self, tool: Tool, module: Module) -> CheckedLongRunning | None:
+    def long_running(self, tool: Tool, module: Module) -> CheckedLongRunning[str] | None:
         """Return how a tool answers later; one that ends the turn may not."""
         clause = single_clause(tool, tool.children, LongRunning, self._report)
         if clause is None:

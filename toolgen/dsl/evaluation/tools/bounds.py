@@ -8,9 +8,9 @@ from typing import Final
 from toolgen.contract.bounds import Bounds, bounds_fault
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import BOUNDS_FIELDS
+from toolgen.contract.tool_facts import Bounded
 from toolgen.expr import codes
 from toolgen.expr.source import Source
-from toolgen.expr.tree import Bounded
 from toolgen.shapes import naming
 from toolgen.shapes.fields import (
     MISSING,

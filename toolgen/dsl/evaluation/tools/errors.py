@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from toolgen.contract.names import RESERVED_CODES
+from toolgen.contract.tool_facts import Error as CheckedError
 from toolgen.expr import codes
 from toolgen.expr.source import Source
-from toolgen.expr.tree import Error as CheckedError
 from toolgen.shapes import naming
 
 from ...composites import Object
@@ -22,8 +22,8 @@ from ..types.types import Types
 
 
 def tool_errors(
-    tool: Tool, module: Module, inherited: Iterable[CheckedError], types: Types, report: Report
-) -> tuple[CheckedError, ...]:
+    tool: Tool, module: Module, inherited: Iterable[CheckedError[str]], types: Types, report: Report
+) -> tuple[CheckedError[str], ...]:
     """Return the errors of a tool: its own, then those that its method has beside them."""
     found = _errors(tool, f"tool {tool.name!r}", module, types, report)
     own = {error.name: (error, clause) for error, clause in found}
@@ -45,7 +45,9 @@ def tool_errors(
     return tuple(errors)
 
 
-def method_errors(method: Method, module: Module, types: Types, report: Report) -> tuple[CheckedError, ...]:
+def method_errors(
+    method: Method, module: Module, types: Types, report: Report
+) -> tuple[CheckedError[str], ...]:
     """Return the errors of a method; their types have names, so that tools pass them on as they are."""
     what = f"method {method.name!r}"
     good = []
@@ -70,7 +72,7 @@ def _errors(
     types: Types,
     report: Report,
     clauses: Iterable[Error] | None = None,
-) -> list[tuple[CheckedError, Error]]:
+) -> list[tuple[CheckedError[str], Error]]:
     """Return the checked errors of a clause, each with its own clause."""
     unique = Unique(report, what)
     found = []

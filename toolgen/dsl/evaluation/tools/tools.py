@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import BOUNDS_FIELDS
+from toolgen.contract.tool_facts import Artifact as CheckedArtifact
+from toolgen.contract.tool_facts import Bounded
 from toolgen.expr import codes
 from toolgen.expr.source import Source
-from toolgen.expr.tree import Artifact as CheckedArtifact
-from toolgen.expr.tree import Bounded
 from toolgen.expr.tree import Example as CheckedExample
 from toolgen.expr.tree import Tool as CheckedTool
 from toolgen.shapes import naming
@@ -201,7 +201,7 @@ class Tools:
         self,
         clause: Tool,
         module: Module,
-        artifacts: tuple[CheckedArtifact, ...],
+        artifacts: tuple[CheckedArtifact[str], ...],
         bind: BindTo | None,
         operation: Operation | None,
     ) -> tuple[ObjectType, bool]:
@@ -251,7 +251,7 @@ class Tools:
         is_unbound = written is None and bind is not None and operation is None
         return result, drawn.is_known and not is_unbound
 
-    def _artifacts(self, clause: Tool, module: Module) -> tuple[CheckedArtifact, ...]:
+    def _artifacts(self, clause: Tool, module: Module) -> tuple[CheckedArtifact[str], ...]:
         unique = Unique(self._report, f"tool {clause.name!r}")
         found = []
         for artifact in clauses_of_kind(clause.children, Artifact):
@@ -314,7 +314,7 @@ def _clause_scope(
     payload: ObjectType | None,
     result: ObjectType | None,
     injected_fields: tuple[Field, ...],
-    artifacts: tuple[CheckedArtifact, ...],
+    artifacts: tuple[CheckedArtifact[str], ...],
 ) -> ClauseScope:
     """Return the names that the clauses of a tool may refer to; None stands for unknown ones."""
     injected = tuple(field.name for field in injected_fields)
