@@ -18,10 +18,10 @@ from toolgen.runtime.errors import ToolError
 from toolgen.runtime.results import Delegated, RunLink, ToolResult
 
 from .activities.call_activities import result_of_run
-from .host import new_facts
 from .loop.calls import empty_document
 from .loop.documents import Failure, Parent, RunDocument, RunInput
 from .run_artifacts import child_artifacts, documents_so_far
+from .run_options import new_facts
 
 if TYPE_CHECKING:
     from .host import AgentHost
@@ -84,9 +84,9 @@ class DirectCalls:
         facts = new_facts(
             delegated.agent,
             host.policy_of(delegated.agent, timeout=tool.spec.timeout),
+            {"labels": meta.labels},
             session_id=meta.session_id,
             turn_id=meta.turn_id,
-            labels=meta.labels,
             parent=parent,
         )
         facts["depth"] = await self._depth(meta.run_id)

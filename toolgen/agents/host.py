@@ -34,7 +34,7 @@ from toolgen.runtime.waiting.wait_registry import frozen_call_of, sealer_of
 
 from .activities.conversation import Conversations
 from .log import event_of
-from .loop.documents import LOOP, LOOP_VERSION, ChildRun, Parent, RunFacts, RunInput, StepCall
+from .loop.documents import LOOP, ChildRun, Parent, RunFacts, RunInput, StepCall
 from .loop.events import last_events
 from .loop.loop import agent_loop
 from .planner.retrying import PlannerRetry
@@ -345,36 +345,3 @@ class AgentHost:
             self.conversations.forget(run_id)
             if (given := self._facts.pop(run_id, None)) is not None:
                 self.turns.release(run_id, given)
-
-
-def new_facts(
-    agent: str,
-    policy: dict[str, Json],
-    *,
-    session_id: str = "",
-    turn_id: str = "",
-    labels: Mapping[str, str] | None = None,
-    requested_by: str = "",
-    allowed_tags: Sequence[str] = (),
-    denied_tags: Sequence[str] = (),
-    restrict_to_tool: str = "",
-    parent: Parent | None = None,
-) -> RunFacts:
-    """Return the facts of a run that no other run starts."""
-    facts: RunFacts = {
-        "version": LOOP_VERSION,
-        "agent": agent,
-        "session_id": session_id,
-        "turn_id": turn_id,
-        "labels": dict(labels or {}),
-        "policy": policy,
-        "allowed_tags": list(allowed_tags),
-        "denied_tags": list(denied_tags),
-        "restrict_to_tool": restrict_to_tool,
-        "parent": parent,
-        "depth": 0,
-        "in_conversation": bool(session_id) and parent is None,
-    }
-    if requested_by:
-        facts["requested_by"] = requested_by
-    return facts

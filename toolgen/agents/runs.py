@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from pydantic_core import to_json
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
-from toolgen.contract.policy import RunPolicy
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.call.frame import Frame
 from toolgen.runtime.engine import RunState, RunStatus, UnknownRunError, unknown_run
@@ -24,7 +23,7 @@ from toolgen.runtime.waiting.wait_registry import frozen_call_of
 
 from .answers import answer_question
 from .direct import DirectCalls
-from .host import AgentHost, new_facts
+from .host import AgentHost
 from .log import event_of
 from .loop.documents import TRANSFER, RunFacts
 from .output import (
@@ -41,6 +40,7 @@ from .owner import Owner, has_facts, is_of_agent, is_same_or_descendant
 from .planner.messages import ToolAnswer, UserMessage
 from .planner.portable import portable_text
 from .run_artifacts import artifacts_so_far
+from .run_options import RunOptions, new_facts
 from .sessions.memory import MemorySessionStore
 from .sessions.sessions import EndedSessionError, SessionError, Turn
 from .turns import SessionBusyError
@@ -69,20 +69,14 @@ class Runs:
         message: str,
         *,
         session_id: str = "",
-        run_id: str = "",
-        labels: Mapping[str, str] | None = None,
-        requested_by: str = "",
-        policy: RunPolicy | None = None,
-        allowed_tags: Sequence[str] = (),
-        denied_tags: Sequence[str] = (),
-        restrict_to_tool: str = "",
         source: Any = "person",
+        **options: Unpack[RunOptions],
     ) -> str:
         """Start a run and return its id; as `AgentClient.start`."""
         host = self._host
         host.hook_tools.require_all_known()
         message = portable_text(message)  # before it is kept, for no engine would start with it
-        run_id = run_id or f"run_{uuid.uuid4().hex}"
+        run_id = options.get("run_id") or f"run_{uuid.uuid4().hex}"
         turn_id = f"turn_{uuid.uuid5(uuid.NAMESPACE_URL, run_id).hex}"
         await host.begin(run_id)  # it is known then whether this process executes the run
         self._check(agent)
@@ -92,17 +86,13 @@ class Runs:
         if session_id:
             self._check_sessions()
             said = UserMessage(text=message, source=source)
-            agent = await self._take_turn(agent, session_id, run_id, turn_id, labels, said)
+            agent = await self._take_turn(agent, session_id, run_id, turn_id, options.get("labels"), said)
         facts = new_facts(
             agent,
-            host.policy_of(agent, policy),
+            host.policy_of(agent, options.get("policy")),
+            options,
             session_id=session_id,
             turn_id=turn_id,
-            labels=labels,
-            requested_by=requested_by,
-            allowed_tags=allowed_tags,
-            denied_tags=denied_tags,
-            restrict_to_tool=restrict_to_tool,
         )
         if agent != owner.agent:
             facts["client"] = owner.agent
