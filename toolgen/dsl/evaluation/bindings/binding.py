@@ -18,7 +18,7 @@ from ..types.spelling import type_text
 from ..types.subtypes import is_subtype
 from .conversion import Converter, MismatchHandlers, loses_keys
 from .methods import Operation
-from .pairs import FieldMismatch, report_excess, report_mismatch
+from .pairs import FieldMismatch, ReportPair
 from .renames import Renames
 from .unmarked import Sides
 
@@ -67,8 +67,7 @@ class _Binder:
             self._operation.module.objects,
             self._shared,
             MismatchHandlers(
-                mismatch=self._payload_mismatch,
-                excess=self._payload_excess,
+                misfit=self._payload_misfit,
                 unfilled=self._unfilled_payload,
                 lost=self._lost,
                 unkept=self._unkept_argument,
@@ -143,15 +142,9 @@ class _Binder:
             hint=hint,
         )
 
-    def _payload_mismatch(self, path: str, source: Field, target: Field) -> None:
-        report_mismatch(self._payload_pair(path, source, target), self._bind_to.source, self._report)
-
-    def _payload_excess(self, path: str, source: Field, target: Field) -> None:
-        report_excess(self._payload_pair(path, source, target), self._bind_to.source, self._report)
-
-    def _payload_pair(self, path: str, source: Field, target: Field) -> FieldMismatch:
+    def _payload_misfit(self, path: str, source: Field, target: Field, report: ReportPair) -> None:
         window = self._tool.bounded
-        return FieldMismatch(
+        pair = FieldMismatch(
             path=path,
             source=source,
             target=target,
@@ -161,6 +154,7 @@ class _Binder:
             may_be_required=window is None or path != window.cursor,
             related=(*self._argument(source, path), *self._payload_field(target, path)),
         )
+        report(pair, self._bind_to.source, self._report)
 
     def _result(self) -> tuple[ObjectMapping, tuple[ArtifactSource, ...], tuple[ObjectMapping, ...]]:
         tool, source = self._tool, self._operation.result_type
@@ -169,8 +163,7 @@ class _Binder:
             self._draft.module.objects,
             self._shared,
             MismatchHandlers(
-                mismatch=self._result_mismatch,
-                excess=self._result_excess,
+                misfit=self._result_misfit,
                 unfilled=self._unfilled_result,
                 lost=None,
                 unkept=self._unkept_result,
@@ -327,15 +320,9 @@ class _Binder:
             hint=hint,
         )
 
-    def _result_mismatch(self, path: str, source: Field, target: Field) -> None:
-        report_mismatch(self._result_pair(path, source, target), self._bind_to.source, self._report)
-
-    def _result_excess(self, path: str, source: Field, target: Field) -> None:
-        report_excess(self._result_pair(path, source, target), self._bind_to.source, self._report)
-
-    def _result_pair(self, path: str, source: Field, target: Field) -> FieldMismatch:
+    def _result_misfit(self, path: str, source: Field, target: Field, report: ReportPair) -> None:
         is_count = self._tool.bounded is not None and target.name in _COUNTS and "." not in path
-        return FieldMismatch(
+        pair = FieldMismatch(
             path=path,
             source=source,
             target=target,
@@ -345,6 +332,7 @@ class _Binder:
             may_be_optional=not is_count,
             related=(*self._returned(target, path), *self._result_field(source, path)),
         )
+        report(pair, self._bind_to.source, self._report)
 
     def _unkept_argument(self, path: str) -> None:
         self._unkept(f"argument {path!r}" if path else "the argument object", path)

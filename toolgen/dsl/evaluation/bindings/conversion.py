@@ -31,6 +31,7 @@ from toolgen.shapes.fields import (
 
 from ..types.modules import UNKNOWN
 from ..types.subtypes import is_subtype
+from .pairs import ReportPair, report_excess, report_mismatch
 
 SAME: Final = Same()
 
@@ -39,9 +40,8 @@ SAME: Final = Same()
 class MismatchHandlers:
     """Callbacks for fields that do not fit; paths lead from the outermost object."""
 
-    mismatch: Callable[[str, Field, Field], None]
-    excess: Callable[[str, Field, Field], None]
-    """The types go together, and the constraints of the source allow more."""
+    misfit: Callable[[str, Field, Field, ReportPair], None]
+    """Reports a pair of fields: one whose types do not go together, or whose source allows more."""
     unfilled: Callable[[str, Field], None]
     lost: Callable[[str, Field], None] | None
     """None where a source may have more fields than its target."""
@@ -72,10 +72,10 @@ class Converter:
         none_goes = not target.required or null_is_a_value(target.type)
         conversion = self._value(_inner(source.type), _inner(target.type), path)
         if conversion is None or (none_comes and not none_goes and UNKNOWN not in (source.type, target.type)):
-            self._complaints.mismatch(path, source, target)
+            self._complaints.misfit(path, source, target, report_mismatch)
             return SAME
         if not is_subtype(source.type, target.type):
-            self._complaints.excess(path, source, target)
+            self._complaints.misfit(path, source, target, report_excess)
         return OrNone(of=conversion) if none_comes and conversion != SAME else conversion
 
     def _value(self, source: DataType, target: DataType, path: str) -> Conversion | None:

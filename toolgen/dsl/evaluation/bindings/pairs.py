@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from toolgen.expr import codes
 from toolgen.expr.source import Source
@@ -27,6 +29,9 @@ class FieldMismatch:
     """Whether no other rule forbids the source to be there always."""
     may_be_optional: bool = True
     """Whether no other rule forbids the target to be absent."""
+
+
+ReportPair: TypeAlias = Callable[[FieldMismatch, Source, Report], None]
 
 
 def report_mismatch(pair: FieldMismatch, place: Source, report: Report) -> None:
