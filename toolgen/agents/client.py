@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Unpack
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
@@ -12,7 +11,6 @@ from toolgen.runtime.events.records import Event
 
 from .output import Awaiting, RunOutput
 from .owner import Owner
-from .run_options import RunOptions
 from .runs import Runs
 from .sessions.sessions import SessionError
 
@@ -105,15 +103,32 @@ class AgentClient:
         self.agent = agent
         """Id."""
 
-    async def start(self, message: str, *, session_id: str, **options: Unpack[RunOptions]) -> RunHandle:
+    async def start(
+        self,
+        message: str,
+        *,
+        session_id: str,
+        run_id: str = "",
+        labels: Mapping[str, str] | None = None,
+        requested_by: str = "",
+        policy: RunPolicy | None = None,
+        allowed_tags: Sequence[str] = (),
+        denied_tags: Sequence[str] = (),
+        restrict_to_tool: str = "",
+    ) -> RunHandle:
         """Start a turn of a session and return it.
 
         Args:
             message: What the person says.
             session_id: The conversation; it begins with its first turn. An agent that has it by a
                 hand-over answers in the place of this one.
-            options: As `RunOptions` says: `run_id`, `labels`, `requested_by`, `policy`, `allowed_tags`,
-                `denied_tags`, `restrict_to_tool`.
+            run_id: A second start with the same id is the same run; given by the runtime otherwise.
+            labels: Facts for executors and planners.
+            requested_by: The person for whom it runs, so that who approves can be another one.
+            policy: In the place of the agent's own.
+            allowed_tags: Only tools with one of these tags.
+            denied_tags: No tools with one of these.
+            restrict_to_tool: Wire name of the only tool.
 
         Raises:
             SessionError: the session has no id or is over, or another run of it is not over.
@@ -123,12 +138,45 @@ class AgentClient:
         """
         if not session_id:
             raise SessionError("a turn belongs to a session, and this one has no id", hint="use one_shot(…)")
-        started = await self._runs.start(self.agent, message, session_id=session_id, **options)
+        started = await self._runs.start(
+            self.agent,
+            message,
+            session_id=session_id,
+            run_id=run_id,
+            labels=labels,
+            requested_by=requested_by,
+            policy=policy,
+            allowed_tags=allowed_tags,
+            denied_tags=denied_tags,
+            restrict_to_tool=restrict_to_tool,
+        )
         return self.handle(started, session_id=session_id)
 
-    async def run(self, message: str, *, session_id: str, **options: Unpack[RunOptions]) -> RunOutput:
+    async def run(
+        self,
+        message: str,
+        *,
+        session_id: str,
+        run_id: str = "",
+        labels: Mapping[str, str] | None = None,
+        requested_by: str = "",
+        policy: RunPolicy | None = None,
+        allowed_tags: Sequence[str] = (),
+        denied_tags: Sequence[str] = (),
+        restrict_to_tool: str = "",
+    ) -> RunOutput:
         """Start a turn and return its output when it is over or waits for an answer; as `start` otherwise."""
-        handle = await self.start(message, session_id=session_id, **options)
+        handle = await self.start(
+            message,
+            session_id=session_id,
+            run_id=run_id,
+            labels=labels,
+            requested_by=requested_by,
+            policy=policy,
+            allowed_tags=allowed_tags,
+            denied_tags=denied_tags,
+            restrict_to_tool=restrict_to_tool,
+        )
         return await handle.settled()
 
     async def stream(

@@ -12,22 +12,15 @@ from .loop.documents import LOOP_VERSION, Parent, RunFacts
 
 
 class RunOptions(TypedDict, total=False):
-    """The keyword arguments of `AgentClient.start` and of what stands around it; each may be left out."""
+    """Arguments of `AgentClient.start`, which says what they mean; each may be left out."""
 
     run_id: str
-    """A second start with the same id is the same run; given by the runtime otherwise."""
     labels: Mapping[str, str] | None
-    """Facts for executors and planners."""
     requested_by: str
-    """The person for whom it runs, so that who approves can be another one."""
     policy: RunPolicy | None
-    """In the place of the agent's own."""
     allowed_tags: Sequence[str]
-    """Only tools with one of these tags."""
     denied_tags: Sequence[str]
-    """No tools with one of these."""
     restrict_to_tool: str
-    """Wire name of the only tool."""
 
 
 def new_facts(
