@@ -403,7 +403,7 @@ def test_icons_stand_in_the_design(tmp_path: Path) -> None:
 def test_deprecated_tools_have_the_clause(tmp_path: Path) -> None:
     evaluation = built(imported(tool(deprecated="Use another one.")), tmp_path)
     assert evaluation.design is not None
-    deprecation = evaluation.design.services[0].toolsets[0].tools[0].deprecated
+    deprecation = evaluation.design.services[0].toolsets[0].tools[0].facts.deprecated
     assert deprecation is not None
     assert deprecation.reason == "Use another one."
 
