@@ -86,8 +86,8 @@ def test_tools_have_the_facts_of_the_lock(tmp_path: Path) -> None:
         "annotations": {"readOnlyHint": True, "destructiveHint": False},
     }
     echo = tools(tmp_path, facts)["echo"]
-    assert (echo.id, echo.title, echo.description) == ("s.it.echo", "Echo", "Say it again.")
-    assert echo.meta["mcp"] == {
+    assert (echo.id, echo.facts.title, echo.facts.description) == ("s.it.echo", "Echo", "Say it again.")
+    assert echo.facts.meta["mcp"] == {
         "tool": "echo",
         "digest": contract_digest(facts),
         "structured": True,
@@ -97,7 +97,7 @@ def test_tools_have_the_facts_of_the_lock(tmp_path: Path) -> None:
 
 def test_names_become_those_of_a_design(tmp_path: Path) -> None:
     listed = [{**ECHO, "name": name} for name in ("getSum", "get-sum", "get_sum", "2fast", "x" * 80, "…")]
-    found = {tool.meta["mcp"]["tool"]: name for name, tool in tools(tmp_path, *listed).items()}
+    found = {tool.facts.meta["mcp"]["tool"]: name for name, tool in tools(tmp_path, *listed).items()}
     assert found["2fast"] == "tool_2_fast"
     assert sorted((found["getSum"], found["get-sum"], found["get_sum"])) == [
         "get_sum",

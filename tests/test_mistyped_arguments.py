@@ -79,7 +79,11 @@ def garbage(chance: random.Random, depth: int) -> object:
             named |= {name: garbage(chance, depth - 1) for name in chance.sample(["a", "kind", "x y"], 2)}
         elif parameter.default is parameter.empty:
             usable = chance.random() < 0.7 and parameter.name in ("name", "description", "kind", "tag")
-            positional.append(chance.choice(["aa", "Device"]) if usable else garbage(chance, depth - 1))
+            value = chance.choice(["aa", "Device"]) if usable else garbage(chance, depth - 1)
+            if parameter.kind is parameter.KEYWORD_ONLY:
+                named[parameter.name] = value
+            else:
+                positional.append(value)
         elif parameter.kind is parameter.KEYWORD_ONLY and chance.random() < 0.3:
             named[parameter.name] = garbage(chance, depth - 1)
     return word(*positional, **named)

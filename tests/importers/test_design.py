@@ -116,7 +116,7 @@ def test_annotations_that_toolgen_did_not_write_are_no_limits(
         "type": "string",
         "format": "date",
         "x-minimum": "2026-01-31",
-        "description": "Must be at least 2026-01-31.",
+        "description": "Must not be before 2026-01-31.",
     }
     found = imported(tool(arguments=object_({"day": {**day, **changed}})))
     assert len(found.findings) == left_out

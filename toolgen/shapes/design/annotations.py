@@ -30,11 +30,10 @@ def annotated_type(schema: Mapping[str, Any]) -> ScalarType | None:
         return None
     unlimited = Validator(ScalarType(kind=kind), {})
     limits: dict[str, Any] = {}
-    for row in _ROWS:
-        if row.keyword not in schema:
-            continue
-        value = schema[row.keyword]
-        if kind not in row.holders or unlimited.issues(value):
+    rows = {row.keyword: row for row in _ROWS if kind in row.holders}
+    for keyword in dict.fromkeys(row.keyword for row in _ROWS if row.keyword in schema):
+        row, value = rows.get(keyword), schema[keyword]
+        if row is None or unlimited.issues(value):
             return None
         limits[row.name] = unlimited.parse(value)
         if row.takes == "step" and limits[row.name] <= type(limits[row.name])():

@@ -15,14 +15,16 @@ from mcp import types
 from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable
 from toolgen.runtime import Suspended
+from toolgen.shapes.constraints import lengths_of, limits_of
 
 SCALAR: Final = "answer"
 """The one field of a form that asks for a single value."""
 _SHARED: Final = ("type", "title", "description", "default")
+_BOUNDS: Final = tuple(row.keyword for row in limits_of("number", "bound") if not row.is_exclusive)
 _KEYWORDS: Final[dict[str, tuple[str, ...]]] = {
-    "string": (*_SHARED, "minLength", "maxLength"),
-    "number": (*_SHARED, "minimum", "maximum"),
-    "integer": (*_SHARED, "minimum", "maximum"),
+    "string": (*_SHARED, *lengths_of("string")),
+    "number": (*_SHARED, *_BOUNDS),
+    "integer": (*_SHARED, *_BOUNDS),
     "boolean": _SHARED,
 }
 _FORMATS: Final = frozenset(("email", "uri", "date", "date-time"))
@@ -100,8 +102,11 @@ def _field(schema: Mapping[str, Any]) -> dict[str, Json]:
 
 def _notes(schema: Mapping[str, Any], field: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the schema says and the field does not."""
-    for key in ("format", "pattern", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"):
+    for key in ("format", "pattern"):
         if key in schema and key not in field:
             yield f"{key} {schema[key]}"
+    for row in limits_of("number"):
+        if row.keyword in schema and row.keyword not in field:
+            yield row.message.format(schema[row.keyword])
     if "enum" in schema and "enum" not in field:
         yield f"one of {', '.join(map(str, schema['enum']))}"
