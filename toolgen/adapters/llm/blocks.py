@@ -19,8 +19,10 @@ _READABLE: Final[Mapping[str, frozenset[str]]] = {
 """By kind, the media types that providers know; with another one the whole request would be refused."""
 
 
-def accepted_media_types(model: Model) -> frozenset[str]:
-    """Return the media types that a model can be sent."""
+def accepted_media_types(model: Model | None) -> frozenset[str]:
+    """Return the media types that a model can be sent; images where it is not known."""
+    if model is None:
+        return _READABLE["image"]
     try:
         profile = model.profile
     except NotImplementedError:  # a router has no profile of its own

@@ -10,7 +10,7 @@ from toolgen.contract.json_value import Json
 from ..call.host_arguments import HostArguments
 from ..calls import NO_META, CallMeta, ToolCall
 from ..native import NativeTool
-from ..results import ToolResult
+from ..results import Suspended, ToolResult
 from ..specs import ToolSpec
 from .descriptions import model_description
 from .directory import Directory
@@ -37,6 +37,19 @@ class CallService(Protocol):
     async def call_all(
         self, calls: Iterable[ToolCall], *, within: Snapshot | None = None
     ) -> tuple[ToolResult, ...]: ...
+
+    async def deliver(
+        self,
+        token: str,
+        answer: Json,
+        *,
+        session_id: str | None = None,
+        by: str = "",
+        wait_s: float | None = 30.0,
+        within: Snapshot | None = None,
+    ) -> ToolResult: ...
+
+    async def suspended(self, session_id: str | None = None) -> tuple[Suspended, ...]: ...
 
 
 class Snapshot:
@@ -90,6 +103,32 @@ class Snapshot:
     async def call_all(self, calls: Iterable[ToolCall]) -> tuple[ToolResult, ...]:
         """Return the results of calls made at once, as `Runtime.call_all`."""
         return await self._caller.call_all(calls, within=self)
+
+    async def deliver(
+        self,
+        token: str,
+        answer: Json,
+        *,
+        session_id: str | None = None,
+        by: str = "",
+        wait_s: float | None = 30.0,
+    ) -> ToolResult:
+        """Return the result of a call that waited, after its answer, as `Runtime.deliver`.
+
+        Raises:
+            SuspensionError: as there.
+        """
+        return await self._caller.deliver(
+            token, answer, session_id=session_id, by=by, wait_s=wait_s, within=self
+        )
+
+    async def suspended(self, session_id: str | None = None) -> tuple[Suspended, ...]:
+        """Return what waits for an answer, oldest first, as `Runtime.suspended`.
+
+        Raises:
+            NoEngineError: no call of the runtime can wait.
+        """
+        return await self._caller.suspended(session_id)
 
 
 def _refuse_clashes(lists: Sequence[ToolList]) -> None:

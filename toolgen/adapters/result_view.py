@@ -1,0 +1,183 @@
+"""One view of a result for the adapters of agent frameworks, so that all show the same parts of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from toolgen.contract.bounds import Bounds
+from toolgen.contract.json_value import Json
+from toolgen.runtime import ArtifactRef, Content, FieldIssue, RetryReason, Suspended, ToolResult, ToolStatus
+
+_REPAIRABLE: Final = frozenset({"invalid_arguments", "missing_fields"})
+_FAILED: Final = frozenset({"error", "denied", "unknown"})
+_PENDING: Final = b'{"status":"pending"}'
+"""What a model reads of work that is pending and has no acknowledgement."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorView:
+    """Why a call has no result, and how a model repairs it."""
+
+    message: str
+    code: str = ""
+    """Name of the declared error, or the runtime's own code of a denial; "" for other errors."""
+    reason: RetryReason | None = None
+    """Of the retry hint; None where there is none."""
+    issues: tuple[FieldIssue, ...] = ()
+    more_issues: int = 0
+    """Issues that were not built, at least."""
+    example: str | None = None
+    """Arguments that the tool accepts, as JSON text."""
+    retry_after_s: float | None = None
+    restrict_to_tool: bool = False
+    """The next attempt should offer this tool only."""
+
+    @property
+    def is_repairable(self) -> bool:
+        """Whether the same tool may be called again with other arguments."""
+        return self.reason in _REPAIRABLE
+
+    def as_json(self) -> dict[str, Json]:
+        """Return the error as JSON; what says nothing is left out."""
+        facts: dict[str, Json] = {
+            "message": self.message,
+            "code": self.code,
+            "reason": self.reason,
+            "issues": [issue.as_json() for issue in self.issues],
+            "more_issues": self.more_issues,
+            "example": None if self.example is None else json.loads(self.example),
+            "retry_after_s": self.retry_after_s,
+            "restrict_to_tool": self.restrict_to_tool,
+        }
+        return {name: value for name, value in facts.items() if value or name == "message"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultView:
+    """The parts of a `ToolResult` for which agent frameworks have places."""
+
+    tool: str
+    """Id of the tool."""
+    status: ToolStatus
+    text: str
+    """Exactly what the model sees; "" while the call waits for a person."""
+    content: tuple[Content, ...] = ()
+    error: ErrorView | None = None
+    """None where the call did not fail."""
+    approval: Suspended | None = None
+    """What a person has to answer; None where the call does not wait for one."""
+    work: Suspended | None = None
+    """The work that goes on elsewhere; None where none does."""
+    artifacts: tuple[ArtifactRef, ...] = ()
+    bounds: Bounds | None = None
+    display: str = ""
+    """Text for people."""
+    is_final: bool = False
+    """The result ends the turn."""
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the model is to read the text as a failure: an error, a denial, or an unknown outcome."""
+        return self.status in _FAILED
+
+    @property
+    def document(self) -> Json:
+        """The text as a JSON value; None while the call waits for a person."""
+        value: Json = json.loads(self.text) if self.text else None
+        return value
+
+    def as_json(self) -> dict[str, Json]:
+        """Return what an application may keep and show beside the text, as JSON, without any token.
+
+        Artifacts are references, whose `json` has the data of small ones. What says nothing is left out.
+        """
+        facts: dict[str, Json] = {
+            "tool": self.tool,
+            "status": self.status,
+            "error": None if self.error is None else self.error.as_json(),
+            "artifacts": [_given(asdict(ref)) for ref in self.artifacts],
+            "bounds": None if self.bounds is None else _given(asdict(self.bounds)),
+            "display": self.display,
+            "is_final": self.is_final,
+            "work": None if self.work is None else _given({"id": self.work.id, "handle": self.work.handle}),
+        }
+        return {name: value for name, value in facts.items() if value}
+
+
+def result_view(result: ToolResult) -> ResultView:
+    """Return the view of a result."""
+    waits = result.suspension
+    is_work = waits is not None and waits.kind == "pending"
+    text = result.json or (_PENDING if is_work or result.status == "pending" else b"")
+    return ResultView(
+        tool=result.tool,
+        status=result.status,
+        text=text.decode(),
+        content=result.content,
+        error=_error_view(result) if result.status in _FAILED else None,
+        approval=None if is_work else waits,
+        work=waits if is_work else None,
+        artifacts=tuple(one.ref for one in result.artifacts if one.ref is not None),
+        bounds=result.bounds,
+        display=result.display,
+        is_final=result.is_final,
+    )
+
+
+def approval_json(asked: Suspended, *, with_token: bool = False) -> dict[str, Json]:
+    """Return what a person is asked, as JSON: the question, the preview and the whole arguments.
+
+    `with_token` adds the token that answers it, for places that neither a model nor a peer reads.
+    """
+    facts: dict[str, Json] = {
+        "id": asked.id,
+        "kind": asked.kind,
+        "tool": asked.tool,
+        "question": asked.question,
+        "preview": asked.preview,
+        "is_shortened": asked.is_shortened,
+        "arguments": dict(asked.arguments),
+        "answer_schema": dict(asked.answer_schema),
+        "expires_at": asked.expires_at,
+        "requested_by": asked.requested_by,
+        "reason": asked.reason,
+        "request": None if asked.request is None else dict(asked.request),
+    }
+    kept = ("arguments", "answer_schema", "question")
+    shown = {name: value for name, value in facts.items() if value or name in kept}
+    return {**shown, "token": asked.token} if with_token else shown
+
+
+def question_text(asked: Suspended) -> str:
+    """Return the question and the preview as one text for people, and why it is asked again."""
+    lines = (asked.reason, asked.question or f"Run {asked.tool}?", asked.preview)
+    return "\n".join(line for line in lines if line)
+
+
+def _given(facts: dict[str, Any]) -> Json:
+    """Return the facts that say something."""
+    return {name: value for name, value in facts.items() if value not in (None, "")}
+
+
+def _error_view(result: ToolResult) -> ErrorView:
+    """Return the error; of a result that was read from a log, what its JSON says."""
+    document: Any = json.loads(result.json) if result.json else {}
+    said: Mapping[str, Any] = document if isinstance(document, dict) else {}
+    message = result.error.message if result.error is not None else str(said.get("error", result.status))
+    code = said.get("code")
+    hint = result.retry_hint
+    if hint is None:
+        return ErrorView(message=message, code=code if isinstance(code, str) else "")
+    return ErrorView(
+        message=message,
+        code=code if isinstance(code, str) else "",
+        reason=hint.reason,
+        issues=hint.issues,
+        more_issues=hint.more_issues,
+        example=hint.example_input,
+        retry_after_s=hint.retry_after,
+        restrict_to_tool=hint.restrict_to_tool,
+    )
