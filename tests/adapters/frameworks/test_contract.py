@@ -13,9 +13,10 @@ from toolgen.contract.json_value import Json
 
 from .home import Call, Driver, Home, Seen
 from .with_langchain import LangChain
+from .with_openai_agents import OpenAIAgents
 from .with_pydantic_ai import PydanticAI
 
-DRIVERS: list[Driver] = [PydanticAI(), LangChain()]
+DRIVERS: list[Driver] = [PydanticAI(), LangChain(), OpenAIAgents()]
 WEEK: dict[str, Json] = {
     "device_id": "h23",
     "start": "2026-01-28T00:00:00Z",

@@ -1,0 +1,175 @@
+"""The tools of a snapshot as function tools of OpenAI's Agents SDK: `toolgen[openai-agents]`.
+
+The SDK asks whether a call needs approval before it runs it, and shows a person its name and its arguments. A
+tool that may ask is therefore called there: its question waits in the runtime, where `openai_agents_question`
+finds it. What the model does not read stands in `ToolCallOutputItem.custom_data`.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+from weakref import WeakKeyDictionary
+
+from agents import FunctionTool, RunContextWrapper, ToolApprovalItem, ToolOutputImage, ToolOutputText
+from agents.strict_schema import ensure_strict_json_schema
+from agents.tool import FunctionToolCustomDataContext
+from agents.tool_context import ToolContext
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime import CallMeta, Content, ImageContent, Snapshot, Suspended, TextContent, ToolResult
+from toolgen.runtime.calls import NO_META
+
+from .framework_calls import FrameworkCalls, MetaOf, Spec
+from .result_view import ResultView, result_view
+
+AnswerOf: TypeAlias = Callable[[RunContextWrapper[Any], Suspended], Json]
+"""Returns what the person has answered whose approval the SDK knows; None where there is no answer."""
+_MOST_EARLY: Final = 1_000
+_NOT_ASKED: Final = "nobody was asked about this call"
+
+
+def openai_agents_tools(
+    snapshot: Snapshot,
+    meta: MetaOf[RunContextWrapper[Any]] = NO_META,
+    *,
+    may_ask: Collection[str] | None = None,
+    answer: AnswerOf | None = None,
+) -> list[FunctionTool]:
+    """Return the tools of a snapshot, in its order.
+
+    Args:
+        snapshot: What is offered.
+        meta: The facts of each call, or what returns them of the run's context; never of the model.
+        may_ask: Ids of the tools whose calls may wait for a person; by default those with a confirmation.
+            Another tool that asks is denied.
+        answer: What a person adds to an approval, or answers to a question of a tool; by default a yes.
+    """
+    calls = FrameworkCalls(snapshot, meta)
+    asking = {spec.id for spec in snapshot.specs if spec.confirm} if may_ask is None else may_ask
+    return [_SnapshotTool(calls, spec, answer, spec.id in asking).function_tool() for spec in snapshot.specs]
+
+
+async def openai_agents_question(
+    snapshot: Snapshot, item: ToolApprovalItem, meta: CallMeta = NO_META
+) -> Suspended | None:
+    """Return what an interruption asks a person, with the token that takes it back.
+
+    None where nothing waits, such as for arguments that are no JSON: an approval would run nothing.
+    `meta` are the facts of the call.
+    """
+    found = [spec for spec in snapshot.specs if spec.name == item.tool_name]
+    if not found or item.call_id is None:
+        return None
+    calls: FrameworkCalls[None] = FrameworkCalls(snapshot, meta)
+    return await calls.open_question(found[0], item.arguments or "{}", calls.meta_of(None, item.call_id))
+
+
+@dataclass(slots=True)
+class _SnapshotTool:
+    """One tool, and the results of its calls that ended while the SDK asked whether they need approval."""
+
+    calls: FrameworkCalls[RunContextWrapper[Any]]
+    spec: Spec
+    answer: AnswerOf | None
+    may_ask: bool
+    early: OrderedDict[tuple[int, str], tuple[object, ToolResult]] = field(default_factory=OrderedDict)
+    """By run and id of the call; the object of the run is held, so that no other one has its id."""
+    views: WeakKeyDictionary[ToolContext[Any], ResultView] = field(default_factory=WeakKeyDictionary)
+
+    def function_tool(self) -> FunctionTool:
+        schema = self.spec.payload.schema
+        return FunctionTool(
+            name=self.spec.name,
+            description=self.spec.description,
+            params_json_schema=schema,
+            strict_json_schema=_is_strict(schema),
+            on_invoke_tool=self._invoke,
+            needs_approval=self._needs_approval if self.may_ask else False,
+            custom_data_extractor=self._custom_data,
+        )
+
+    async def _needs_approval(
+        self, context: RunContextWrapper[Any], arguments: dict[str, Any], call_id: str
+    ) -> bool:
+        """Make the call and return whether it waits for a person; else its result is kept for `_invoke`."""
+        meta = self.calls.meta_of(context, call_id)
+        key = (id(context.usage), call_id)
+        if key in self.early:
+            return False
+        if await self.calls.open_question(self.spec, arguments, meta) is not None:
+            return True
+        result = await self.calls.call(self.spec.name, arguments, meta)
+        if result_view(result).approval is not None:
+            return True
+        self.early[key] = (context.usage, result)
+        while len(self.early) > _MOST_EARLY:  # of runs that were cancelled in between
+            self.early.popitem(last=False)
+        return False
+
+    async def _invoke(
+        self, context: ToolContext[Any], arguments: str
+    ) -> str | list[ToolOutputText | ToolOutputImage]:
+        """Return what the model reads of a call that needs no approval, or that has it."""
+        meta = self.calls.meta_of(context, context.tool_call_id)
+        kept = self.early.pop((id(context.usage), context.tool_call_id), None)
+        result = await self._answered(context, arguments, meta) if kept is None else kept[1]
+        view = result_view(result)
+        if view.approval is not None:  # the SDK cannot ask any more
+            reason = view.approval.reason or _NOT_ASKED
+            view = result_view(await self.calls.cancel(view.approval, meta, reason))
+        self.views[context] = view
+        return _output(view)
+
+    async def _answered(self, context: ToolContext[Any], arguments: str, meta: CallMeta) -> ToolResult:
+        if not self.may_ask:
+            return await self.calls.call(self.spec.name, arguments, meta)
+        asked = await self.calls.open_question(self.spec, arguments, meta)
+        if asked is None:
+            return await self.calls.call(self.spec.name, arguments, meta)
+        answer: Json = {"approved": True} if asked.kind == "confirmation" else None
+        if self.answer is not None:
+            answer = self.answer(context, asked)
+        if answer is None:
+            return await self.calls.cancel(asked, meta, _NOT_ASKED)
+        return await self.calls.deliver(asked, answer, meta)
+
+    def _custom_data(self, ended: FunctionToolCustomDataContext) -> Mapping[str, Any] | None:
+        """Return what only the application reads of the result."""
+        view = self.views.pop(ended.tool_context, None)
+        return None if view is None else {"toolgen": view.as_json()}
+
+
+def _is_strict(schema: Mapping[str, Any]) -> bool:
+    """Return whether a schema is one of OpenAI's strict mode as it stands, so that nothing is rewritten."""
+    given = json.dumps(schema)
+    try:
+        return bool(ensure_strict_json_schema(json.loads(given)) == json.loads(given))
+    except Exception:  # the SDK's own errors of what it cannot rewrite
+        return False
+
+
+def _output(view: ResultView) -> str | list[ToolOutputText | ToolOutputImage]:
+    if not view.content:
+        return view.text
+    return [ToolOutputText(text=view.text), *map(_block, view.content)]
+
+
+def _block(content: Content) -> ToolOutputText | ToolOutputImage:
+    match content:
+        case TextContent(text=text):
+            return ToolOutputText(text=text)
+        case ImageContent(data=data, media_type=media_type):
+            encoded = base64.b64encode(data).decode()
+            return ToolOutputImage(image_url=f"data:{media_type};base64,{encoded}")
+        case _:
+            return ToolOutputText(text=json.dumps(_note(content.as_json())))
+
+
+def _note(block: Mapping[str, Json]) -> dict[str, Json]:
+    """Return a block that the SDK has no output for, without its data."""
+    return {name: value for name, value in block.items() if name != "data"}
