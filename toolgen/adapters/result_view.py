@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -89,20 +89,24 @@ class ResultView:
         value: Json = json.loads(self.text) if self.text else None
         return value
 
-    def as_json(self) -> dict[str, Json]:
+    def as_json(self, *, is_for_peer: bool = False) -> dict[str, Json]:
         """Return what an application may keep and show beside the text, as JSON, without any token.
 
-        Artifacts are references, whose `json` has the data of small ones. What says nothing is left out.
+        Artifacts are references, whose `json` has the data of small ones; a peer gets neither that nor the
+        handle of work. What says nothing is left out.
         """
+        hidden = {"json", "handle"} if is_for_peer else set()
         facts: dict[str, Json] = {
             "tool": self.tool,
             "status": self.status,
             "error": None if self.error is None else self.error.as_json(),
-            "artifacts": [_given(asdict(ref)) for ref in self.artifacts],
+            "artifacts": [_given(asdict(ref), hidden) for ref in self.artifacts],
             "bounds": None if self.bounds is None else _given(asdict(self.bounds)),
             "display": self.display,
             "is_final": self.is_final,
-            "work": None if self.work is None else _given({"id": self.work.id, "handle": self.work.handle}),
+            "work": None
+            if self.work is None
+            else _given({"id": self.work.id, "handle": self.work.handle}, hidden),
         }
         return {name: value for name, value in facts.items() if value}
 
@@ -157,9 +161,9 @@ def question_text(asked: Suspended) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _given(facts: dict[str, Any]) -> Json:
-    """Return the facts that say something."""
-    return {name: value for name, value in facts.items() if value not in (None, "")}
+def _given(facts: dict[str, Any], hidden: Collection[str] = ()) -> Json:
+    """Return the facts that say something, less the hidden ones."""
+    return {name: value for name, value in facts.items() if value not in (None, "") and name not in hidden}
 
 
 def _error_view(result: ToolResult) -> ErrorView:

@@ -125,6 +125,8 @@ class Driver(Protocol):
 
     has_facts_of_errors: bool
     """Whether the framework has a place beside the text of a failure."""
+    has_artifact_data: bool
+    """Whether that place is the application's own, which may have the data of artifacts."""
 
     async def run(self, home: Home, *calls: Call) -> list[Seen]:
         """Return what became of calls that the model makes in one answer, in their order."""

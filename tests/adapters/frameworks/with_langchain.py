@@ -25,6 +25,10 @@ class LangChain:
     """Drives LangChain."""
 
     has_facts_of_errors = True
+    has_artifact_data = True
+
+    def __str__(self) -> str:
+        return "LangChain"
 
     async def run(self, home: Home, *calls: Call) -> list[Seen]:
         asked: dict[str, Mapping[str, Any]] = {}

@@ -22,6 +22,10 @@ class OpenAIAgents:
     """Drives OpenAI's Agents SDK."""
 
     has_facts_of_errors = True
+    has_artifact_data = True
+
+    def __str__(self) -> str:
+        return "OpenAIAgents"
 
     async def run(self, home: Home, *calls: Call) -> list[Seen]:
         by_id = {f"c{n}": call for n, call in enumerate(calls)}

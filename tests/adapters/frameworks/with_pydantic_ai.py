@@ -30,6 +30,10 @@ class PydanticAI:
     """Drives pydantic-ai."""
 
     has_facts_of_errors = False
+    has_artifact_data = True
+
+    def __str__(self) -> str:
+        return "PydanticAI"
 
     async def run(self, home: Home, *calls: Call) -> list[Seen]:
         toolset: SnapshotToolset[None] = pydantic_ai_toolset(home.snapshot, lambda _: MIRA)

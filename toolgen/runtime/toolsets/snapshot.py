@@ -49,6 +49,8 @@ class CallService(Protocol):
         within: Snapshot | None = None,
     ) -> ToolResult: ...
 
+    async def suspension(self, token: str, *, session_id: str | None = None) -> Suspended: ...
+
     async def suspended(self, session_id: str | None = None) -> tuple[Suspended, ...]: ...
 
 
@@ -121,6 +123,14 @@ class Snapshot:
         return await self._caller.deliver(
             token, answer, session_id=session_id, by=by, wait_s=wait_s, within=self
         )
+
+    async def suspension(self, token: str, *, session_id: str | None = None) -> Suspended:
+        """Return what a token answers, as `Runtime.suspension`.
+
+        Raises:
+            SuspensionError: as there.
+        """
+        return await self._caller.suspension(token, session_id=session_id)
 
     async def suspended(self, session_id: str | None = None) -> tuple[Suspended, ...]:
         """Return what waits for an answer, oldest first, as `Runtime.suspended`.
