@@ -12,6 +12,7 @@ import pytest
 from toolgen.contract.json_value import Json
 
 from .home import Call, Driver, Home, Seen
+from .with_adk import ADK
 from .with_fastmcp import FastMCPServer
 from .with_langchain import LangChain
 from .with_openai_agents import OpenAIAgents
@@ -23,6 +24,7 @@ DRIVERS: list[Driver] = [
     OpenAIAgents(),
     FastMCPServer("legacy"),
     FastMCPServer("2026-07-28"),
+    ADK(),
 ]
 WEEK: dict[str, Json] = {
     "device_id": "h23",
@@ -148,6 +150,14 @@ async def test_a_call_fails_and_looks_like_it(driver: Driver, home: Home, case: 
         assert isinstance(hint, dict)
         assert seen.facts["status"] == "error"
         assert {name: seen.facts["error"][name] for name in hint} == hint
+
+
+async def test_only_an_application_of_ours_gets_the_data_of_an_artifact(driver: Driver, home: Home) -> None:
+    [seen] = await driver.run(home, Call(tool="get_time_series", arguments=WEEK))
+    [artifact] = seen.facts["artifacts"]
+    assert ("json" in artifact) == driver.has_artifact_data
+    if driver.has_artifact_data:
+        assert len(json.loads(artifact["json"])["readings"]) == 24
 
 
 async def test_an_unknown_tool_is_refused_with_names(driver: Driver, home: Home) -> None:

@@ -1,0 +1,130 @@
+"""The tools of a snapshot as tools of Google's ADK: `toolgen[adk]`.
+
+A question is a confirmation of ADK, whose payload has the preview and the whole arguments; the client's
+payload brings back what a person adds. Artifacts go to ADK's artifact service, where the runner has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from google.adk.tools.base_tool import BaseTool
+from google.adk.tools.tool_confirmation import ToolConfirmation
+from google.adk.tools.tool_context import ToolContext
+from google.genai import types
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime import AudioContent, CallMeta, Content, ImageContent, Snapshot, Suspended, TextContent
+from toolgen.runtime import ToolResult as Result
+from toolgen.runtime.calls import NO_META
+
+from .framework_calls import FrameworkCalls, MetaOf, Spec
+from .result_view import ResultView, approval_json, question_text, result_view
+
+FACTS: Final = "temp:toolgen:"
+"""With the id of a call, the key of the state that has its `ResultView.as_json()`.
+
+It is for `after_tool_callback` and plugins: ADK keeps no state of the prefix `temp:`.
+"""
+_ASKED: Final = {"status": "suspended", "message": "this call waits for a person"}
+_CONTENT: Final = "content_blocks"
+"""Key of the blocks beside a result; ADK takes the media out of it."""
+
+
+def adk_tools(snapshot: Snapshot, meta: MetaOf[ToolContext] = NO_META) -> list[BaseTool]:
+    """Return the tools of a snapshot, in its order.
+
+    `meta` are the facts of each call, or what returns them of ADK's context of the call; never of the model.
+    """
+    calls = FrameworkCalls(snapshot, meta)
+    return [SnapshotTool(calls, spec) for spec in snapshot.specs]
+
+
+class SnapshotTool(BaseTool):
+    """Made by `adk_tools`."""
+
+    def __init__(self, calls: FrameworkCalls[ToolContext], spec: Spec) -> None:
+        super().__init__(
+            name=spec.name,
+            description=spec.description,
+            is_long_running=spec.long_running is not None,
+            custom_metadata={"id": spec.id, "tags": list(spec.tags), "hints": dict(spec.hints)},
+        )
+        self._calls = calls
+        self._spec = spec
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        return types.FunctionDeclaration(
+            name=self.name, description=self.description, parameters_json_schema=self._spec.payload.schema
+        )
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
+        """Return what the model reads; None where the work goes on elsewhere and there is nothing to read."""
+        meta = self._calls.meta_of(tool_context, tool_context.function_call_id or "")
+        given = tool_context.tool_confirmation
+        if given is None:
+            result = await self._calls.call(self.name, args, meta)
+        else:
+            result = await self._confirmed(args, given, meta)
+        view = result_view(result)
+        if view.approval is not None:
+            return _ask(tool_context, view.approval)
+        if view.work is not None and view.status == "suspended":
+            return None
+        await _save_artifacts(tool_context, result)
+        tool_context.state[f"{FACTS}{tool_context.function_call_id}"] = view.as_json()
+        tool_context.actions.skip_summarization = view.is_final or None
+        return _response(view)
+
+    async def _confirmed(self, args: dict[str, Any], given: ToolConfirmation, meta: CallMeta) -> Result:
+        """Return the result of a call after what a person said in ADK's confirmation."""
+        asked = await self._calls.open_question(self._spec, args, meta)
+        if asked is None or asked.kind == "confirmation":
+            return await self._calls.resume(self._spec, args, meta, _approval(given))
+        payload = given.payload
+        if not given.confirmed or not isinstance(payload, Mapping) or "answer" not in payload:
+            return await self._calls.cancel(asked, meta, "the question was not answered")
+        return await self._calls.deliver(asked, payload["answer"], meta)
+
+
+def _approval(given: ToolConfirmation) -> Json:
+    """Return a yes or a no, with what a person adds in `message` and `payload` of the payload."""
+    payload = given.payload if isinstance(given.payload, Mapping) else {}
+    return {"approved": given.confirmed} | {
+        name: payload[name] for name in ("message", "payload") if payload.get(name) is not None
+    }
+
+
+def _ask(tool_context: ToolContext, asked: Suspended) -> dict[str, Json]:
+    """Have ADK ask a person; return what stands in the place of a result until then."""
+    tool_context.request_confirmation(hint=question_text(asked), payload=approval_json(asked))
+    tool_context.actions.skip_summarization = True
+    return dict(_ASKED)
+
+
+async def _save_artifacts(tool_context: ToolContext, result: Result) -> None:
+    """Keep the artifacts in ADK's service, as `<tool>.<call>.<kind>.<n>.json`; without one, nowhere."""
+    for n, artifact in enumerate(result.artifacts):
+        name = f"{result.tool}.{tool_context.function_call_id}.{artifact.kind}.{n}.json"
+        part = types.Part.from_bytes(data=artifact.json, mime_type="application/json")
+        try:
+            await tool_context.save_artifact(name, part)
+        except ValueError:  # the runner has no artifact service
+            return
+
+
+def _response(view: ResultView) -> dict[str, Any]:
+    document = view.document
+    response = dict(document) if isinstance(document, dict) else {"result": document}
+    return {**response, _CONTENT: [_part(one) for one in view.content]} if view.content else response
+
+
+def _part(content: Content) -> types.Part | Json:
+    match content:
+        case ImageContent() | AudioContent():
+            return types.Part.from_bytes(data=content.data, mime_type=content.media_type)
+        case TextContent(text=text):
+            return text
+        case _:
+            return content.as_json()
