@@ -38,16 +38,16 @@ def adk_tools(snapshot: Snapshot, meta: MetaOf[ToolContext] = NO_META) -> list[B
     `meta` are the facts of each call, or what returns them of ADK's context of the call; never of the model.
     """
     calls = FrameworkCalls(snapshot, meta)
-    return [SnapshotTool(calls, spec) for spec in snapshot.specs]
+    return [SnapshotTool(calls, spec, description) for spec, description in calls.tools]
 
 
 class SnapshotTool(BaseTool):
     """Made by `adk_tools`."""
 
-    def __init__(self, calls: FrameworkCalls[ToolContext], spec: Spec) -> None:
+    def __init__(self, calls: FrameworkCalls[ToolContext], spec: Spec, description: str) -> None:
         super().__init__(
             name=spec.name,
-            description=spec.description,
+            description=description,
             is_long_running=spec.long_running is not None,
             custom_metadata={"id": spec.id, "tags": list(spec.tags), "hints": dict(spec.hints)},
         )

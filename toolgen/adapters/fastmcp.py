@@ -76,7 +76,7 @@ class _SnapshotProvider(Provider):
 
     def __init__(self, calls: FrameworkCalls[Context], approvals: Approvals) -> None:
         super().__init__()
-        self._tools = [SnapshotTool.of(calls, spec, approvals) for spec in calls.snapshot.specs]
+        self._tools = [SnapshotTool.of(calls, spec, about, approvals) for spec, about in calls.tools]
 
     async def _list_tools(self) -> Sequence[Tool]:
         return self._tools
@@ -90,13 +90,15 @@ class SnapshotTool(Tool):
     _approvals: Approvals = PrivateAttr(default="out_of_band")
 
     @classmethod
-    def of(cls, calls: FrameworkCalls[Context], spec: Spec, approvals: Approvals) -> SnapshotTool:
+    def of(
+        cls, calls: FrameworkCalls[Context], spec: Spec, description: str, approvals: Approvals
+    ) -> SnapshotTool:
         """Return the tool of a spec."""
         hints = spec.hints
         tool = cls(
             name=spec.name,
             title=spec.title,
-            description=spec.description,
+            description=description,
             parameters=spec.payload.schema,
             output_schema=_output_schema(spec),
             tags=set(spec.tags),
@@ -135,12 +137,11 @@ class SnapshotTool(Tool):
         while (asked := result_view(result).approval) is not None:
             if asked.kind == "credential" or (asked.kind, self._approvals) == ("confirmation", "out_of_band"):
                 return _failed(f"it waits as {asked.id} for the approval of a person elsewhere", id=asked.id)
-            if _is_modern(context):
+            can_ask = _can_ask(context) and times < _MOST_ASKED
+            if can_ask and _is_modern(context):
                 return _input_required(asked)
             times += 1
-            given = ElicitResult(action="cancel")
-            if times <= _MOST_ASKED:
-                given = await _elicited(context, asked)
+            given = await _elicited(context, asked) if can_ask else ElicitResult(action="cancel")
             result = await self._given(asked, given, meta)
         return self._returned(result_view(result))
 
@@ -187,6 +188,13 @@ def _is_modern(context: Context) -> bool:
     """Return whether a client is of 2026-07-28 or later, where a server sends no requests."""
     request = context.request_context
     return request is not None and request.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+
+def _can_ask(context: Context) -> bool:
+    """Return whether a client shows forms to people (MCP 2025-11-25, Elicitation, Capabilities)."""
+    capabilities = context.session.client_capabilities
+    elicitation = None if capabilities is None else capabilities.elicitation
+    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
 def _input_required(asked: Suspended) -> ToolResult:

@@ -37,6 +37,12 @@ class FrameworkCalls(Generic[C]):
     snapshot: Snapshot
     meta: MetaOf[C]
 
+    @property
+    def tools(self) -> list[tuple[Spec, str]]:
+        """The tools in the order of the snapshot, each with the description that a model reads."""
+        told = self.snapshot.declarations()
+        return [(spec, str(one["description"])) for spec, one in zip(self.snapshot.specs, told, strict=True)]
+
     def meta_of(self, context: C, tool_call_id: str) -> CallMeta:
         """Return the facts of a call; its id is the framework's, where the host gives none."""
         meta = self.meta if isinstance(self.meta, CallMeta) else self.meta(context)

@@ -42,7 +42,7 @@ def langchain_tools(
         ask: Asks a person; without it, calls that need one are denied.
     """
     calls = FrameworkCalls(snapshot, meta)
-    return [SnapshotTool.of(calls, spec, ask) for spec in snapshot.specs]
+    return [SnapshotTool.of(calls, spec, description, ask) for spec, description in calls.tools]
 
 
 class SnapshotTool(BaseTool):
@@ -53,11 +53,13 @@ class SnapshotTool(BaseTool):
     _ask: AskPerson | None = PrivateAttr(default=None)
 
     @classmethod
-    def of(cls, calls: FrameworkCalls[RunnableConfig], spec: Spec, ask: AskPerson | None) -> SnapshotTool:
+    def of(
+        cls, calls: FrameworkCalls[RunnableConfig], spec: Spec, description: str, ask: AskPerson | None
+    ) -> SnapshotTool:
         """Return the tool of a spec."""
         tool = cls(
             name=spec.name,
-            description=spec.description,
+            description=description,
             args_schema=spec.payload.schema,
             return_direct=spec.is_terminal,
             tags=list(spec.tags),

@@ -51,7 +51,10 @@ def openai_agents_tools(
     """
     calls = FrameworkCalls(snapshot, meta)
     asking = {spec.id for spec in snapshot.specs if spec.confirm} if may_ask is None else may_ask
-    return [_SnapshotTool(calls, spec, answer, spec.id in asking).function_tool() for spec in snapshot.specs]
+    return [
+        _SnapshotTool(calls, spec, answer, spec.id in asking).function_tool(description)
+        for spec, description in calls.tools
+    ]
 
 
 async def openai_agents_question(
@@ -81,11 +84,12 @@ class _SnapshotTool:
     """By run and id of the call; the object of the run is held, so that no other one has its id."""
     views: WeakKeyDictionary[ToolContext[Any], ResultView] = field(default_factory=WeakKeyDictionary)
 
-    def function_tool(self) -> FunctionTool:
+    def function_tool(self, description: str) -> FunctionTool:
+        """Return the tool as the SDK has it."""
         schema = self.spec.payload.schema
         return FunctionTool(
             name=self.spec.name,
-            description=self.spec.description,
+            description=description,
             params_json_schema=schema,
             strict_json_schema=_is_strict(schema),
             on_invoke_tool=self._invoke,

@@ -67,7 +67,7 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
 
     async def get_tools(self, ctx: RunContext[AgentDepsT]) -> dict[str, ToolsetTool[AgentDepsT]]:
         """Return the tools by wire name."""
-        return {spec.name: self._tool(spec) for spec in self._calls.snapshot.specs}
+        return {spec.name: self._tool(spec, description) for spec, description in self._calls.tools}
 
     async def call_tool(
         self,
@@ -111,10 +111,10 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
         except ToolFailed as error:
             return error
 
-    def _tool(self, spec: Spec) -> ToolsetTool[AgentDepsT]:
+    def _tool(self, spec: Spec, description: str) -> ToolsetTool[AgentDepsT]:
         definition = ToolDefinition(
             name=spec.name,
-            description=spec.description,
+            description=description,
             parameters_json_schema=spec.payload.schema,
             sequential=spec.is_sequential,
             metadata={"id": spec.id, "tags": list(spec.tags), "hints": dict(spec.hints)},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -12,6 +13,8 @@ from toolgen.runtime import (
     BoundTool,
     CallMeta,
     ErrorSpec,
+    LongRunningSpec,
+    Pending,
     Runtime,
     Snapshot,
     StaticToolset,
@@ -43,6 +46,7 @@ class Workshop:
         self.cancelled = asyncio.Event()
         self.peers = 0
         self.together = asyncio.Event()
+        self.jobs = itertools.count()
 
     async def rename(self, name: str) -> str:
         """Rename the lamp."""
@@ -72,17 +76,26 @@ class Workshop:
             return ToolOutcome.ask("Where does it go?", str)
         return f"sent to {city}"
 
+    async def export(self) -> str | Pending[None]:
+        """Export the books."""
+        return ToolOutcome.pending(f"job-{next(self.jobs)}")
+
     def toolset(self) -> StaticToolset:
         """Return the tools as a toolset."""
         name = "test.workshop"
-        tools = [func_tool(one, toolset=name) for one in (self.rename, self.hang, self.meet, self.post)]
-        return StaticToolset(name=name, bound=tuple(map(_with_errors, tools)))
+        functions = (self.rename, self.hang, self.meet, self.post, self.export)
+        tools = [func_tool(one, toolset=name) for one in functions]
+        return StaticToolset(name=name, bound=tuple(map(_completed, tools)))
 
 
-def _with_errors(tool: BoundTool) -> BoundTool:
-    if tool.spec.name != "rename":
-        return tool
-    return replace(tool, spec=replace(tool.spec, errors={"taken": TAKEN}))
+def _completed(tool: BoundTool) -> BoundTool:
+    """Return a tool with what only a design can say."""
+    spec = tool.spec
+    if spec.name == "rename":
+        spec = replace(spec, errors={"taken": TAKEN})
+    if spec.name == "export":
+        spec = replace(spec, long_running=LongRunningSpec())
+    return replace(tool, spec=spec)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

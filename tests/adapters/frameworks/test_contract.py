@@ -201,6 +201,14 @@ async def test_a_question_of_a_tool_is_answered(driver: Driver, home: Home) -> N
     assert document(seen) == "sent to Kiel"
 
 
+async def test_work_that_has_no_acknowledgement_is_no_failure(driver: Driver, home: Home) -> None:
+    [seen] = await driver.run(home, Call(tool="export"))
+    assert not seen.is_error
+    assert seen.text in ("", '{"status":"pending"}')
+    [work] = await home.runtime.suspended("s-mira")
+    assert (work.kind, work.handle) == ("pending", "job-0")
+
+
 async def test_calls_of_one_answer_run_at_once(driver: Driver, home: Home) -> None:
     async with asyncio.timeout(30):
         seen = await driver.run(home, Call(tool="meet"), Call(tool="meet"))

@@ -113,6 +113,8 @@ def _asked(events: list[Event]) -> list[tuple[str, tuple[str, Mapping[str, Any]]
 
 def _seen(events: list[Event], id_: str, asked: Mapping[str, Any], facts: Mapping[str, Any]) -> Seen:
     responses = [one for event in events for one in event.get_function_responses() if one.id == id_]
+    if not responses:
+        return Seen(text="", asked=asked)
     response = responses[-1]
     document: Any = response.response
     if document.get("status") == "suspended":

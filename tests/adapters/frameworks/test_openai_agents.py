@@ -1,0 +1,88 @@
+"""What only OpenAI's Agents SDK has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from agents import Agent, RunConfig, Runner, RunState, ToolCallOutputItem
+from agents.testing import ScriptedModel, assistant_message, function_call
+
+from toolgen.adapters.openai_agents import openai_agents_question, openai_agents_tools
+from toolgen.contract.json_value import Json
+
+from .home import MIRA, Home
+
+CONFIG = RunConfig(tracing_disabled=True)
+RESET: Mapping[str, Json] = {"device_id": "h09"}
+
+
+def agent_of(home: Home, *answers: list[Any]) -> Agent[None]:
+    return Agent(
+        "fake", model=ScriptedModel(list(answers)), tools=list(openai_agents_tools(home.snapshot, MIRA))
+    )
+
+
+async def test_no_schema_is_rewritten(home: Home) -> None:
+    tools = openai_agents_tools(home.snapshot, MIRA)
+    told = [
+        {"name": one.name, "description": one.description, "parameters": one.params_json_schema}
+        for one in tools
+    ]
+    assert told == home.snapshot.declarations()
+    strict = {one.name for one in tools if one.strict_json_schema}
+    assert {"factory_reset", "draw_readings"} <= strict
+    assert "list_devices" not in strict  # it has optional arguments
+
+
+async def test_an_approval_for_ever_is_none_of_a_later_call(home: Home) -> None:
+    first, second = (function_call("factory_reset", dict(RESET), call_id=id_) for id_ in ("c1", "c2"))
+    agent = agent_of(home, [first], [second], [assistant_message("done")])
+    run = await Runner.run(agent, "go", run_config=CONFIG)
+    state = run.to_state()
+    [item] = state.get_interruptions()
+    state.approve(item, always_approve=True)
+    run = await Runner.run(agent, state, run_config=CONFIG)
+    outputs = [json.loads(one.output) for one in run.new_items if isinstance(one, ToolCallOutputItem)]
+    assert outputs[0]["name"] == "Reading lamp"
+    assert outputs[1]["code"] == "canceled"
+    assert await home.runtime.suspended() == ()
+
+
+async def test_a_run_that_was_kept_as_json_goes_on(home: Home) -> None:
+    call = function_call("factory_reset", dict(RESET), call_id="c1")
+    agent = agent_of(home, [call], [assistant_message("done")])
+    run = await Runner.run(agent, "go", run_config=CONFIG)
+    kept = run.to_state().to_string()
+    [waiting] = await home.runtime.suspended("s-mira")
+    assert waiting.token not in kept
+
+    state: Any = await RunState.from_string(agent, kept)
+    [item] = state.get_interruptions()
+    state.approve(item)
+    run = await Runner.run(agent, state, run_config=CONFIG)
+    [output] = [one for one in run.new_items if isinstance(one, ToolCallOutputItem)]
+    assert json.loads(output.output)["name"] == "Reading lamp"
+
+
+async def test_arguments_that_are_no_json_have_no_question(home: Home) -> None:
+    call = function_call("factory_reset", '{"device_id":', call_id="c1")
+    agent = agent_of(home, [call], [assistant_message("done")])
+    run = await Runner.run(agent, "go", run_config=CONFIG)
+    state = run.to_state()
+    [item] = state.get_interruptions()
+    assert await openai_agents_question(home.snapshot, item, MIRA) is None
+    state.approve(item)
+    run = await Runner.run(agent, state, run_config=CONFIG)
+    [output] = [one for one in run.new_items if isinstance(one, ToolCallOutputItem)]
+    assert "issues" in json.loads(output.output)
+
+
+async def test_a_tool_that_may_not_ask_is_denied_when_it_does(home: Home) -> None:
+    agent = agent_of(home, [function_call("post", {}, call_id="c1")], [assistant_message("done")])
+    run = await Runner.run(agent, "go", run_config=CONFIG)
+    [output] = [one for one in run.new_items if isinstance(one, ToolCallOutputItem)]
+    assert output.custom_data is not None
+    assert output.custom_data["toolgen"]["status"] == "denied"
+    assert await home.runtime.suspended() == ()

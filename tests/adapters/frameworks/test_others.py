@@ -1,0 +1,146 @@
+"""What only LangChain, FastMCP or ADK has."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from fastmcp import Client, FastMCP
+from fastmcp.client.elicitation import ElicitResult
+from google.adk.agents import LlmAgent
+from google.adk.artifacts import InMemoryArtifactService
+from google.adk.runners import Runner
+from google.adk.sessions import InMemorySessionService
+from google.genai import types
+from langchain_core.messages import ToolCall, ToolMessage
+from langchain_core.tools import ToolException
+
+from toolgen.adapters.adk import adk_tools
+from toolgen.adapters.fastmcp import fastmcp_provider
+from toolgen.adapters.langchain import langchain_tools
+from toolgen.contract.json_value import Json
+from toolgen.runtime import Suspended
+
+from .home import MIRA, Home
+from .test_contract import WEEK
+from .with_adk import ScriptedLlm
+
+RESET: dict[str, Json] = {"device_id": "h09"}
+
+
+async def test_langchain_denies_where_nobody_can_be_asked(home: Home) -> None:
+    tools = {tool.name: tool for tool in langchain_tools(home.snapshot, MIRA)}
+    message = await tools["factory_reset"].ainvoke(
+        ToolCall(name="factory_reset", args=RESET, id="c1", type="tool_call")
+    )
+    assert isinstance(message, ToolMessage)
+    assert (message.status, json.loads(str(message.content))["code"]) == ("error", "canceled")
+    assert await home.runtime.suspended() == ()
+
+
+async def test_langchain_asks_the_same_again_after_an_interruption(home: Home) -> None:
+    asked: list[str] = []
+
+    async def ask(question: Suspended) -> Json:
+        asked.append(question.id)
+        if len(asked) == 1:
+            raise LookupError("an interruption, as LangGraph's")
+        return {"approved": True}
+
+    tools = {tool.name: tool for tool in langchain_tools(home.snapshot, MIRA, ask=ask)}
+    call = ToolCall(name="factory_reset", args=RESET, id="c1", type="tool_call")
+    with pytest.raises(LookupError):
+        await tools["factory_reset"].ainvoke(call)
+    message = await tools["factory_reset"].ainvoke(call)
+    assert message.status == "success"
+    assert asked[0] == asked[1]
+
+
+async def test_langchain_without_a_model_raises_what_failed(home: Home) -> None:
+    tools = {tool.name: tool for tool in langchain_tools(home.snapshot, MIRA)}
+    assert "level" in await tools["set_state"].ainvoke(
+        {"device_id": "h09", "command": {"kind": "dim", "level": 40}}
+    )
+    with pytest.raises(ToolException, match="no device 'nope'"):
+        await tools["draw_readings"].ainvoke({"device_id": "nope"})
+    with pytest.raises(NotImplementedError, match="use ainvoke"):
+        tools["draw_readings"].invoke({"device_id": "nope"})
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_fastmcp_takes_no_approval_of_a_client_unless_the_host_says_so(home: Home, mode: Any) -> None:
+    asked: list[str] = []
+
+    async def elicit(message: str, *_: Any) -> ElicitResult[dict[str, Any]]:
+        asked.append(message)
+        return ElicitResult(action="accept", content={"approved": True})
+
+    server = FastMCP("home", providers=[fastmcp_provider(home.snapshot, MIRA)])
+    async with Client(server, elicitation_handler=elicit, mode=mode) as client:
+        result = await client.call_tool_mcp("factory_reset", dict(RESET))
+    assert result.is_error
+    assert asked == []
+    [waiting] = await home.runtime.suspended("s-mira")
+    assert json.loads(result.content[0].text)["id"] == waiting.id
+    done = await home.runtime.deliver(waiting.token, {"approved": True})
+    assert done.status == "ok"
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_fastmcp_denies_where_the_client_cannot_ask(home: Home, mode: Any) -> None:
+    provider = fastmcp_provider(home.snapshot, MIRA, approvals="elicitation")
+    async with Client(FastMCP("home", providers=[provider]), mode=mode) as client:
+        result = await client.call_tool_mcp("factory_reset", dict(RESET))
+    assert result.is_error
+    assert await home.runtime.suspended() == ()
+
+
+async def test_fastmcp_ends_with_a_client_whose_answers_never_fit(home: Home) -> None:
+    times = 0
+
+    async def elicit(*_: Any) -> ElicitResult[dict[str, Any]]:
+        nonlocal times
+        times += 1
+        return ElicitResult(action="accept", content={"approved": "perhaps"})
+
+    provider = fastmcp_provider(home.snapshot, MIRA, approvals="elicitation")
+    server = FastMCP("home", providers=[provider])
+    async with Client(server, elicitation_handler=elicit, mode="legacy") as client:
+        result = await client.call_tool_mcp("factory_reset", dict(RESET))
+    assert (result.is_error, times) == (True, 3)
+    assert await home.runtime.suspended() == ()
+
+
+@pytest.mark.parametrize("has_service", [True, False])
+async def test_adk_keeps_artifacts_where_it_has_a_service(home: Home, has_service: bool) -> None:
+    call = types.Part(function_call=types.FunctionCall(id="c0", name="get_time_series", args=WEEK))
+    agent = LlmAgent(
+        name="fake",
+        model=ScriptedLlm(model="scripted", calls=[call]),
+        tools=list(adk_tools(home.snapshot, MIRA)),
+    )
+    sessions, artifacts = InMemorySessionService(), InMemoryArtifactService()
+    owner = {"app_name": "test", "user_id": "mira", "session_id": "s"}
+    await sessions.create_session(**owner)
+    runner = Runner(
+        app_name="test",
+        agent=agent,
+        session_service=sessions,
+        artifact_service=artifacts if has_service else None,
+    )
+    message = types.Content(role="user", parts=[types.Part(text="go")])
+    events = [event async for event in runner.run_async(user_id="mira", session_id="s", new_message=message)]
+    [response] = [one for event in events for one in event.get_function_responses()]
+    assert response.response is not None
+    assert response.response["count"] == 24
+    names = await artifacts.list_artifact_keys(**owner)
+    if not has_service:
+        assert names == []
+        return
+    [name] = names
+    assert name == "assistant.devices.get_time_series.c0.time_series.0.json"
+    part = await artifacts.load_artifact(**owner, filename=name)
+    assert part is not None
+    assert part.inline_data is not None
+    assert len(json.loads(part.inline_data.data or b"")["readings"]) == 24
