@@ -147,6 +147,6 @@ def _returned(view: ResultView, model: Model | None) -> ToolReturn:
         raise CallDeferred(metadata=approval_json(view.work, with_token=True))
     if view.error is not None:
         failure = ModelRetry if view.error.is_repairable else ToolFailed
-        raise failure(view.text) from None
+        raise failure(view.text)
     shown = blocks_content([one.as_json() for one in view.content], accepted_media_types(model))
     return ToolReturn(view.text, content=shown or None, metadata=view.as_json())

@@ -11,6 +11,8 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 
 from toolgen.adapters.openai_agents import openai_agents_question, openai_agents_tools
 from toolgen.contract.json_value import Json
+from toolgen.runtime import Runtime
+from toolgen.runtime.toolsets.functions import function_toolset
 
 from .home import MIRA, Home
 
@@ -86,3 +88,21 @@ async def test_a_tool_that_may_not_ask_is_denied_when_it_does(home: Home) -> Non
     assert output.custom_data is not None
     assert output.custom_data["toolgen"]["status"] == "denied"
     assert await home.runtime.suspended() == ()
+
+
+async def test_a_call_that_may_ask_and_does_not_runs_once() -> None:
+    counted: list[int] = []
+
+    async def count(n: int) -> int:
+        """Count."""
+        counted.append(n)
+        return n
+
+    runtime = Runtime()
+    runtime.register(function_toolset("test.counting", [count]))
+    tools = openai_agents_tools(await runtime.snapshot(), MIRA, may_ask={"test.counting.count"})
+    made = [function_call("count", {"n": n}, call_id=f"c{n}") for n in range(3)]
+    agent = Agent("fake", model=ScriptedModel([made, [assistant_message("done")]]), tools=list(tools))
+    run = await Runner.run(agent, "go", run_config=CONFIG)
+    assert sorted(counted) == [0, 1, 2]
+    assert [one.output for one in run.new_items if isinstance(one, ToolCallOutputItem)] == ["0", "1", "2"]

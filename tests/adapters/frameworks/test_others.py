@@ -121,7 +121,7 @@ async def test_adk_keeps_artifacts_where_it_has_a_service(home: Home, has_servic
         tools=list(adk_tools(home.snapshot, MIRA)),
     )
     sessions, artifacts = InMemorySessionService(), InMemoryArtifactService()
-    owner = {"app_name": "test", "user_id": "mira", "session_id": "s"}
+    owner: dict[str, Any] = {"app_name": "test", "user_id": "mira", "session_id": "s"}
     await sessions.create_session(**owner)
     runner = Runner(
         app_name="test",

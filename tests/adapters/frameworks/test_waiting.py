@@ -9,6 +9,7 @@ import pytest
 
 from toolgen.adapters.framework_calls import FrameworkCalls
 from toolgen.adapters.result_view import result_view
+from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     CallMeta,
@@ -27,7 +28,7 @@ from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.options import WaitOptions, requester_may_not_approve
 
 META = CallMeta(session_id="s", tool_call_id="call-1", requested_by="mira")
-YES = {"approved": True}
+YES: Json = {"approved": True}
 
 
 class Account:
@@ -133,7 +134,7 @@ async def test_another_process_goes_on_with_what_was_approved(tmp_path: Path) ->
     file = tmp_path / "runs.db"
     before, after = Account(), Account()
     async with Runtime(engine=InProcessEngine(file)) as first:
-        calls = FrameworkCalls(await offered(before, first), META)
+        calls: FrameworkCalls[None] = FrameworkCalls(await offered(before, first), META)
         waits(await calls.call("pay", {"amount": 5}, META))
     async with Runtime(engine=InProcessEngine(file)) as second:
         calls = FrameworkCalls(await offered(after, second), META)
