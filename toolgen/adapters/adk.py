@@ -28,6 +28,7 @@ FACTS: Final = "temp:toolgen:"
 It is for `after_tool_callback` and plugins: ADK keeps no state of the prefix `temp:`.
 """
 _ASKED: Final = {"status": "suspended", "message": "this call waits for a person"}
+_ASKED_ONCE: Final = "it has another question, and ADK asks once about a call"
 _CONTENT: Final = "content_blocks"
 """Key of the blocks beside a result; ADK takes the media out of it."""
 
@@ -67,6 +68,8 @@ class SnapshotTool(BaseTool):
             result = await self._calls.call(self.name, args, meta)
         else:
             result = await self._confirmed(args, given, meta)
+            if (again := result_view(result).approval) is not None:
+                result = await self._calls.cancel(again, meta, again.reason or _ASKED_ONCE)
         view = result_view(result)
         if view.approval is not None:
             return _ask(tool_context, view.approval)

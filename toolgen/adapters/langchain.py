@@ -104,18 +104,18 @@ class SnapshotTool(BaseTool):
         asked = None if self._ask is None else await self._calls.open_question(self._spec, arguments, meta)
         if asked is None:
             result = await self._calls.call(self.name, arguments, meta)
-            asked = _question(result)
-        while asked is not None:
-            answer = None if self._ask is None else await self._ask(asked)
-            if answer is None:
-                return await self._calls.cancel(asked, meta, _NOBODY)
-            result = await self._calls.deliver(asked, answer, meta)
-            asked = _question(result)
+        else:
+            result = await self._asked(asked, meta)
+        while (asked := result_view(result).approval) is not None:
+            result = await self._asked(asked, meta)
         return result
 
-
-def _question(result: Result) -> Suspended | None:
-    return result_view(result).approval
+    async def _asked(self, asked: Suspended, meta: CallMeta) -> Result:
+        """Return the result of a call after one answer of a person."""
+        answer = None if self._ask is None else await self._ask(asked)
+        if answer is None:
+            return await self._calls.cancel(asked, meta, _NOBODY)
+        return await self._calls.deliver(asked, answer, meta)
 
 
 def _content(view: ResultView) -> str | list[str | dict[Any, Any]]:

@@ -15,6 +15,7 @@ from google.adk.sessions import InMemorySessionService
 from google.genai import types
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.tools import ToolException
+from mcp_types import TextContent
 
 from toolgen.adapters.adk import adk_tools
 from toolgen.adapters.fastmcp import fastmcp_provider
@@ -22,9 +23,9 @@ from toolgen.adapters.langchain import langchain_tools
 from toolgen.contract.json_value import Json
 from toolgen.runtime import Suspended
 
-from .home import MIRA, Home
+from .home import MIRA, Call, Home
 from .test_contract import WEEK
-from .with_adk import ScriptedLlm
+from .with_adk import ScriptedLlm, asked_by, confirmation, run
 
 RESET: dict[str, Json] = {"device_id": "h09"}
 
@@ -82,7 +83,9 @@ async def test_fastmcp_takes_no_approval_of_a_client_unless_the_host_says_so(hom
     assert result.is_error
     assert asked == []
     [waiting] = await home.runtime.suspended("s-mira")
-    assert json.loads(result.content[0].text)["id"] == waiting.id
+    [block] = result.content
+    assert isinstance(block, TextContent)
+    assert json.loads(block.text)["id"] == waiting.id
     done = await home.runtime.deliver(waiting.token, {"approved": True})
     assert done.status == "ok"
 
@@ -109,6 +112,28 @@ async def test_fastmcp_ends_with_a_client_whose_answers_never_fit(home: Home) ->
     async with Client(server, elicitation_handler=elicit, mode="legacy") as client:
         result = await client.call_tool_mcp("factory_reset", dict(RESET))
     assert (result.is_error, times) == (True, 3)
+    assert await home.runtime.suspended() == ()
+
+
+async def test_adk_denies_after_an_answer_that_does_not_fit_since_it_asks_once(home: Home) -> None:
+    call = types.Part(function_call=types.FunctionCall(id="c0", name="factory_reset", args=RESET))
+    agent = LlmAgent(
+        name="fake",
+        model=ScriptedLlm(model="scripted", calls=[call]),
+        tools=list(adk_tools(home.snapshot, MIRA)),
+    )
+    sessions = InMemorySessionService()
+    await sessions.create_session(app_name="test", user_id="mira", session_id="s")
+    runner = Runner(app_name="test", agent=agent, session_service=sessions)
+    events = await run(runner, types.Content(role="user", parts=[types.Part(text="go")]))
+    [(_, (id_, _))] = asked_by(events)
+
+    wrong = Call(tool="factory_reset", answer={"approved": True, "payload": {"keep_on": "perhaps"}})
+    events = await run(runner, types.Content(role="user", parts=[confirmation(id_, wrong)]))
+    assert asked_by(events) == []
+    [response] = [one for event in events for one in event.get_function_responses()]
+    assert response.response is not None
+    assert "keep_on" in response.response["error"]
     assert await home.runtime.suspended() == ()
 
 

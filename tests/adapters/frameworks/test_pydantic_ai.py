@@ -22,7 +22,7 @@ async def test_the_model_gets_the_schemas_and_the_instructions_as_they_are(home:
         seen.append(info)
         return ModelResponse(parts=[TextPart("done")])
 
-    toolset: SnapshotToolset[None] = pydantic_ai_toolset(home.snapshot, MIRA)
+    toolset: SnapshotToolset[object] = pydantic_ai_toolset(home.snapshot, MIRA)
     await Agent(FunctionModel(respond), toolsets=[toolset]).run("go")
     [info] = seen
     told = [
@@ -34,7 +34,7 @@ async def test_the_model_gets_the_schemas_and_the_instructions_as_they_are(home:
 
 
 async def test_an_answer_may_be_delivered_from_elsewhere(home: Home) -> None:
-    toolset: SnapshotToolset[None] = pydantic_ai_toolset(home.snapshot, MIRA)
+    toolset: SnapshotToolset[object] = pydantic_ai_toolset(home.snapshot, MIRA)
     meta = replace(MIRA, tool_call_id="call-1")
     asked = (await home.snapshot.call("factory_reset", {"device_id": "nope"}, meta)).suspension
     assert asked is not None
@@ -56,7 +56,7 @@ async def test_work_without_an_acknowledgement_is_deferred(home: Home) -> None:
             return ModelResponse(parts=[TextPart("done")])
         return ModelResponse(parts=[ToolCallPart("export", {}, "c0")])
 
-    toolset: SnapshotToolset[None] = pydantic_ai_toolset(home.snapshot, MIRA)
+    toolset: SnapshotToolset[object] = pydantic_ai_toolset(home.snapshot, MIRA)
     agent = Agent(FunctionModel(respond), toolsets=[toolset], output_type=[str, DeferredToolRequests])
     run = await agent.run("go")
     requests = run.output

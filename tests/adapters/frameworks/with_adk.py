@@ -73,13 +73,13 @@ class ADK:
             session_service=sessions,
             artifact_service=InMemoryArtifactService(),
         )
-        events = await _run(runner, types.Content(role="user", parts=[types.Part(text="go")]))
-        asked = dict(_asked(events))
+        events = await run(runner, types.Content(role="user", parts=[types.Part(text="go")]))
+        asked = dict(asked_by(events))
         answers = [
-            _confirmation(id_, by_id[call_id]) for call_id, (id_, _) in asked.items() if by_id[call_id].answer
+            confirmation(id_, by_id[call_id]) for call_id, (id_, _) in asked.items() if by_id[call_id].answer
         ]
         if answers:
-            events += await _run(runner, types.Content(role="user", parts=answers))
+            events += await run(runner, types.Content(role="user", parts=answers))
         shown = {call_id: shown for call_id, (_, shown) in asked.items()}
         return [_seen(events, id_, shown.get(id_, {}), facts.get(id_, {})) for id_ in by_id]
 
@@ -88,11 +88,11 @@ async def _unknown(tool: Any, args: Any, tool_context: Any, error: Exception) ->
     return {"error": str(error)}
 
 
-async def _run(runner: Runner, message: types.Content) -> list[Event]:
+async def run(runner: Runner, message: types.Content) -> list[Event]:
     return [event async for event in runner.run_async(user_id="mira", session_id="s", new_message=message)]
 
 
-def _confirmation(id_: str, call: Call) -> types.Part:
+def confirmation(id_: str, call: Call) -> types.Part:
     """Return what a client of ADK sends when a person has answered."""
     is_decision = isinstance(call.answer, dict)
     confirmed = call.answer["approved"] if isinstance(call.answer, dict) else True
@@ -101,7 +101,7 @@ def _confirmation(id_: str, call: Call) -> types.Part:
     return types.Part(function_response=types.FunctionResponse(id=id_, name=CONFIRMATION, response=response))
 
 
-def _asked(events: list[Event]) -> list[tuple[str, tuple[str, Mapping[str, Any]]]]:
+def asked_by(events: list[Event]) -> list[tuple[str, tuple[str, Mapping[str, Any]]]]:
     """Return, by the id of a call, the id and the payload of the confirmation that ADK asks for."""
     found = []
     for event in events:

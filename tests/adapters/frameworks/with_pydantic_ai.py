@@ -36,7 +36,7 @@ class PydanticAI:
         return "PydanticAI"
 
     async def run(self, home: Home, *calls: Call) -> list[Seen]:
-        toolset: SnapshotToolset[None] = pydantic_ai_toolset(home.snapshot, lambda _: MIRA)
+        toolset: SnapshotToolset[object] = pydantic_ai_toolset(home.snapshot, lambda _: MIRA)
         agent = Agent(_model(calls), toolsets=[toolset], output_type=[str, DeferredToolRequests])
         run = await agent.run("go")
         asked: Mapping[str, dict[str, Any]] = {}
@@ -52,7 +52,7 @@ class PydanticAI:
 
 
 async def _answer(
-    toolset: SnapshotToolset[None],
+    toolset: SnapshotToolset[object],
     requests: DeferredToolRequests,
     results: DeferredToolResults,
     id_: str,
