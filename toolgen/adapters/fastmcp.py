@@ -6,11 +6,13 @@ A question goes to the client in the way of its era: as an `InputRequiredResult`
 
 from __future__ import annotations
 
+import asyncio
 import json
 import uuid
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 
+import anyio
 from fastmcp.server.context import Context
 from fastmcp.server.dependencies import get_context
 from fastmcp.server.providers import Provider
@@ -51,6 +53,7 @@ _ASKED: Final = "answer"
 """Key of the one request in an `InputRequiredResult`."""
 _MOST_ASKED: Final = 3
 """How often a client is asked during one request whose answers are not taken."""
+_CLEANUP_S: Final = 5.0
 _META: Final = "dev.toolgen/result"
 """Key in `_meta` (MCP, General fields: a reverse-DNS name)."""
 _BLOCKS: Final[TypeAdapter[ContentBlock]] = TypeAdapter(
@@ -141,7 +144,9 @@ class SnapshotTool(Tool):
             if can_ask and _is_modern(context):
                 return _input_required(asked)
             times += 1
-            given = await _elicited(context, asked) if can_ask else ElicitResult(action="cancel")
+            given = ElicitResult(action="cancel")
+            if can_ask:
+                given = await self._elicited(context, asked, meta)
             result = await self._given(asked, given, meta)
         return self._returned(result_view(result))
 
@@ -164,6 +169,18 @@ class SnapshotTool(Tool):
         if given.action == "decline" and asked.kind == "confirmation":
             return await self._calls.deliver(asked, {"approved": False}, meta)
         return await self._calls.cancel(asked, meta, f"the question was answered by {given.action}")
+
+    async def _elicited(self, context: Context, asked: Suspended, meta: CallMeta) -> ElicitResult:
+        """Return what the client answers; one that fails has cancelled, and one that leaves takes it back."""
+        form = form_of(asked)
+        try:
+            return await context.session.elicit_form(form.message, form.requested_schema, context.request_id)
+        except (MCPError, ValueError):
+            return ElicitResult(action="cancel")
+        except asyncio.CancelledError:
+            with anyio.move_on_after(_CLEANUP_S, shield=True):
+                await self._calls.cancel(asked, meta, "the client cancelled the request")
+            raise
 
     def _returned(self, view: ResultView) -> ToolResult:
         """Return a result as MCP sends it; one that was truncated fits no schema, and is an error."""
@@ -203,15 +220,6 @@ def _input_required(asked: Suspended) -> ToolResult:
     return InputRequiredToolResult(
         InputRequiredResult(input_requests={_ASKED: request}, request_state=asked.token)
     )
-
-
-async def _elicited(context: Context, asked: Suspended) -> ElicitResult:
-    """Return what the client answers; one that cannot ask has cancelled."""
-    form = form_of(asked)
-    try:
-        return await context.session.elicit_form(form.message, form.requested_schema, context.request_id)
-    except (MCPError, ValueError):
-        return ElicitResult(action="cancel")
 
 
 def _failed(message: str, **facts: Json) -> ToolResult:

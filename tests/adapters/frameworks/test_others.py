@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -21,7 +22,11 @@ from toolgen.adapters.adk import adk_tools
 from toolgen.adapters.fastmcp import fastmcp_provider
 from toolgen.adapters.langchain import langchain_tools
 from toolgen.contract.json_value import Json
-from toolgen.runtime import Suspended
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import ConfirmSpec, Runtime, Suspended
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.events.records import ToolEnd
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 from .home import MIRA, Call, Home
 from .test_contract import WEEK
@@ -113,6 +118,39 @@ async def test_fastmcp_ends_with_a_client_whose_answers_never_fit(home: Home) ->
         result = await client.call_tool_mcp("factory_reset", dict(RESET))
     assert (result.is_error, times) == (True, 3)
     assert await home.runtime.suspended() == ()
+
+
+async def test_fastmcp_takes_a_question_back_whose_client_leaves() -> None:
+    asked, events = asyncio.Event(), Events()
+    runtime = Runtime(engine=InProcessEngine(), events=events)
+    tool = func_tool(pay, toolset="bank.accounts", confirm=ConfirmSpec(hint="Pay?"))
+    runtime.register(function_toolset("bank.accounts", [tool]))
+    provider = fastmcp_provider(await runtime.snapshot(), MIRA, approvals="elicitation")
+
+    async def elicit(*_: Any) -> ElicitResult[dict[str, Any]]:
+        asked.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def call() -> None:
+        server = FastMCP("bank", providers=[provider])
+        async with Client(server, elicitation_handler=elicit, mode="legacy") as client:
+            await client.call_tool_mcp("pay", {})
+
+    async with asyncio.timeout(30), events.subscribe() as subscription:
+        task = asyncio.create_task(call())
+        await asked.wait()
+        task.cancel()
+        ends = (event async for event in subscription if isinstance(event, ToolEnd))
+        async for end in ends:
+            if end.status == "denied":
+                break
+    assert await runtime.suspended() == ()
+
+
+async def pay() -> str:
+    """Pay."""
+    return "paid"
 
 
 async def test_adk_denies_after_an_answer_that_does_not_fit_since_it_asks_once(home: Home) -> None:
