@@ -132,6 +132,27 @@ async def test_a_call_beyond_the_limit_is_refused_with_a_reason() -> None:
     assert after.status_code == 200
 
 
+async def test_a_call_that_one_parser_alone_reads_counts_too() -> None:
+    desk = Desk()
+    call = modern_call("count")
+    text = json.dumps(call["json"])
+    bodies = [
+        text.replace('"id": 7', r'"id": 7, "x": "\ud800"').encode(),
+        text.replace('"id": 7', f'"id": 7, "x": {"[" * 400}{"]" * 400}').encode(),
+        text.encode("utf-8-sig"),
+        text.encode("utf-16"),
+        text.encode("utf-32"),
+    ]
+    async with desk_runtime(desk) as runtime, web(runtime, max_calls=1) as client:
+        hanging = asyncio.create_task(client.post(URL, **modern_call("hang")))
+        async with asyncio.timeout(10):
+            await desk.has_begun.wait()
+        answers = [await client.post(URL, content=body, headers=call["headers"]) for body in bodies]
+        hanging.cancel()
+        await asyncio.wait({hanging})
+    assert [answer.status_code for answer in answers] == [429] * len(bodies)
+
+
 async def test_elsewhere_than_on_loopback_it_needs_a_verifier_and_a_name() -> None:
     async with desk_runtime(Desk()) as runtime:
         for host in ("0.0.0.0", "::", "192.0.2.1", "desk.example"):

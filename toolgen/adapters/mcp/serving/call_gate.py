@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import json
+from collections.abc import Callable
+from typing import Any, Final
 
 import anyio
 from pydantic_core import from_json
@@ -11,6 +13,13 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .executing import ExecutingCalls
+
+
+_PARSERS: Final[tuple[Callable[[bytes], Any], ...]] = (from_json, json.loads)
+"""The parsers of the SDK, through 2025-11-25 and since 2026-07-28.
+
+The second one reads what the first one refuses: escaped surrogates, UTF-16, deep nesting.
+"""
 
 
 class CallGate:
@@ -68,10 +77,14 @@ class CallGate:
 
 
 def _is_call(message: Message) -> bool:
-    """Return whether a request is a `tools/call`, also one that is escaped."""
+    """Return whether a request is a `tools/call` for either parser of the SDK."""
+    return any(_is_call_by(parse, message.get("body", b"")) for parse in _PARSERS)
+
+
+def _is_call_by(parse: Callable[[bytes], Any], body: bytes) -> bool:
     try:
-        document: Any = from_json(message.get("body", b""))
-    except ValueError:
+        document = parse(body)
+    except (ValueError, RecursionError):
         return False  # the SDK says what is wrong with it
     return isinstance(document, dict) and document.get("method") == "tools/call"
 
