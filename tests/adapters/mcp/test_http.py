@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -55,6 +56,26 @@ async def test_a_verifier_that_fails_lets_nobody_in(caplog: pytest.LogCaptureFix
     assert answer.status_code == 503
     assert "hunter2" not in answer.text
     assert "hunter2" in caplog.text
+
+
+@pytest.mark.parametrize("kind", [SystemExit, asyncio.CancelledError, GeneratorExit, StopIteration])
+async def test_a_verifier_ends_no_server_by_what_it_raises(kind: type[BaseException]) -> None:
+    def broken(token: str) -> CallMeta | None:
+        raise kind("password hunter2")
+
+    async with desk_runtime(Desk()) as runtime, web(runtime, verify=broken) as client:
+        for _ in range(2):
+            answer = await client.post(URL, json=hello(), headers={"authorization": "Bearer mira"})
+            assert answer.status_code == 503
+            assert "hunter2" not in answer.text
+
+
+@pytest.mark.parametrize("found", [True, "mira", {"session_id": "s-mira"}])
+async def test_a_verifier_that_returns_something_else_lets_nobody_in(found: Any) -> None:
+    async with desk_runtime(Desk()) as runtime, web(runtime, verify=lambda token: found) as client:
+        answer = await client.post(URL, json=hello(), headers={"authorization": "Bearer mira"})
+    assert answer.status_code == 503
+    assert "cannot be verified now" in answer.text
 
 
 async def test_a_session_belongs_to_whom_opened_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -12,8 +13,9 @@ from mcp.client._memory import InMemoryTransport
 from toolgen.adapters.mcp import server
 from toolgen.runtime import CallMeta
 
-from .desk import MIRA, served
+from .desk import MIRA, Desk, desk_runtime, served
 from .people import Person, accept
+from .web import URL, hello, modern_call, web
 
 
 async def asked(one: Any, tool: str = "burn", id: str = "p1") -> types.InputRequiredResult:
@@ -58,6 +60,63 @@ async def test_a_state_of_another_session_is_refused() -> None:
         with pytest.raises(MCPError, match="waits in another session"):
             await answered(one, state)
     assert one.desk.log == []
+
+
+async def test_a_state_of_another_person_of_the_session_is_refused() -> None:
+    person = ["ann"]
+    options: dict[str, Any] = {"meta": lambda ctx: CallMeta(session_id=MIRA, requested_by=person[0])}
+    async with served("auto", elicitation=Person(), approvals="elicitation", **options) as one:
+        state = (await asked(one)).request_state or ""
+        person[0] = "bob"
+        with pytest.raises(MCPError, match="of somebody else"):
+            await answered(one, state)
+        assert one.desk.log == []
+        person[0] = "ann"
+        assert (await answered(one, state)).structured_content == "p1 is ash"
+
+
+async def test_a_state_belongs_to_whose_token_it_was_and_to_its_era() -> None:
+    facts = {one: CallMeta(session_id=MIRA, labels={"user": one}) for one in ("mira", "jonas")}
+    desk = Desk()
+    async with desk_runtime(desk) as runtime:
+        made = server(runtime, approvals="elicitation")
+        async with web(runtime, served=made, verify=facts.get) as client:
+            state = (await client.post(URL, **_burn("mira"))).json()["result"]["requestState"]
+            foreign = await client.post(URL, **_burn("jonas", state))
+            opened = await client.post(URL, json=hello(), headers={"authorization": "Bearer mira"})
+            older = _burn("mira", state)
+            older["headers"] = {
+                "authorization": "Bearer mira",
+                "mcp-session-id": opened.headers["mcp-session-id"],
+                "mcp-protocol-version": "2025-11-25",
+            }
+            of_older = await client.post(URL, **older)
+            assert desk.log == []
+            own = await client.post(URL, **_burn("mira", state))
+    assert foreign.json()["error"]["message"] == "Invalid or expired requestState"
+    assert "a requestState counts since 2026-07-28" in of_older.text
+    assert own.json()["result"]["structuredContent"] == "p1 is ash"
+    assert desk.log == ["burn p1"]
+
+
+def _burn(token: str, state: str = "") -> dict[str, Any]:
+    """Return the request of a call that needs an approval, with one where there is a state."""
+    call = modern_call("burn", id="p1")
+    params = call["json"]["params"]
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = {"elicitation": {}}
+    if state:
+        yes = {"action": "accept", "content": {"approved": True}}
+        params.update(requestState=state, inputResponses={"answer": yes})
+    call["headers"]["authorization"] = f"Bearer {token}"
+    return call
+
+
+async def test_a_state_that_is_used_often_at_once_runs_its_call_once() -> None:
+    async with served("auto", elicitation=Person(), approvals="elicitation") as one:
+        state = (await asked(one)).request_state or ""
+        results = await asyncio.gather(*(answered(one, state) for _ in range(20)))
+    assert {result.structured_content for result in results} == {"p1 is ash"}
+    assert one.desk.log == ["burn p1"]
 
 
 async def test_a_state_without_an_answer_is_asked_again() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import json
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
 
@@ -16,8 +15,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from toolgen.contract.logs import log_failure, logger
 from toolgen.runtime import CallMeta
+from toolgen.runtime.call.boundary import Contained
 
-from .identity import IDENTITY
+from .identity import IDENTITY, owner_of, require_meta
 
 Verify: TypeAlias = Callable[[str], CallMeta | Awaitable[CallMeta | None] | None]
 """Returns for whom a token is: the facts of its calls; None where it is not valid."""
@@ -44,8 +44,10 @@ class BearerAuth:
             return
         try:
             async with asyncio.timeout(_VERIFY_S):
-                found = self._verify(token)
-                meta = await found if inspect.isawaitable(found) else found
+                with Contained():
+                    found = self._verify(token)
+                    meta = await found if inspect.isawaitable(found) else found
+            owner = "" if meta is None else owner_of(require_meta(meta))
         except Exception as error:
             reference = log_failure(log, error, "the verifier of tokens failed")
             text = f"the token cannot be verified now (reference {reference})"
@@ -55,13 +57,8 @@ class BearerAuth:
             text = "the bearer token is not valid"
             await _refusal(401, text, 'Bearer error="invalid_token"')(scope, receive, send)
             return
-        user = AuthenticatedUser(AccessToken(token="", client_id=_owner(meta), scopes=[]))
+        user = AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))
         await self._app({**scope, "user": user, IDENTITY: meta}, receive, send)
-
-
-def _owner(meta: CallMeta) -> str:
-    """Return a text that is equal for those who may use each other's sessions of MCP."""
-    return json.dumps([meta.session_id, meta.requested_by, sorted(meta.labels.items())])
 
 
 def _refusal(status: int, text: str, challenge: str) -> PlainTextResponse:

@@ -14,7 +14,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .executing import ExecutingCalls
 
-
 _PARSERS: Final[tuple[Callable[[bytes], Any], ...]] = (from_json, json.loads)
 """The parsers of the SDK, through 2025-11-25 and since 2026-07-28.
 

@@ -169,14 +169,21 @@ class ToolCalls:
         """Return the call that a state names; the SDK has checked that it is of this very request.
 
         Raises:
-            MCPError: it belongs to another session or another tool, or nothing waits any more.
+            MCPError: it belongs to another session, person or tool, nothing waits any more, or the era has no
+                states.
         """
+        if not request.is_modern:
+            raise MCPError(
+                INVALID_PARAMS, "a requestState counts since 2026-07-28, on a connection without a session"
+            )
         try:
             asked = await self._runtime.suspension(token, session_id=request.meta.session_id)
         except SuspensionError as error:
             raise MCPError(INVALID_PARAMS, error.message) from None
         if asked.tool != request.entry.spec.id:
             raise MCPError(INVALID_PARAMS, "the requestState is of another tool")
+        if asked.requested_by != request.meta.requested_by:
+            raise MCPError(INVALID_PARAMS, "the requestState is of somebody else")
         return asked
 
     async def _elicited(self, request: _Request, asked: Suspended, note: str) -> types.ElicitResult:

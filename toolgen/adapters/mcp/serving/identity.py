@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -15,6 +16,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolgen.contract.logs import log_failure, logger
 from toolgen.runtime import CallMeta
+from toolgen.runtime.call.boundary import Contained
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 MetaHook: TypeAlias = Callable[[Context], CallMeta | Awaitable[CallMeta]]
@@ -29,6 +31,33 @@ IDENTITY: Final = "toolgen.identity"
 def is_modern(ctx: Context) -> bool:
     """Return whether a request is of 2026-07-28 or later, where a server sends no requests."""
     return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+
+def require_meta(found: object) -> CallMeta:
+    """Return what a host's function returned, where it is the facts of a request.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if not isinstance(found, CallMeta):
+        raise TypeError(f"it returned {type(found).__name__}, which is no CallMeta")
+    return found
+
+
+def owner_of(meta: CallMeta) -> str:
+    """Return a text that is equal for those who may use each other's sessions and states of MCP."""
+    return json.dumps([meta.session_id, meta.requested_by, sorted(meta.labels.items())])
+
+
+def verified_owner(ctx: Context) -> str | None:
+    """Return the owner that the verified token of a request names; None where there is none."""
+    meta = _verified(ctx)
+    return None if meta is None else owner_of(meta)
+
+
+def _verified(ctx: Context) -> CallMeta | None:
+    found = getattr(ctx.request, "scope", {}).get(IDENTITY)
+    return found if isinstance(found, CallMeta) else None
 
 
 class Identities:
@@ -47,15 +76,15 @@ class Identities:
         """
         if self._hook is not None:
             try:
-                found = self._hook(ctx)
-                return await found if inspect.isawaitable(found) else found
+                with Contained():
+                    found = self._hook(ctx)
+                    meta = await found if inspect.isawaitable(found) else found
+                return require_meta(meta)
             except Exception as error:
                 reference = log_failure(log, error, "the meta hook failed for %s", ctx.method)
                 message = f"the server does not know for whom this request is (reference {reference})"
                 raise MCPError(INTERNAL_ERROR, message) from None
-        scope = getattr(ctx.request, "scope", {})
-        verified = scope.get(IDENTITY)
-        return verified if isinstance(verified, CallMeta) else self._default
+        return _verified(ctx) or self._default
 
     async def call_meta(self, ctx: Context) -> CallMeta:
         """Return the facts of a call, which has an id of its own.

@@ -21,7 +21,7 @@ from toolgen.runtime.waiting.options import WEEK_S
 from .calls import Approvals, ToolCalls
 from .changes import ListChanges
 from .executing import ExecutingCalls
-from .identity import Context, Identities, MetaHook
+from .identity import Context, Identities, MetaHook, verified_owner
 from .resources import ArtifactResources
 from .tools import ToolSelection
 
@@ -80,7 +80,9 @@ def server(
         on_subscriptions_listen=listen,
         get_tool_input_schema=partial(_schema_of, runtime),
     )
-    states = RequestStateSecurity(keys=[secret or secrets.token_bytes(32)], ttl=WEEK_S)
+    states = RequestStateSecurity(
+        keys=[secret or secrets.token_bytes(32)], ttl=WEEK_S, bind_principal=verified_owner
+    )
     sdk.middleware += [
         _told_by_reference,
         _Description(runtime, selection, identities),
