@@ -18,7 +18,7 @@ MODULES = {
 }
 LOOPS = ("agents/loop", "runtime/waiting/loop.py")
 """May be executed again from a journal."""
-EDGES = ("cli", "codegen/write", "runtime/stores", "__main__.py")
+EDGES = ("cli", "codegen/write", "runtime/stores", "adapters/mcp/serving/stdin_lines.py", "__main__.py")
 """The only ones that touch files and processes by themselves."""
 
 OUTSIDE = {"os", "shutil", "socket", "subprocess", "tempfile"}

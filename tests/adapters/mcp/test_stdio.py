@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import subprocess
 from pathlib import Path
 
@@ -13,6 +14,12 @@ from mcp import Client, types
 from .desk import ERAS
 from .people import Person, accept
 from .project import by_stdio, environment, serve, write_project
+
+HELLO = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -35,24 +42,12 @@ async def test_a_client_uses_a_process(era: str, tmp_path: Path) -> None:
 
 def test_stdout_holds_nothing_but_the_protocol(tmp_path: Path) -> None:
     write_project(tmp_path)
-    hello = {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    }
     lines = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "shout", "arguments": {}}},
     ]
-    process = subprocess.Popen(
-        serve(tmp_path),
-        env=environment(tmp_path),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = _process(tmp_path)
     assert process.stdin is not None
     assert process.stdout is not None
     with process:
@@ -66,3 +61,63 @@ def test_stdout_holds_nothing_but_the_protocol(tmp_path: Path) -> None:
     printed = ("imported", "imported, past Python", "made", "printed", "printed, past Python")
     for text in (*printed, "printed by a child"):
         assert text in said.splitlines()
+
+
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_while_its_client_is_silent(tmp_path: Path, asked: signal.Signals) -> None:
+    write_project(tmp_path)
+    with _process(tmp_path) as process:
+        _open(process)
+        process.send_signal(asked)
+        assert process.wait(60) == 0
+
+
+def test_it_ends_when_its_client_no_longer_reads(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    with _process(tmp_path) as process:
+        _open(process)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 2, "method": "ping"}) + "\n")
+        process.stdin.flush()
+        assert process.wait(60) == 0
+        assert "Traceback" not in process.stderr.read()
+
+
+def test_lines_that_are_no_requests_stop_nothing(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    lines = ("garbage", "", "[]", "null", "{" * 3_000, '{"jsonrpc":"2.0","id":9,"method":5}', "x" * 300_000)
+    with _process(tmp_path) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.writelines(f"{line}\n" for line in lines)
+        _open(process)
+        process.stdin.writelines(f"{line}\n" for line in lines)
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 2, "method": "ping"}) + "\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline()) == {"jsonrpc": "2.0", "id": 2, "result": {}}
+        process.communicate(timeout=60)
+
+
+def _process(folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        serve(folder),
+        env=environment(folder),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _open(process: subprocess.Popen[str]) -> None:
+    """Open the session of a client."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}) + "\n"
+    )
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["id"] == 1

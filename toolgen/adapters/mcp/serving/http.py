@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import signal
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -22,6 +21,7 @@ from toolgen.contract.errors import ToolgenError
 from .bearer import BearerAuth, Verify
 from .call_gate import CallGate
 from .mcp_server import McpServer
+from .signals import on_signal
 
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 _CLOSING_S: Final = 2
@@ -94,7 +94,7 @@ async def serve_http(
 
     @asynccontextmanager
     async def closing(inner: Starlette) -> AsyncIterator[None]:
-        async with app.router.lifespan_context(inner), _on_signal(close):
+        async with app.router.lifespan_context(inner), on_signal(close):
             yield
 
     outer = Starlette(routes=app.routes, lifespan=closing)
@@ -192,26 +192,3 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
         return ipaddress.ip_address(host)
     except ValueError:
         return ipaddress.IPv4Address("0.0.0.0")
-
-
-@asynccontextmanager
-async def _on_signal(close: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
-    """Close when the process is asked to end, once; a second time it ends as it does by default."""
-    loop = asyncio.get_running_loop()
-    handled = (signal.SIGINT, signal.SIGTERM)
-    tasks: list[asyncio.Task[None]] = []
-
-    def begin() -> None:
-        for one in handled:
-            loop.remove_signal_handler(one)
-        tasks.append(loop.create_task(close(), name="closing the MCP server"))
-
-    with suppress(NotImplementedError, RuntimeError):  # Windows, and other threads than the main one
-        for one in handled:
-            loop.add_signal_handler(one, begin)
-    try:
-        yield
-    finally:
-        for one in handled:
-            with suppress(NotImplementedError, RuntimeError):
-                loop.remove_signal_handler(one)

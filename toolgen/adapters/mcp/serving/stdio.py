@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
+from typing import Any
 
+import anyio
 from mcp.server.stdio import stdio_server
 
 from .mcp_server import McpServer
+from .signals import on_signal
+from .stdin_lines import StdinLines, claimed_stdin
 
 
 async def serve_stdio(served: McpServer) -> None:
-    """Serve one client until it closes its side.
+    """Serve one client until it closes its side, no longer reads, or the process gets SIGINT or SIGTERM.
 
-    Meanwhile stdout holds nothing but the protocol: what executors and their children print goes to stderr.
+    Calls that are executed then are cancelled. Meanwhile stdout holds nothing but the protocol: what
+    executors and their children print goes to stderr.
     """
     stdout = sys.stdout
-    async with stdio_server() as (read, write):
-        try:
-            with redirect_stdout(sys.stderr):
-                await served.sdk.run(read, write, served.sdk.create_initialization_options())
-        finally:
-            stdout.flush()  # what somebody wrote to it before is not to follow the protocol
+    try:
+        with anyio.CancelScope() as serving, claimed_stdin() as descriptor:
+
+            async def close() -> None:
+                serving.cancel()
+
+            lines: Any = StdinLines(descriptor)  # of a file the SDK uses the lines alone
+            async with on_signal(close), stdio_server(stdin=lines) as (read, write):
+                with redirect_stdout(sys.stderr):
+                    await served.sdk.run(read, write, served.sdk.create_initialization_options())
+    except* BrokenPipeError:
+        pass  # the client is gone
+    finally:
+        stdout.flush()  # what somebody wrote to it before is not to follow the protocol

@@ -1,0 +1,32 @@
+"""How a server that has a process of its own is asked to end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+
+@asynccontextmanager
+async def on_signal(close: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+    """Close when the process is asked to end, once; a second time it ends as it does by default."""
+    loop = asyncio.get_running_loop()
+    handled = (signal.SIGINT, signal.SIGTERM)
+    tasks: list[asyncio.Task[None]] = []
+
+    def begin() -> None:
+        for one in handled:
+            loop.remove_signal_handler(one)
+        tasks.append(loop.create_task(close(), name="closing the MCP server"))
+
+    with suppress(NotImplementedError, RuntimeError):  # Windows, and other threads than the main one
+        for one in handled:
+            loop.add_signal_handler(one, begin)
+    try:
+        yield
+    finally:
+        for one in handled:
+            with suppress(NotImplementedError, RuntimeError):
+                loop.remove_signal_handler(one)
