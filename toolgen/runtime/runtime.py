@@ -291,6 +291,19 @@ class Runtime:
         """
         return await self.deliver(token, cancel_answer(reason), session_id=session_id, by=by, wait_s=wait_s)
 
+    async def result(
+        self, token: str, *, session_id: str | None = None, wait_s: float | None = 30.0
+    ) -> ToolResult:
+        """Return the result of a suspended call once somebody else has answered it.
+
+        Where it has none after `wait_s` seconds, the status is `pending`; None waits for as long as it takes.
+
+        Raises:
+            SuspensionError: nothing waits under the token, it belongs to another session, or nobody
+                answered in time.
+        """
+        return await self._suspensions.result(token, session_id, wait_s)
+
     async def progress(
         self, token: str, fraction: float | None = None, message: str = "", value: Any = None
     ) -> None:

@@ -16,14 +16,16 @@ from toolgen.runtime import (
     ConfirmSpec,
     LongRunningReturn,
     LongRunningSpec,
+    Suspended,
     ToolContext,
     ToolOutcome,
     Unfinished,
 )
+from toolgen.runtime.toolsets.dynamic import StaticToolset
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.options import WaitOptions, requester_may_not_approve
 
-from .desk import ERAS, served
+from .desk import ERAS, Served, served
 from .people import CANCEL, DECLINE, Person, accept
 
 pytestmark = pytest.mark.parametrize("era", ERAS)
@@ -171,17 +173,71 @@ async def test_a_field_says_in_words_what_a_form_cannot_hold(era: str) -> None:
     assert field == {"type": "string", "title": "Name", "description": "(format uuid; pattern ^[a-z]+$)"}
 
 
-async def test_work_without_an_acknowledgement_goes_on_and_is_not_taken_back(era: str) -> None:
+async def test_work_without_an_acknowledgement_is_waited_for(era: str) -> None:
+    told: list[tuple[float, str | None]] = []
+
+    async def keep(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, message))
+
+    async with served(era) as one, asyncio.timeout(30):
+        one.runtime.register(letters())
+        call = asyncio.create_task(one.client.call_tool("deliver_letter", {}, progress_callback=keep))
+        asked = await waiting(one)
+        await one.runtime.progress(asked.token, 0.5, "half")
+        assert not call.done()
+        assert (await one.runtime.deliver(asked.token, "done")).status == "ok"
+        result = await call
+    assert isinstance(result.content[0], types.TextContent)
+    assert result.content[0].text == '"done"'
+    assert not result.is_error
+    assert told == [(0.5, "half")]
+
+
+async def test_work_that_fails_or_is_taken_back_ends_its_call(era: str) -> None:
+    async with served(era) as one, asyncio.timeout(30):
+        one.runtime.register(letters())
+        for answer, text in (({"error": "the letter is lost"}, "the letter is lost"), (None, "not needed")):
+            call = asyncio.create_task(one.text("deliver_letter"))
+            asked = await waiting(one)
+            if answer is None:
+                await one.runtime.cancel(asked.token, "not needed")
+            else:
+                await one.runtime.deliver(asked.token, answer)
+            assert text in json.loads(await call)["error"]
+
+
+async def test_work_that_takes_too_long_goes_on_and_is_not_taken_back(era: str) -> None:
+    async with served(era, elicitation=Person(), pending_s=0) as one:
+        one.runtime.register(letters())
+        document = json.loads(await one.text("deliver_letter"))
+        (asked,) = await one.runtime.suspended()
+    assert (document["code"], document["id"]) == ("pending", asked.id)
+
+
+async def test_a_cancelled_request_cancels_the_work_that_it_waits_for(era: str) -> None:
+    async with served(era) as one, asyncio.timeout(30):
+        one.runtime.register(letters())
+        call = asyncio.create_task(one.client.call_tool("deliver_letter", {}))
+        asked = await waiting(one)
+        call.cancel()
+        assert one.runtime.engine is not None
+        assert (await one.runtime.engine.result(asked.run_id)).state == "canceled"
+
+
+def letters() -> StaticToolset:
     async def deliver_letter() -> LongRunningReturn[str, None]:
         """Deliver a letter."""
         return ToolOutcome.pending("job-1")
 
-    async with served(era, elicitation=Person()) as one:
-        tool = func_tool(deliver_letter, toolset="desk.late", long_running=LongRunningSpec())
-        one.runtime.register(function_toolset("desk.late", [tool]))
-        document = json.loads(await one.text("deliver_letter"))
-        (asked,) = await one.runtime.suspended()
-    assert (document["code"], document["id"]) == ("pending", asked.id)
+    tool = func_tool(deliver_letter, toolset="desk.late", long_running=LongRunningSpec())
+    return function_toolset("desk.late", [tool])
+
+
+async def waiting(one: Served) -> Suspended:
+    """Return the one call that waits, once it does."""
+    while not (found := await one.runtime.suspended()):  # noqa: ASYNC110  # no event tells of it
+        await asyncio.sleep(0)
+    return found[0]
 
 
 async def test_a_credential_is_never_asked_for_by_a_form(era: str) -> None:

@@ -106,6 +106,18 @@ class SuspensionService:
         if receipt == "conflict":
             raise ConflictingAnswerError
 
+    async def result(self, token: str, session_id: str | None, wait_s: float | None) -> ToolResult:
+        """Return the result of a suspended call that somebody else answers; as `Runtime.result`."""
+        waits = self._waits()
+        ticket, _, frozen = await self._open_token(token, session_id)
+        typed = waits.expect_result(frozen.id)
+        try:
+            return await self._wait_for_result(ticket, frozen, typed, wait_s)
+        except UnknownRunError:
+            raise _unknown_suspension() from None
+        finally:
+            waits.forget(frozen.id, typed)
+
     async def suspension(self, token: str, session_id: str | None) -> Suspended:
         """Return the suspended call of a token, answered or not."""
         ticket, _, frozen = await self._open_token(token, session_id)

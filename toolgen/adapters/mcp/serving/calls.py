@@ -35,6 +35,7 @@ ASKED: Final = "answer"
 _MOST_ASKED: Final = 3
 """How often a person is asked on one connection whose answers do not fit."""
 _CLEANUP_S: Final = 5.0
+_WHY_CANCELLED: Final = "the client cancelled the request"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +63,14 @@ class ToolCalls:
         identities: Identities,
         changes: ListChanges,
         approvals: Approvals,
+        pending_s: float,
     ) -> None:
         self._runtime = runtime
         self._selection = selection
         self._identities = identities
         self._changes = changes
         self._approvals: Approvals = approvals
+        self._pending_s = pending_s
         self._listing = Listing()
         self.executing = ExecutingCalls()
 
@@ -124,7 +127,14 @@ class ToolCalls:
                 return await self._after_round(request, asked)
         async with progress_relay(self._runtime, request.ctx, meta.tool_call_id):
             arguments = params.arguments or {}
-            result = await self._runtime.call(request.entry.spec.id, arguments, meta, within=request.offered)
+            try:
+                result = await self._runtime.call(
+                    request.entry.spec.id, arguments, meta, within=request.offered
+                )
+            except asyncio.CancelledError:
+                with anyio.move_on_after(_CLEANUP_S, shield=True):
+                    await self._cancel_begun(meta)
+                raise
             return await self._completed(request, result)
 
     async def _completed(self, request: _Request, result: ToolResult) -> Answered:
@@ -132,7 +142,7 @@ class ToolCalls:
         note, times = "", 0
         while (asked := result.suspension) is not None and result.status == "suspended":
             if (why := cannot_ask(asked, request.ctx, self._approvals, self._runtime)) is not None:
-                return await self._unasked(asked, request.meta, why)
+                return await self._unasked(request, asked, why)
             if request.is_modern:
                 return _input_required(asked, note)
             given = await self._elicited(request, asked, note)
@@ -154,7 +164,7 @@ class ToolCalls:
         Another server of the same secret may have asked, which takes approvals that this one does not.
         """
         if (why := cannot_ask(asked, request.ctx, self._approvals, self._runtime)) is not None:
-            return await self._unasked(asked, request.meta, why)
+            return await self._unasked(request, asked, why)
         given = (request.params.input_responses or {}).get(ASKED)
         if not isinstance(given, types.ElicitResult):
             return _input_required(asked, "")
@@ -221,15 +231,35 @@ class ToolCalls:
                 within=request.offered,
             )
 
-    async def _unasked(self, asked: Suspended, meta: CallMeta, why: WhyNot) -> types.CallToolResult:
+    async def _delivered(self, request: _Request, asked: Suspended) -> Answered:
+        """Return the result of work that somebody delivers; where that takes too long, that it goes on."""
+        async with self._cancelled_with_request(asked):
+            result = await self._runtime.result(
+                asked.token, session_id=request.meta.session_id, wait_s=self._pending_s
+            )
+        if result.status == "pending":
+            return kept_result(asked)
+        return await self._completed(request, result)
+
+    async def _cancel_begun(self, meta: CallMeta) -> None:
+        """Cancel the run of a call whose request was cancelled after it began to wait, and before it said so."""
+        if self._runtime.engine is None:
+            return
+        for asked in await self._runtime.suspended(meta.session_id):
+            if asked.tool_call_id == meta.tool_call_id:
+                await self._runtime.cancel_run(asked.run_id, _WHY_CANCELLED)
+
+    async def _unasked(self, request: _Request, asked: Suspended, why: WhyNot) -> Answered:
         """Return the result of a call that waits where this client is not asked."""
+        if asked.kind == "pending":
+            return await self._delivered(request, asked)
         if why == "kept":
             return kept_result(asked)
         text = {
             "no_client": "this client cannot show a question (MCP elicitation)",
             "no_engine": "this server takes no approval from its client, and keeps no call for later",
         }[why]
-        await self._take_back(asked, meta, text)
+        await self._take_back(asked, request.meta, text)
         return taken_back_result(asked, text)
 
     async def _take_back(self, asked: Suspended, meta: CallMeta, reason: str) -> ToolResult:
@@ -249,7 +279,7 @@ class ToolCalls:
             yield
         except asyncio.CancelledError:
             with anyio.move_on_after(_CLEANUP_S, shield=True):
-                await self._runtime.cancel_run(asked.run_id, "the client cancelled the request")
+                await self._runtime.cancel_run(asked.run_id, _WHY_CANCELLED)
             raise
 
     def _final(self, request: _Request, result: ToolResult) -> types.CallToolResult:

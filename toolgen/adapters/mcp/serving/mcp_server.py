@@ -42,6 +42,7 @@ def server(
     session_id: str = "",
     meta: MetaHook | None = None,
     approvals: Approvals = "out_of_band",
+    pending_s: float = 300.0,
     secret: bytes | None = None,
 ) -> McpServer:
     """Return what serves the tools of a runtime, which the host opens and closes.
@@ -56,6 +57,8 @@ def server(
         session_id: The session of requests for which neither `meta` nor a verified token says one.
         meta: Returns for whom a request is; never what the client says of itself.
         approvals: Whether an elicitation that the client answers is an approval.
+        pending_s: Seconds that a call waits for the result of work without an acknowledgement; then its
+            client is told that the work goes on.
         secret: Seals what a client returns with after a question (2026-07-28): at least 32 random bytes, the
             same in all processes that serve it; by default of this process alone.
 
@@ -66,7 +69,7 @@ def server(
     selection = ToolSelection(runtime, toolset, agent)
     identities = Identities(session_id, meta)
     changes = ListChanges()
-    calls = ToolCalls(runtime, selection, identities, changes, approvals)
+    calls = ToolCalls(runtime, selection, identities, changes, approvals, pending_s)
     artifacts = ArtifactResources(runtime, identities)
     listen = ListenHandler(changes.bus, max_subscriptions=_MOST_LISTENERS)
     sdk: Server[Any] = Server(

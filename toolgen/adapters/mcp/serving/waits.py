@@ -38,7 +38,7 @@ def cannot_ask(asked: Suspended, ctx: Context, approvals: Approvals, runtime: Ru
 def kept_result(asked: Suspended, why: str = "") -> types.CallToolResult:
     """Return the result of a call that waits on for somebody else."""
     if asked.kind == "pending":
-        message = "the work goes on; its result does not come by this call, so do not call it again for it"
+        message = "the work goes on, and its result does not come by this call; do not call it again for it"
         return error_result(message, "pending", id=asked.id)
     what = "the approval of a person" if asked.kind == "confirmation" else "an answer"
     if asked.kind == "credential":
