@@ -275,7 +275,7 @@ async def test_progress_that_is_no_fraction_is_told_as_text_alone(era: str) -> N
 @pytest.mark.parametrize("kind", [SystemExit, asyncio.CancelledError, GeneratorExit, StopIteration, MCPError])
 @pytest.mark.parametrize("is_async", [True, False])
 async def test_a_meta_hook_ends_no_server_by_what_it_raises(era: str, kind: Any, is_async: bool) -> None:
-    is_broken = []
+    is_broken: list[bool] = []
 
     def hook(ctx: Any) -> CallMeta:
         if is_broken:

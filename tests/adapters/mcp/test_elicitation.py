@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from mcp import types
 
+from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     CallMeta,
@@ -196,7 +197,11 @@ async def test_work_without_an_acknowledgement_is_waited_for(era: str) -> None:
 async def test_work_that_fails_or_is_taken_back_ends_its_call(era: str) -> None:
     async with served(era) as one, asyncio.timeout(30):
         one.runtime.register(letters())
-        for answer, text in (({"error": "the letter is lost"}, "the letter is lost"), (None, "not needed")):
+        answers: tuple[tuple[Json, str], ...] = (
+            ({"error": "the letter is lost"}, "the letter is lost"),
+            (None, "not needed"),
+        )
+        for answer, text in answers:
             call = asyncio.create_task(one.text("deliver_letter"))
             asked = await waiting(one)
             if answer is None:
