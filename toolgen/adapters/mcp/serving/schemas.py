@@ -36,9 +36,19 @@ class OutputForm:
 
 
 def input_schema(spec: ToolSpec[Any, Any]) -> dict[str, Any]:
-    """Return the schema of the arguments; its root is of type object (MCP, Tools)."""
-    schema = _bare(spec.payload.schema)
-    return schema if schema.get("type") == "object" else {**schema, "type": "object"}
+    """Return the schema of the arguments; its root is of type object (MCP, Tools).
+
+    So is the schema of an argument that can be nothing else, such as a union of objects: clients that make
+    arguments of texts look for a type there.
+    """
+    schema = {**_bare(spec.payload.schema), "type": "object"}
+    properties = schema.get("properties", {})
+    typed = {
+        name: {"type": "object", **part}
+        for name, part in properties.items()
+        if isinstance(part, Mapping) and "type" not in part and _kinds(part, schema) == {"object"}
+    }
+    return {**schema, "properties": {**properties, **typed}} if typed else schema
 
 
 def output_form(spec: ToolSpec[Any, Any], *, is_modern: bool) -> OutputForm | None:
