@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 from mcp import Client, MCPError
 from mcp.client._memory import InMemoryTransport
 
+from tests.virtual_time import in_virtual_time
 from toolgen.adapters.mcp import server
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import Runtime
@@ -93,6 +95,23 @@ async def test_a_host_announces_changes_from_elsewhere(era: str) -> None:
             async with one.client.listen(tools_list_changed=True) as changes:
                 await one.server.announce_tools_changed()
                 assert type(await anext(aiter(changes))).__name__ == "ToolsListChanged"
+
+
+@in_virtual_time
+async def test_tools_that_change_without_a_call_are_told(era: str) -> None:
+    async with served(era, watch_s=30.0) as one:
+        names = {tool.name for tool in (await one.client.list_tools()).tools}
+        if era == "legacy":
+            await asyncio.sleep(100)
+            assert one.messages == []
+            one.desk.is_signed_in = True
+            await asyncio.sleep(100)
+            assert [message.method for message in one.messages] == ["notifications/tools/list_changed"]
+        else:
+            async with one.client.listen(tools_list_changed=True) as changes:
+                one.desk.is_signed_in = True
+                assert type(await anext(aiter(changes))).__name__ == "ToolsListChanged"
+        assert {tool.name for tool in (await one.client.list_tools()).tools} == {*names, "rename"}
 
 
 async def test_instructions_come_with_the_description_of_the_server(era: str) -> None:

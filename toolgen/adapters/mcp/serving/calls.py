@@ -22,7 +22,7 @@ from .changes import ListChanges
 from .executing import ExecutingCalls
 from .forms import answer_of, form_of
 from .identity import Context, Identities, is_modern
-from .listing import Listing
+from .listing import ListedTool, Listing
 from .progress import progress_relay
 from .results import call_result, error_result
 from .tools import ToolSelection, find_tool
@@ -85,10 +85,18 @@ class ToolCalls:
         if params is not None and params.cursor is not None:
             raise MCPError(INVALID_PARAMS, "this server gives no cursors: all tools are on one page")
         meta = await self._identities.meta(ctx)
-        offered = await self._selection.offered(meta)
-        tools = [self._listing.entry(spec, is_modern=is_modern(ctx)) for spec in offered.specs]
-        self._changes.listed(ctx, meta.session_id, tools)
+        tools = await self.listed(meta, is_modern(ctx))
+        self._changes.listed(ctx, meta, tools)
         return types.ListToolsResult(tools=[one.tool for one in tools])
+
+    async def listed(self, meta: CallMeta, is_modern: bool) -> list[ListedTool]:
+        """Return the tools of a request, listed anew, in the words of its era.
+
+        Raises:
+            MCPError: they cannot be listed.
+        """
+        offered = await self._selection.offered(meta)
+        return [self._listing.entry(spec, is_modern=is_modern) for spec in offered.specs]
 
     async def call(self, ctx: Context, params: types.CallToolRequestParams) -> Answered:
         """Return the result of a call, or what a person has to answer first.
@@ -106,18 +114,17 @@ class ToolCalls:
                 answered = await self._answered(request)
             except SuspensionError as error:  # somebody else has answered meanwhile
                 answered = error_result(error.message, UNAVAILABLE)
-            if self._runtime.is_dynamic and self._changes.has_listed(ctx, meta.session_id):
+            if self._runtime.is_dynamic and self._changes.has_listed(ctx, meta):
                 await self._tell_changes(request)
         return answered
 
     async def _tell_changes(self, request: _Request) -> None:
         """Tell a client whose call has changed its tools."""
         try:
-            now = await self._selection.offered(request.meta)
+            tools = await self.listed(request.meta, request.is_modern)
         except MCPError:  # it is in the log; `tools/list` says it to the client
             return
-        tools = [self._listing.entry(spec, is_modern=request.is_modern) for spec in now.specs]
-        await self._changes.compare(request.ctx, request.meta.session_id, tools)
+        await self._changes.compare(request.ctx, request.meta, tools)
 
     async def _answered(self, request: _Request) -> Answered:
         params, meta = request.params, request.meta
@@ -242,7 +249,7 @@ class ToolCalls:
         return await self._completed(request, result)
 
     async def _cancel_begun(self, meta: CallMeta) -> None:
-        """Cancel the run of a call whose request was cancelled after it began to wait, and before it said so."""
+        """Cancel the run of a call whose request was cancelled just after it began to wait."""
         if self._runtime.engine is None:
             return
         for asked in await self._runtime.suspended(meta.session_id):

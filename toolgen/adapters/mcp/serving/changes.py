@@ -6,62 +6,144 @@ who listen by `subscriptions/listen`.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections import OrderedDict
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
 
+import anyio
+from mcp import MCPError
 from mcp.server.connection import Connection
-from mcp.server.subscriptions import InMemorySubscriptionBus, ToolsListChanged
+from mcp.server.subscriptions import InMemorySubscriptionBus, ServerEvent, ToolsListChanged
+
+from toolgen.contract.logs import log_failure, logger
+from toolgen.runtime import CallMeta
 
 from .identity import Context, is_modern
 from .listing import ListedTool
 
+log = logger("toolgen.mcp")
+
 _MOST_SESSIONS: Final = 10_000
 """Whose list is remembered, of those without a connection."""
+List: TypeAlias = Callable[[CallMeta, bool], Awaitable[Iterable[ListedTool]]]
+"""Lists the tools of a request anew; the flag is whether it is of 2026-07-28 or later."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """What a client has listed, and for whom."""
+
+    digest: str
+    meta: CallMeta
+
+
+class _Bus(InMemorySubscriptionBus):
+    """The bus of the SDK, which knows whether anybody listens."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._heard_by: set[object] = set()
+
+    @property
+    def is_heard(self) -> bool:
+        return bool(self._heard_by)
+
+    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
+        """Return what ends the subscription."""
+        end, token = super().subscribe(listener), object()
+        self._heard_by.add(token)
+
+        def ended() -> None:
+            self._heard_by.discard(token)
+            end()
+
+        return ended
 
 
 class ListChanges:
     """Remembers what each client of one server has listed."""
 
     def __init__(self) -> None:
-        self.bus = InMemorySubscriptionBus()
-        self._of_connections: WeakKeyDictionary[Connection, str] = WeakKeyDictionary()
-        self._of_sessions: OrderedDict[str, str] = OrderedDict()
+        self.bus = _Bus()
+        self._of_connections: WeakKeyDictionary[Connection, _Seen] = WeakKeyDictionary()
+        self._of_sessions: OrderedDict[str, _Seen] = OrderedDict()
 
-    def listed(self, ctx: Context, session_id: str, tools: Iterable[ListedTool]) -> None:
+    def listed(self, ctx: Context, meta: CallMeta, tools: Iterable[ListedTool]) -> None:
         """Remember what a client has listed."""
+        seen = _Seen(digest=_digest(tools), meta=meta)
         if not is_modern(ctx):
-            self._of_connections[_connection(ctx)] = _digest(tools)
+            self._of_connections[_connection(ctx)] = seen
             return
-        self._of_sessions[session_id] = _digest(tools)
-        self._of_sessions.move_to_end(session_id)
+        self._of_sessions[meta.session_id] = seen
+        self._of_sessions.move_to_end(meta.session_id)
         while len(self._of_sessions) > _MOST_SESSIONS:
             self._of_sessions.popitem(last=False)
 
-    def has_listed(self, ctx: Context, session_id: str) -> bool:
+    def has_listed(self, ctx: Context, meta: CallMeta) -> bool:
         """Return whether a client has listed, and was not told since that its list is old."""
-        return session_id in self._of_sessions if is_modern(ctx) else _connection(ctx) in self._of_connections
+        if is_modern(ctx):
+            return meta.session_id in self._of_sessions
+        return _connection(ctx) in self._of_connections
 
-    async def compare(self, ctx: Context, session_id: str, tools: Iterable[ListedTool]) -> None:
+    async def compare(self, ctx: Context, meta: CallMeta, tools: Iterable[ListedTool]) -> None:
         """Tell a client whose last list was another one, once until it lists again."""
-        if not self.has_listed(ctx, session_id):
-            return
-        now = _digest(tools)
-        if not is_modern(ctx):
-            if self._of_connections[_connection(ctx)] != now:
-                del self._of_connections[_connection(ctx)]
-                await ctx.session.send_tool_list_changed()
-        elif self._of_sessions[session_id] != now:
-            del self._of_sessions[session_id]
-            await self.bus.publish(ToolsListChanged())
+        if is_modern(ctx):
+            await self._compare_session(meta.session_id, _digest(tools))
+        else:
+            await self._compare_connection(_connection(ctx), _digest(tools))
 
     async def announce(self) -> None:
         """Tell every client that has listed tools, or listens, that they may have changed."""
         for connection in list(self._of_connections):
             await connection.send_tool_list_changed()
         await self.bus.publish(ToolsListChanged())
+
+    @asynccontextmanager
+    async def watched(self, list_tools: List, every_s: float) -> AsyncIterator[None]:
+        """Tell of changes that no call made: list what clients have listed every so many seconds."""
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._watch, list_tools, every_s)
+            yield
+            group.cancel_scope.cancel()
+
+    async def _watch(self, list_tools: List, every_s: float) -> None:
+        while True:
+            await asyncio.sleep(every_s)
+            try:
+                await self._look(list_tools)
+            except MCPError:
+                pass  # it is in the log; `tools/list` says it to the client
+            except Exception as error:
+                log_failure(log, error, "clients cannot be told of changed tools")
+
+    async def _look(self, list_tools: List) -> None:
+        """List the tools of each client anew; of those without a connection, while somebody listens.
+
+        Raises:
+            MCPError: they cannot be listed.
+        """
+        for connection, seen in list(self._of_connections.items()):
+            await self._compare_connection(connection, _digest(await list_tools(seen.meta, False)))
+        if self.bus.is_heard:
+            for session_id, seen in list(self._of_sessions.items()):
+                await self._compare_session(session_id, _digest(await list_tools(seen.meta, True)))
+
+    async def _compare_connection(self, connection: Connection, now: str) -> None:
+        seen = self._of_connections.get(connection)
+        if seen is not None and seen.digest != now:
+            del self._of_connections[connection]
+            await connection.send_tool_list_changed()
+
+    async def _compare_session(self, session_id: str, now: str) -> None:
+        seen = self._of_sessions.get(session_id)
+        if seen is not None and seen.digest != now:
+            del self._of_sessions[session_id]
+            await self.bus.publish(ToolsListChanged())
 
 
 def _connection(ctx: Context) -> Connection:

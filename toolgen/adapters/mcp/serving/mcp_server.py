@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Final
 
@@ -43,6 +45,7 @@ def server(
     meta: MetaHook | None = None,
     approvals: Approvals = "out_of_band",
     pending_s: float = 300.0,
+    watch_s: float = 30.0,
     secret: bytes | None = None,
 ) -> McpServer:
     """Return what serves the tools of a runtime, which the host opens and closes.
@@ -59,6 +62,7 @@ def server(
         approvals: Whether an elicitation that the client answers is an approval.
         pending_s: Seconds that a call waits for the result of work without an acknowledgement; then its
             client is told that the work goes on.
+        watch_s: Seconds between two looks at dynamic tools that may have changed without a call.
         secret: Seals what a client returns with after a question (2026-07-28): at least 32 random bytes, the
             same in all processes that serve it; by default of this process alone.
 
@@ -72,6 +76,15 @@ def server(
     calls = ToolCalls(runtime, selection, identities, changes, approvals, pending_s)
     artifacts = ArtifactResources(runtime, identities)
     listen = ListenHandler(changes.bus, max_subscriptions=_MOST_LISTENERS)
+
+    @asynccontextmanager
+    async def watching(sdk: Server[Any]) -> AsyncIterator[None]:
+        if not runtime.is_dynamic:
+            yield
+            return
+        async with changes.watched(calls.listed, watch_s):
+            yield
+
     sdk: Server[Any] = Server(
         name,
         version=version,
@@ -82,6 +95,7 @@ def server(
         on_read_resource=artifacts.read,
         on_subscriptions_listen=listen,
         get_tool_input_schema=partial(_schema_of, runtime),
+        lifespan=watching,
     )
     states = RequestStateSecurity(
         keys=[secret or secrets.token_bytes(32)], ttl=WEEK_S, bind_principal=verified_owner
@@ -108,7 +122,7 @@ class McpServer:
         self._listen = listen
 
     async def announce_tools_changed(self) -> None:
-        """Tell clients that the tools may have changed; what a call changes they are told without it."""
+        """Tell clients now that the tools may have changed, sooner than a look at them would."""
         await self._changes.announce()
 
     def end_streams(self) -> None:
