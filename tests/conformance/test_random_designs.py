@@ -17,6 +17,8 @@ from typing import Any
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
+from mcp import Client
+from mcp.client._memory import InMemoryTransport
 
 from tests.conformance import oracle
 from tests.conformance.agreement import compare, decoded, documents, drawing, pick
@@ -24,6 +26,7 @@ from tests.conformance.generated import codecs_of
 from tests.conformance.random_designs import designs
 from tests.golden import formatted, write
 from toolgen import dsl
+from toolgen.adapters.mcp import server
 from toolgen.catalog.entry import DESIGN_ONLY, tool_digest, without
 from toolgen.codegen import generate, names, stub
 from toolgen.codegen.layout import service_module, service_scope, shared_scope, toolset_path
@@ -111,6 +114,7 @@ def test_random_designs_work(folder: Path) -> None:
     check()
     assert seen["design"] > 15, seen
     assert seen["call"] > 40, seen
+    assert seen["call by MCP"] > 80, seen
     assert seen["valid and not empty"] > 80, seen
     trees = {f"formatted/{path}": text for path, text in texts.items() if "_stubs_" not in path}
     after = formatted(trees)
@@ -214,6 +218,21 @@ async def _call_all(generated: Generated, module: Any, executor: Any) -> None:
         assert result.error is None, (arguments, result.error)
         assert oracle.validator(spec.result.schema).is_valid(json.loads(result.json))
         seen["call"] += 1
+    await _call_all_by_mcp(generated, module, runtime)
+
+
+async def _call_all_by_mcp(generated: Generated, module: Any, runtime: Runtime) -> None:
+    """Call the same by MCP, in both eras; the client of the SDK compares each result with `outputSchema`."""
+    for era in ("legacy", "auto"):
+        made = server(runtime, session_id=META.session_id)
+        async with Client(InMemoryTransport(made.sdk), mode=era) as client:
+            listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+            for spec in module.SPECS:
+                arguments = generated.documents[spec.payload.schema_json]
+                result = await client.call_tool(spec.name, arguments)
+                assert not result.is_error, (spec.name, result.content)
+                assert (result.structured_content is None) == (listed[spec.name].output_schema is None)
+                seen["call by MCP"] += 1
 
 
 def _result(generated: Generated, spec: ToolSpec[Any, Any]) -> Any:
