@@ -1,0 +1,90 @@
+"""What a schema spends of the budgets of its provider."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .dialects import Budget
+from .parts import Schema
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """Counts of one schema; references are not followed, each part of `$defs` counts once."""
+
+    properties: int = 0
+    optional: int = 0
+    unions: int = 0
+    enum_values: int = 0
+    characters: int = 0
+
+
+def spent(schema: Schema) -> Spent:
+    """Return what the provider's schema of a tool spends."""
+    nodes = list(_nodes(schema))
+    objects = [node for node in nodes if "properties" in node]
+    values = [
+        value for node in nodes for value in node.get("enum", [node["const"]] if "const" in node else [])
+    ]
+    names = [name for node in objects for name in node["properties"]]
+    return Spent(
+        properties=len(names),
+        optional=sum(len(node["properties"].keys() - set(node.get("required", ()))) for node in objects),
+        unions=sum("anyOf" in node or isinstance(node.get("type"), list) for node in nodes),
+        enum_values=len(values),
+        characters=sum(map(len, [*names, *schema.get("$defs", {}), *map(str, values)])),
+    )
+
+
+def overspent(schema: Schema, budget: Budget) -> str:
+    """Return which budget of one tool its schema exceeds, in words; "" for none."""
+    counts = spent(schema)
+    for count, most, what in (
+        (counts.properties, budget.properties, "properties"),
+        (counts.enum_values, budget.enum_values, "enum values"),
+        (counts.characters, budget.characters, "characters of names and enum values"),
+        (counts.optional, budget.optional, "optional properties"),
+        (counts.unions, budget.unions, "unions"),
+    ):
+        if most is not None and count > most:
+            return f"{count} {what}, more than {most}"
+    return ""
+
+
+class RequestBudget:
+    """What is left of a budget that the strict tools of a request share."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._tools = self._optional = self._unions = 0
+
+    def take(self, schema: Schema) -> str:
+        """Count a strict tool; return why there is no room for it, "" where there is."""
+        counts = spent(schema)
+        tools, optional = self._tools + 1, self._optional + counts.optional
+        unions = self._unions + counts.unions
+        for count, most, what in (
+            (tools, self._budget.tools, "strict tools"),
+            (optional, self._budget.optional, "optional properties"),
+            (unions, self._budget.unions, "unions"),
+        ):
+            if most is not None and count > most:
+                return f"the request would have {count} {what}, more than {most}"
+        self._tools, self._optional, self._unions = tools, optional, unions
+        return ""
+
+
+def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
+    """Yield each schema in a provider's schema."""
+    if not isinstance(schema, dict):
+        return
+    yield schema
+    for key in ("properties", "$defs"):
+        for part in schema.get(key, {}).values():
+            yield from _nodes(part)
+    for key in ("items", "additionalProperties"):
+        yield from _nodes(schema.get(key))
+    for part in schema.get("anyOf", ()):
+        yield from _nodes(part)

@@ -1,0 +1,324 @@
+"""Argument codecs: what the model sends, turned into a document of the tool's own schema, and back.
+
+Decoding never fails. What does not have the shape that the provider was given stays as it is, for the tool's
+validator to refuse in the words of the tool's own schema. Encoding fails where a document cannot be said.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from toolgen.contract.json_value import Json, compact
+
+from .matching import Matcher
+
+EXPLICIT_NULL: Final = "explicit"
+"""The only key of what stands for a null that is meant, where null alone stands for absent."""
+
+
+class ArgumentCodec(Protocol):
+    """The two directions of one value."""
+
+    def encode(self, value: Json) -> Json:
+        """Return a value of the tool's schema as the model would send it.
+
+        Raises:
+            ValueError: the provider's schema has no way to say it.
+        """
+        ...
+
+    def decode(self, value: Json) -> Json:
+        """Return what the model sent as a value of the tool's schema."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """The value is the same on both sides."""
+
+    def encode(self, value: Json) -> Json:
+        return value
+
+    def decode(self, value: Json) -> Json:
+        return value
+
+
+SAME: Final = Same()
+
+
+@dataclass(frozen=True, slots=True)
+class JsonText:
+    """The value is sent as the text of its JSON."""
+
+    matcher: Matcher
+    schema: Any
+    """The tool's own, to tell a text that is meant as such from JSON."""
+
+    def encode(self, value: Json) -> Json:
+        return compact(value)
+
+    def decode(self, value: Json) -> Json:
+        if not isinstance(value, str):
+            return value
+        try:
+            found = parsed(value)
+        except (ValueError, RecursionError):
+            return value
+        is_text = not self.matcher.fits(self.schema, found) and self.matcher.fits(self.schema, value)
+        return value if is_text else found
+
+
+@dataclass(frozen=True, slots=True)
+class EnumText:
+    """One of some texts, by a model that may change their case."""
+
+    values: tuple[str, ...]
+
+    def encode(self, value: Json) -> Json:
+        return value
+
+    def decode(self, value: Json) -> Json:
+        if not isinstance(value, str) or value in self.values:
+            return value
+        near = [one for one in self.values if one.casefold() == value.casefold()]
+        return near[0] if len(near) == 1 else value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Property:
+    """How one property of an object is sent."""
+
+    wire: str
+    codec: ArgumentCodec = SAME
+    is_null_absent: bool = False
+    """Null stands for absent."""
+    has_explicit_null: bool = False
+    """The tool takes null too, which is not the same as absent."""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the property is sent as it is, but for its name."""
+        return self.codec is SAME and not self.is_null_absent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Object:
+    """An object of known properties; others, where it takes some, are pairs in a property of their own."""
+
+    properties: Mapping[str, Property]
+    """By the key in the tool's schema."""
+    rest: Property | None = None
+    is_open: bool = False
+    """Whether other properties are sent as they are."""
+
+    def encode(self, value: Json) -> Json:
+        if not isinstance(value, dict):
+            return value
+        sent: dict[str, Json] = {}
+        for key, one in self.properties.items():
+            if key in value:
+                sent[one.wire] = _encoded_property(one, value[key])
+            elif one.is_null_absent:
+                sent[one.wire] = None
+        others = {key: inner for key, inner in value.items() if key not in self.properties}
+        if self.is_open:
+            sent |= others
+        elif self.rest is None:
+            if others:
+                raise ValueError(f"the keys {sorted(others)} are not declared")
+        elif others:
+            sent[self.rest.wire] = self.rest.codec.encode(others)
+        elif self.rest.is_null_absent:
+            sent[self.rest.wire] = None
+        return sent
+
+    def decode(self, value: Json) -> Json:
+        if not isinstance(value, dict):
+            return value
+        names = {one.wire: (key, one) for key, one in self.properties.items()}
+        found: dict[str, Json] = {}
+        others: Json = None
+        for key, inner in value.items():
+            name, one = names.get(key, (key, None))
+            if one is None and self.rest is not None and key == self.rest.wire:
+                others = self.rest.codec.decode(inner)
+                if others is not None and not isinstance(others, dict):
+                    found[key] = inner
+            elif one is None:
+                found[name] = inner
+            elif inner is not None or not one.is_null_absent:
+                found[name] = _decoded_property(one, inner)
+        return {**(others if isinstance(others, dict) else {}), **found}
+
+
+def _encoded_property(one: Property, value: Json) -> Json:
+    if value is None and one.has_explicit_null:
+        return {EXPLICIT_NULL: None}
+    sent = one.codec.encode(value)
+    if sent is None and one.is_null_absent:
+        raise ValueError(f"null of {one.wire!r} is the same as its absence")
+    return sent
+
+
+def _decoded_property(one: Property, value: Json) -> Json:
+    if one.has_explicit_null and value == {EXPLICIT_NULL: None}:
+        return None
+    return one.codec.decode(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """An object of any keys, sent as an array of `{key, value}`."""
+
+    codec: ArgumentCodec = SAME
+
+    def encode(self, value: Json) -> Json:
+        if not isinstance(value, dict):
+            return value
+        return [{"key": key, "value": self.codec.encode(inner)} for key, inner in value.items()]
+
+    def decode(self, value: Json) -> Json:
+        if not isinstance(value, list):
+            return value
+        found: dict[str, Json] = {}
+        for pair in value:
+            if not isinstance(pair, dict) or pair.keys() != {"key", "value"}:
+                return value
+            key = pair["key"]
+            if not isinstance(key, str) or key in found:
+                return value
+            found[key] = self.codec.decode(pair["value"])
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """An object of any keys, sent as one."""
+
+    codec: ArgumentCodec
+
+    def encode(self, value: Json) -> Json:
+        return _each(value, self.codec.encode)
+
+    def decode(self, value: Json) -> Json:
+        return _each(value, self.codec.decode)
+
+
+def _each(value: Json, convert: Any) -> Json:
+    return {key: convert(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array: codecs of its first items, and one of all others."""
+
+    first: tuple[ArgumentCodec, ...] = ()
+    items: ArgumentCodec = SAME
+
+    def encode(self, value: Json) -> Json:
+        if not isinstance(value, list):
+            return value
+        return [self._of(index).encode(item) for index, item in enumerate(value)]
+
+    def decode(self, value: Json) -> Json:
+        if not isinstance(value, list):
+            return value
+        return [self._of(index).decode(item) for index, item in enumerate(value)]
+
+    def _of(self, index: int) -> ArgumentCodec:
+        return self.first[index] if index < len(self.first) else self.items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """One branch of a union: the tool's schema of it, the provider's, and the codec."""
+
+    schema: Any
+    wire: Any
+    codec: ArgumentCodec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Union:
+    """The first branch that fits."""
+
+    branches: Sequence[Branch]
+    own: Matcher
+    wire: Matcher
+
+    def encode(self, value: Json) -> Json:
+        failure: ValueError | None = None
+        for branch in self.branches:
+            if self.own.fits(branch.schema, value):
+                try:
+                    return branch.codec.encode(value)
+                except ValueError as error:
+                    failure = failure or error
+        if failure is not None:
+            raise failure
+        return value
+
+    def decode(self, value: Json) -> Json:
+        decoded: list[Json] = []
+        for branch in self.branches:
+            if self.wire.fits(branch.wire, value):
+                found = branch.codec.decode(value)
+                if self.own.fits(branch.schema, found):
+                    return found
+                decoded.append(found)
+        return decoded[0] if decoded else value
+
+
+@dataclass(slots=True)
+class Reference:
+    """A part of `$defs`, whose codec is there once the whole schema is."""
+
+    codecs: Mapping[str, ArgumentCodec] = field(repr=False)
+    name: str
+
+    def encode(self, value: Json) -> Json:
+        return self.codecs[self.name].encode(value)
+
+    def decode(self, value: Json) -> Json:
+        return self.codecs[self.name].decode(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """The arguments are the only property of an object."""
+
+    wire: str
+    codec: ArgumentCodec
+
+    def encode(self, value: Json) -> Json:
+        return {self.wire: self.codec.encode(value)}
+
+    def decode(self, value: Json) -> Json:
+        if isinstance(value, dict) and value.keys() == {self.wire}:
+            return self.codec.decode(value[self.wire])
+        return value
+
+
+def parsed(text: str | bytes) -> Json:
+    """Return the value of a JSON text (RFC 8259).
+
+    Raises:
+        ValueError: it is none, or has a number that JSON does not have or Python cannot hold.
+        RecursionError: it is too deep.
+    """
+    value: Json = json.loads(text, parse_constant=_no_number, parse_float=_number)
+    return value
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError(f"{text} is too large")
+    return value

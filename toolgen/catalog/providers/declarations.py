@@ -1,0 +1,84 @@
+"""The tools of a request as a provider is told of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeAlias
+
+from toolgen.contract.json_value import Json
+
+from ..entry import ToolRecord, tool_entry
+from .budgets import RequestBudget
+from .dialects import Dialect, dialect_named
+from .naming import provider_names
+from .projection import Projection, project, without_strict
+
+
+class Recorded(Protocol):
+    """What knows its entry in a catalogue, such as a `ToolSpec`."""
+
+    def record(self) -> ToolRecord:
+        """Return what a catalogue says of the tool."""
+        ...
+
+
+class Specs(Protocol):
+    """The tools of a request, such as a `Snapshot`."""
+
+    @property
+    def specs(self) -> Iterable[Recorded]: ...
+
+
+Tools: TypeAlias = "Specs | Iterable[Recorded | Mapping[str, Json]]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declarations:
+    """Tools in one dialect, in the order in which they were given."""
+
+    dialect: Dialect
+    projections: tuple[Projection, ...]
+
+    @property
+    def fragment(self) -> list[dict[str, Any]]:
+        """What stands under `tools` in a request."""
+        declared = [one.declaration for one in self.projections]
+        is_gemini = self.dialect.envelope in ("parameters", "parametersJsonSchema")
+        return [{"functionDeclarations": declared}] if is_gemini and declared else declared
+
+    def called(self, name: str) -> Projection | None:
+        """Return the tool that the provider was told by this name; None where there is none."""
+        return next((one for one in self.projections if one.name == name), None)
+
+
+def declarations(tools: Tools, dialect: str) -> Declarations:
+    """Return tools as a provider is told of them: entries of a catalogue, specs, or a snapshot.
+
+    Tools that the provider runs itself are left out. Where strict tools share a budget, they are strict in
+    their order as long as there is room.
+
+    Raises:
+        ToolgenError: there is no such dialect.
+    """
+    target = dialect_named(dialect)
+    entries = [entry for entry in map(_entry, _iterated(tools)) if "payload" in entry]
+    names = provider_names([str(entry["name"]) for entry in entries], target)
+    room = RequestBudget(target.budget)
+    found = []
+    for entry, name in zip(entries, names, strict=True):
+        payload: Any = entry["payload"]
+        own = str(entry["name"]), str(entry.get("description", "")), payload["schema"]
+        one = project(*own, dialect, examples=tuple(payload.get("examples", ())))
+        if one.is_strict and (why := room.take(dict(one.schema))):
+            one = without_strict(one, own[1:], why)
+        found.append(replace(one, name=name))
+    return Declarations(dialect=target, projections=tuple(found))
+
+
+def _iterated(tools: Tools) -> Iterable[Recorded | Mapping[str, Json]]:
+    return tools if isinstance(tools, Iterable) else tools.specs
+
+
+def _entry(tool: Recorded | Mapping[str, Json]) -> Mapping[str, Json]:
+    return tool if isinstance(tool, Mapping) else tool_entry(tool.record())

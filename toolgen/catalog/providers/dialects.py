@@ -1,0 +1,212 @@
+"""What each provider takes of a tool: one dated row for each way to declare one.
+
+A row is data. Where a source is unsure, the row has what every known version of the API takes. What is not
+in `keywords` is refused or ignored, so it is said in words instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final, Literal
+
+from toolgen.contract.errors import ToolgenError
+
+Envelope = Literal["chat", "responses", "messages", "parameters", "parametersJsonSchema"]
+"""How a declaration is written: OpenAI's two APIs, Anthropic's messages, the two keys of Gemini."""
+Kind = Literal["string", "integer", "number", "boolean"]
+
+_NAME: Final = r"[a-zA-Z0-9_-]{1,64}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """The most that one tool, or all strict tools of a request together, may have; None is no limit."""
+
+    object_levels: int | None = None
+    """Objects inside objects, the arguments themselves counted; each part of `$defs` counts alone."""
+    properties: int | None = None
+    enum_values: int | None = None
+    """Of all enums of a tool."""
+    enum_size: int | None = None
+    """Values of one enum."""
+    enum_characters: int | None = None
+    """Of one enum with more than 250 texts."""
+    characters: int | None = None
+    """Of all names, enums and constants of a tool."""
+    min_items: int | None = None
+    """The largest `minItems`."""
+    repetitions: int | None = None
+    """The largest count in the braces of a pattern."""
+    nodes: int = 20_000
+    """Of a schema in which references are written out."""
+    tools: int | None = None
+    """Strict tools of a request, as the next two."""
+    optional: int | None = None
+    unions: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """One way to declare a tool to a provider."""
+
+    name: str
+    source: str
+    date: str
+    """When the source was read (ISO 8601)."""
+    envelope: Envelope
+    tool_name: str = _NAME
+    """Regular expression of the whole name, of 64 characters at most."""
+    property_name: str = ""
+    """Regular expression of the whole key; empty where any key is taken."""
+    plain: str = ""
+    """Name of the dialect for tools that cannot be strict; only strict dialects have one."""
+    is_structured: bool = False
+    """Whether schemas are rewritten; else only what would be refused is."""
+    keywords: frozenset[str] = frozenset()
+    """Of a rewritten schema."""
+    formats: frozenset[str] = frozenset()
+    enum_kinds: frozenset[Kind] = frozenset(("string", "integer", "number", "boolean"))
+    needs_all_required: bool = False
+    """Optional properties are required, and null stands for absent."""
+    has_maps: bool = False
+    has_untyped: bool = False
+    has_recursion: bool = True
+    has_nullable: bool = False
+    """`nullable: true` in the place of the type "null"."""
+    has_backreferences: bool = True
+    """In patterns; word boundaries too."""
+    has_exact_enums: bool = True
+    """Whether models keep to the case of enum values."""
+    budget: Budget = Budget()
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether the provider holds the model to the schema when it is asked to."""
+        return bool(self.plain)
+
+
+_COMMON: Final = frozenset(
+    "type properties required additionalProperties items enum const anyOf $ref $defs description "
+    "pattern format minItems".split()
+)
+_STRING_FORMATS: Final = frozenset("date-time time date duration email hostname ipv4 ipv6 uuid".split())
+
+_OPENAI: Final = Dialect(
+    name="openai",
+    source="OpenAI API reference, function calling; openai-python 3.52 FunctionDefinition",
+    date="2026-11-20",
+    envelope="chat",
+)
+_OPENAI_STRICT: Final = Dialect(
+    name="openai-strict",
+    source="OpenAI guide, structured outputs, supported schemas",
+    date="2026-11-20",
+    envelope="chat",
+    plain="openai",
+    is_structured=True,
+    keywords=_COMMON
+    | frozenset("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf maxItems".split()),
+    formats=_STRING_FORMATS,
+    needs_all_required=True,
+    budget=Budget(
+        object_levels=10, properties=5000, enum_values=1000, enum_characters=15_000, characters=120_000
+    ),
+)
+_ANTHROPIC: Final = Dialect(
+    name="anthropic",
+    source="Claude docs, define tools; anthropic-python 2.11 ToolParam",
+    date="2026-11-20",
+    envelope="messages",
+    property_name=r"[a-zA-Z0-9_.-]{1,64}",
+    keywords=_COMMON
+    | frozenset(
+        "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf maxItems minLength maxLength "
+        "uniqueItems default prefixItems minProperties maxProperties".split()
+    ),
+    formats=_STRING_FORMATS | {"uri"},
+    has_maps=True,
+    has_untyped=True,
+)
+_ANTHROPIC_STRICT: Final = Dialect(
+    name="anthropic-strict",
+    source="Claude docs, structured outputs, JSON Schema limitations and schema complexity limits",
+    date="2026-11-20",
+    envelope="messages",
+    plain="anthropic",
+    is_structured=True,
+    property_name=r"[a-zA-Z0-9_.-]{1,64}",
+    keywords=_COMMON,
+    formats=_STRING_FORMATS | {"uri"},
+    has_recursion=False,
+    has_backreferences=False,
+    has_exact_enums=False,
+    budget=Budget(min_items=1, repetitions=100, tools=20, optional=24, unions=16),
+)
+_GEMINI: Final = Dialect(
+    name="gemini",
+    source="Gemini API reference, Schema; google-genai 2.34 types.Schema",
+    date="2026-11-20",
+    envelope="parameters",
+    tool_name=r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}",
+    property_name=r"[a-zA-Z_][a-zA-Z0-9_]{0,63}",
+    is_structured=True,
+    keywords=frozenset(
+        "type properties required items enum anyOf description pattern format minItems maxItems minimum "
+        "maximum minLength maxLength nullable".split()
+    ),
+    formats=frozenset("email byte date date-time password int32 int64 float double enum".split()),
+    enum_kinds=frozenset(("string",)),
+    has_recursion=False,
+    has_nullable=True,
+    budget=Budget(enum_size=40, nodes=2000),
+)
+_GEMINI_JSON: Final = Dialect(
+    name="gemini-json",
+    source="Gemini API reference, FunctionDeclaration.parametersJsonSchema; google-genai 2.34",
+    date="2026-11-20",
+    envelope="parametersJsonSchema",
+    tool_name=_GEMINI.tool_name,
+    is_structured=True,
+    keywords=frozenset(
+        "type properties required additionalProperties items enum anyOf $ref $defs description "
+        "minItems maxItems minimum maximum".split()
+    ),
+    enum_kinds=frozenset(("string", "integer", "number")),
+    has_untyped=True,
+    budget=Budget(enum_size=40),
+)
+
+DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            _OPENAI,
+            _OPENAI_STRICT,
+            replace(_OPENAI, name="openai-responses", envelope="responses"),
+            replace(
+                _OPENAI_STRICT,
+                name="openai-responses-strict",
+                envelope="responses",
+                plain="openai-responses",
+            ),
+            _ANTHROPIC,
+            _ANTHROPIC_STRICT,
+            _GEMINI,
+            _GEMINI_JSON,
+        )
+    }
+)
+"""By name."""
+
+
+def dialect_named(name: str) -> Dialect:
+    """Return the dialect of this name.
+
+    Raises:
+        ToolgenError: there is none.
+    """
+    if name not in DIALECTS:
+        raise ToolgenError(f"there is no dialect {name!r}", hint=f"one of: {', '.join(DIALECTS)}")
+    return DIALECTS[name]

@@ -1,0 +1,26 @@
+"""What a provider's schema does not say any more of a tool's arguments, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Action = Literal["described", "dropped", "closed", "as JSON text", "not strict"]
+"""What became of a keyword: words in the description; nothing; keys that are not declared cannot be sent;
+the value is sent as the text of its JSON, whose inside nothing holds; the tool is declared without strict."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """One keyword that the provider's schema does not have; the tool's own schema still holds it."""
+
+    path: str
+    """JSON Pointer of the schema that had it, in the tool's own; "" is the schema itself."""
+    keyword: str
+    action: Action
+    detail: str = ""
+    """What is said in its place, or why."""
+
+    def __str__(self) -> str:
+        detail = f": {self.detail}" if self.detail else ""
+        return f"{self.path or '/'} {self.keyword} ({self.action}){detail}"

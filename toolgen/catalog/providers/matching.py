@@ -1,0 +1,123 @@
+"""Whether a document has the structure that a schema describes, to choose the branch of a union.
+
+It decides by types, values, keys and sizes, and takes everything else for fulfilled, patterns too: it chooses
+between branches and validates nothing, and no pattern of somebody else can slow it down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from toolgen.contract.json_value import Json, identity
+
+_MOST_REFERENCES: Final = 50
+"""In a row, without a value in between."""
+
+
+def resolve(root: Any, reference: str) -> Any:
+    """Return what a reference inside a schema leads to (RFC 6901 in a fragment); None where to nothing."""
+    if reference != "#" and not reference.startswith("#/"):
+        return None
+    node = root
+    for step in reference[1:].split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~").replace("%25", "%")
+        if isinstance(node, Mapping) and key in node:
+            node = node[key]
+        elif isinstance(node, list) and key.isdecimal() and int(key) < len(node):
+            node = node[int(key)]
+        else:
+            return None
+    return node
+
+
+def types_of(value: Json) -> tuple[str, ...]:
+    """Return the types of a value by JSON Schema: an integer is a number too, as is 1.0 an integer."""
+    match value:
+        case None:
+            return ("null",)
+        case bool():
+            return ("boolean",)
+        case int():
+            return ("integer", "number")
+        case float():
+            return ("integer", "number") if value.is_integer() else ("number",)
+        case str():
+            return ("string",)
+        case list():
+            return ("array",)
+        case _:
+            return ("object",)
+
+
+class Matcher:
+    """Matches documents against parts of one schema."""
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
+
+    def fits(self, schema: Any, value: Json, depth: int = 0) -> bool:
+        """Return whether the value has the structure of the schema, which is a part of the root."""
+        if not isinstance(schema, Mapping):
+            return schema is not False
+        if "$ref" in schema and depth < _MOST_REFERENCES:
+            target = resolve(self._root, str(schema["$ref"]))
+            if target is not None and not self.fits(target, value, depth + 1):
+                return False
+        if value is None and schema.get("nullable") is True:
+            return True
+        return self._has_value(schema, value) and self._fits_parts(schema, value, depth)
+
+    def _has_value(self, schema: Mapping[str, Any], value: Json) -> bool:
+        kinds = schema.get("type")
+        if kinds is not None:
+            allowed = {kinds} if isinstance(kinds, str) else set(kinds)
+            if not allowed.intersection(types_of(value)):
+                return False
+        if "const" in schema and identity(schema["const"]) != identity(value):
+            return False
+        values = schema.get("enum")
+        return values is None or identity(value) in map(identity, values)
+
+    def _fits_parts(self, schema: Mapping[str, Any], value: Json, depth: int) -> bool:
+        for keyword in ("anyOf", "oneOf"):
+            branches = schema.get(keyword)
+            if branches and not any(self.fits(branch, value, depth + 1) for branch in branches):
+                return False
+        if not all(self.fits(part, value, depth + 1) for part in schema.get("allOf", ())):
+            return False
+        match value:
+            case dict():
+                return self._fits_object(schema, value)
+            case list():
+                return self._fits_array(schema, value)
+            case str():
+                return _fits_text(schema, value)
+            case int() | float() if not isinstance(value, bool):
+                return _fits_number(schema, value)
+            case _:
+                return True
+
+    def _fits_object(self, schema: Mapping[str, Any], value: dict[str, Json]) -> bool:
+        if not all(key in value for key in schema.get("required", ())):
+            return False
+        properties = schema.get("properties", {})
+        rest = True if "patternProperties" in schema else schema.get("additionalProperties", True)
+        return all(self.fits(properties.get(key, rest), inner) for key, inner in value.items())
+
+    def _fits_array(self, schema: Mapping[str, Any], value: list[Json]) -> bool:
+        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
+            return False
+        first = schema.get("prefixItems", ())
+        if not all(self.fits(part, item) for part, item in zip(first, value, strict=False)):
+            return False
+        return all(self.fits(schema.get("items", True), item) for item in value[len(first) :])
+
+
+def _fits_text(schema: Mapping[str, Any], value: str) -> bool:
+    return bool(schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value)))
+
+
+def _fits_number(schema: Mapping[str, Any], value: float) -> bool:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    return (low is None or value >= low) and (high is None or value <= high)

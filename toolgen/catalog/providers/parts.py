@@ -1,0 +1,147 @@
+"""What the rewriting of a schema shares: the context of one tool, and a part of its schema on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeAlias
+
+from .codecs import SAME, ArgumentCodec, JsonText
+from .dialects import Dialect
+from .losses import Action, Loss
+from .matching import Matcher
+from .sentences import joined, said_keywords
+
+Schema: TypeAlias = dict[str, Any]
+
+_JSON_VALUE: Final = "Any JSON value, written as JSON text."
+_JSON_OBJECT: Final = "A JSON object, written as JSON text."
+_JSON_ARRAY: Final = "A JSON array, written as JSON text."
+
+
+class NotStrictError(Exception):
+    """A tool cannot be strict; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a part of the tool's own schema stands."""
+
+    path: str = ""
+    """JSON Pointer."""
+    level: int = 1
+    """Objects around it and itself, were it one."""
+
+    def at(self, *steps: str | int, deeper: int = 0) -> Place:
+        """Return the place that these steps lead to from here."""
+        escaped = (str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+        return Place("/".join((self.path, *escaped)), self.level + deeper)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A part of a schema as the provider gets it."""
+
+    schema: Schema
+    codec: ArgumentCodec = SAME
+    takes_null: bool = False
+    """Whether the tool takes null here."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Context:
+    """What is known while the schema of one tool is rewritten."""
+
+    dialect: Dialect
+    root: Schema
+    project: Callable[[Context, Any, Place], Part]
+    enum_size: int | None
+    """The largest enum that stays one."""
+    own: Matcher
+    wire: Matcher
+    defs: dict[str, Schema] = field(default_factory=dict)
+    """The provider's `$defs`."""
+    codecs: dict[str, ArgumentCodec] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    """Of parts of `$defs`, by reference."""
+    open: list[str] = field(default_factory=list)
+    """References that are being followed."""
+    losses: list[Loss] = field(default_factory=list)
+    nodes: int = 0
+
+    def part(self, schema: Any, place: Place) -> Part:
+        """Return a part of the schema as the provider gets it.
+
+        Raises:
+            NotStrictError: the tool cannot be strict.
+        """
+        self.nodes += 1
+        return self.project(self, schema, place)
+
+    def lose(self, place: Place, keyword: str, action: Action, detail: str = "") -> None:
+        """Note what the provider's schema does not say."""
+        self.losses.append(Loss(path=place.path, keyword=keyword, action=action, detail=detail))
+
+    def description(
+        self, schema: Mapping[str, Any], place: Place, kept: frozenset[str], *more: str
+    ) -> Schema:
+        """Return the description of a part, with what it says nowhere else; empty where there is nothing.
+
+        `kept` are keywords of the schema that the provider's schema has too.
+        """
+        texts = [str(schema.get("description") or "").strip()]
+        for keyword, text in said_keywords(schema, kept):
+            self.lose(place, keyword, "described", text)
+            if text not in texts:
+                texts.append(text)
+        text = joined(*texts, *more)
+        return {"description": text} if text else {}
+
+    def json_text(self, schema: Any, place: Place, keyword: str, what: str = "") -> Part:
+        """Return a part that is sent as the text of its JSON."""
+        said: Schema = schema if isinstance(schema, dict) else {}
+        what = what or _JSON_WORDS.get(str(said.get("type")), _JSON_VALUE)
+        self.lose(place, keyword, "as JSON text")
+        own = {key: value for key, value in said.items() if key not in _STRUCTURE}
+        names = list(said.get("properties", {})) if keyword != "type" else []
+        keys = f"Its keys: {', '.join(names)}." if names else ""
+        text = self.description(own, place, frozenset(), what, keys)
+        return Part(schema={"type": "string", **text}, codec=JsonText(self.own, schema))
+
+    def nullable(self, part: Part) -> Schema:
+        """Return the provider's schema of a part or null."""
+        return nullable(part.schema, has_nullable=self.dialect.has_nullable)
+
+
+_JSON_WORDS: Final = {"object": _JSON_OBJECT, "array": _JSON_ARRAY}
+_STRUCTURE: Final = frozenset(
+    "type properties required additionalProperties patternProperties items prefixItems anyOf oneOf allOf "
+    "$ref enum const not if then else".split()
+)
+
+
+def nullable(schema: Schema, *, has_nullable: bool) -> Schema:
+    """Return a schema of the same or null."""
+    if not schema or set(schema) == {"description"}:
+        return schema
+    if has_nullable:
+        return {**schema, "nullable": True}
+    null: Schema = {"type": "null"}
+    if "anyOf" in schema:
+        return schema if null in schema["anyOf"] else {**schema, "anyOf": [*schema["anyOf"], null]}
+    kind = schema.get("type")
+    if kind == "null" or (isinstance(kind, list) and "null" in kind):
+        return schema
+    if kind in ("string", "integer", "number", "boolean") and not {"enum", "const"} & schema.keys():
+        return {**schema, "type": [kind, "null"]}
+    text = {key: value for key, value in schema.items() if key == "description"}
+    return {**text, "anyOf": [{key: value for key, value in schema.items() if key not in text}, null]}
+
+
+def with_description(part: Part, description: Schema) -> Part:
+    """Return a part with another description, which does not stand beside a reference."""
+    if not description:
+        return part
+    if "$ref" in part.schema:
+        return replace(part, schema={**description, "anyOf": [part.schema]})
+    return replace(part, schema={**part.schema, **description})

@@ -1,0 +1,132 @@
+"""A schema as it is, but for what a provider refuses of any tool; to the model it is a hint."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from toolgen.shapes.foreign.schema import embedded
+
+from .codecs import SAME, Wrapped
+from .dialects import Dialect
+from .losses import Loss
+from .parts import Place, Schema
+from .sentences import alternatives, joined, other_rules, said_keywords
+from .structured import ARGUMENTS, Rewritten, rewritten
+
+_NAMED: Final = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
+"""Keywords whose keys are names and not keywords."""
+_VALUES: Final = frozenset(
+    ("default", "examples", "enum", "const", "example", "required", "dependentRequired")
+)
+"""Keywords that hold no schemas."""
+_COMBINATORS: Final = ("anyOf", "oneOf", "allOf", "enum", "const", "not", "if", "then", "else")
+"""What OpenAI and Anthropic refuse at the root of any tool."""
+_ITEM: Final[Schema] = {"type": ["string", "number", "boolean", "object", "null"]}
+"""Items of which nothing is said: OpenAI refuses an array without items."""
+
+
+def plain(schema: Schema, dialect: Dialect) -> Rewritten:
+    """Return the schema for a tool that is not strict.
+
+    It is rewritten only where it has a key that the provider refuses.
+    """
+    pattern = dialect.property_name
+    if dialect.is_structured or (pattern and not all(re.fullmatch(pattern, key) for key in _keys(schema))):
+        return rewritten(schema, dialect, dialect.budget.enum_size)
+    losses: list[Loss] = []
+    root, words, is_wrapped = _root(schema, losses)
+    cleaned = _cleaned(root, Place(), losses)
+    description = str(cleaned.pop("description", "") if is_wrapped else "")
+    if not is_wrapped:
+        cleaned.pop("description", None)
+    codec = Wrapped(ARGUMENTS, SAME) if is_wrapped else SAME
+    return Rewritten(
+        schema=cleaned, codec=codec, losses=tuple(losses), description=joined(words, description)
+    )
+
+
+def _root(schema: Schema, losses: list[Loss]) -> tuple[Schema, str, bool]:
+    """Return an object without combinators, what they say, and whether the schema is its only property."""
+    found = [keyword for keyword in _COMBINATORS if keyword in schema]
+    words: list[str] = []
+    is_object = schema.get("type", "object") == "object" and "$ref" not in schema
+    says = {keyword: _words(keyword, schema[keyword]) for keyword in found}
+    if not is_object or any(text is None for text in says.values()):
+        inner = {key: value for key, value in schema.items() if key != "$defs"}
+        wrapped: Schema = {
+            "type": "object",
+            "properties": {
+                ARGUMENTS: embedded(inner, f"#/properties/{ARGUMENTS}") if _is_recursive(inner) else inner
+            },
+            "required": [ARGUMENTS],
+        }
+        return ({**wrapped, "$defs": schema["$defs"]} if "$defs" in schema else wrapped), "", True
+    for keyword, text in says.items():
+        losses.append(Loss(path="", keyword=keyword, action="described", detail=text or ""))
+        words += [text] if text and text not in words else []
+    rest = {key: value for key, value in schema.items() if key not in found}
+    return {**rest, "type": "object"}, joined(*words), False
+
+
+def _words(keyword: str, value: Any) -> str | None:
+    """Return what a keyword of the root says beside its properties; None where it has what they have not."""
+    if keyword in ("anyOf", "oneOf"):
+        return alternatives(value)
+    return None if keyword in ("allOf", "enum", "const") else other_rules()
+
+
+def _is_recursive(schema: Any) -> bool:
+    """Return whether a reference leads to anything but a part of `$defs`."""
+    if isinstance(schema, Mapping):
+        reference = schema.get("$ref")
+        is_other = isinstance(reference, str) and not reference.startswith("#/$defs/")
+        return is_other or any(map(_is_recursive, schema.values()))
+    return isinstance(schema, list) and any(map(_is_recursive, schema))
+
+
+def _keys(schema: Any, is_named: bool = False) -> Iterator[str]:
+    """Yield the keys of all properties."""
+    match schema:
+        case dict():
+            for key, value in schema.items():
+                if is_named or key not in _VALUES:
+                    yield from _keys(value, not is_named and key in _NAMED)
+            properties = schema.get("properties")
+            if not is_named and isinstance(properties, dict):
+                yield from properties
+        case list():
+            for item in schema:
+                yield from _keys(item)
+        case _:
+            pass
+
+
+def _cleaned(schema: Any, place: Place, losses: list[Loss]) -> Any:
+    """Return a schema without keywords of toolgen's own, objects with properties and arrays with items."""
+    if isinstance(schema, list):
+        return [_cleaned(item, place.at(index), losses) for index, item in enumerate(schema)]
+    if not isinstance(schema, dict):
+        return schema
+    kept: Schema = {}
+    own = {keyword: value for keyword, value in schema.items() if keyword.startswith("x-")}
+    texts = []
+    for keyword, text in said_keywords(own, frozenset()):
+        losses.append(Loss(path=place.path, keyword=keyword, action="described", detail=text))
+        texts.append(text)
+    for key, value in schema.items():
+        if key in own or key == "$schema":
+            continue
+        if key in _NAMED and isinstance(value, dict):
+            kept[key] = {name: _cleaned(part, place.at(key, name), losses) for name, part in value.items()}
+        else:
+            kept[key] = value if key in _VALUES else _cleaned(value, place.at(key), losses)
+    if texts:
+        kept["description"] = joined(str(kept.get("description") or ""), *texts)
+    kinds = kept.get("type")
+    if kinds == "object":
+        kept.setdefault("properties", {})
+    if (kinds == "array" or (isinstance(kinds, list) and "array" in kinds)) and "prefixItems" not in kept:
+        kept.setdefault("items", dict(_ITEM))
+    return kept

@@ -1,0 +1,173 @@
+"""One tool as a provider is told of it, and the way back from what its models send."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Final
+
+from toolgen.contract.json_value import Json, compact
+
+from .budgets import overspent
+from .codecs import ArgumentCodec, parsed
+from .dialects import Dialect, dialect_named
+from .losses import Loss
+from .parts import NotStrictError, Schema
+from .plain import plain
+from .sentences import joined
+from .structured import Rewritten, rewritten
+
+_MOST_CACHED: Final = 4096
+_ENUM_SIZES: Final = (None, 250, 50, 0)
+"""The largest enum that stays one, tried in this order until the enums of a tool fit its budget."""
+_MOST_EXAMPLES: Final = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Projection:
+    """One tool as a provider is told of it."""
+
+    tool: str
+    """The tool's own name."""
+    name: str
+    """The name that the provider is told."""
+    description: str
+    schema: Mapping[str, Any]
+    """JSON Schema of the arguments, in what the provider has of it. Not to be changed."""
+    dialect: Dialect
+    is_strict: bool
+    """Whether the provider is asked to hold the model to the schema."""
+    losses: tuple[Loss, ...] = ()
+    """What the provider's schema does not say; why the tool is not strict, where it should be."""
+    examples: tuple[Json, ...] = ()
+    """Arguments as the model would send them."""
+    codec: ArgumentCodec
+
+    @property
+    def declaration(self) -> dict[str, Any]:
+        """The declaration of the tool in a request, with `strict` said."""
+        facts: dict[str, Any] = {"name": self.name, "description": self.description}
+        schema = dict(self.schema)
+        match self.dialect.envelope:
+            case "chat":
+                function = {**facts, "parameters": schema, "strict": self.is_strict}
+                return {"type": "function", "function": function}
+            case "responses":
+                return {"type": "function", **facts, "parameters": schema, "strict": self.is_strict}
+            case "messages":
+                examples = {"input_examples": list(self.examples)} if self.examples else {}
+                return {**facts, "input_schema": schema, "strict": self.is_strict, **examples}
+            case "parameters":
+                return {**facts, "parameters": schema} if schema["properties"] else facts
+            case "parametersJsonSchema":
+                return {**facts, "parametersJsonSchema": schema}
+
+    def decode(self, arguments: str | bytes) -> bytes:
+        """Return the arguments that a model sent as a document of the tool's own schema.
+
+        Nothing is checked. What is no JSON, or not of the provider's schema, stays as it was sent, for the
+        tool's own validator to refuse.
+        """
+        try:
+            sent = parsed(arguments)
+            found = self.codec.decode(sent)
+            is_same = found is sent or compact(found) == compact(sent)
+            return _bytes(arguments) if is_same else compact(found).encode()
+        except (ValueError, RecursionError):
+            return _bytes(arguments)
+
+    def encode(self, document: str | bytes) -> bytes:
+        """Return a document of the tool's own schema as the model would send it.
+
+        Raises:
+            ValueError: it is no JSON, or the provider's schema has no way to say it.
+        """
+        return compact(self.codec.encode(parsed(document))).encode()
+
+
+def project(
+    name: str, description: str, schema: Schema, dialect: str, *, examples: tuple[Json, ...] = ()
+) -> Projection:
+    """Return a tool in a dialect, strict where the dialect is and the tool can be.
+
+    Equal tools are projected once in a process.
+
+    Raises:
+        ToolgenError: there is no such dialect.
+    """
+    text = compact([schema, list(examples)])
+    return _projected(text, name, description, dialect_named(dialect).name)
+
+
+@lru_cache(maxsize=_MOST_CACHED)
+def _projected(text: str, name: str, description: str, dialect_name: str) -> Projection:
+    """Return the projection of the schema and the examples that the text holds; the order of keys counts."""
+    schema, examples = json.loads(text)
+    dialect = dialect_named(dialect_name)
+    losses: tuple[Loss, ...] = ()
+    try:
+        found = _strict(schema, dialect) if dialect.is_strict else plain(schema, dialect)
+    except NotStrictError as error:
+        losses = (Loss(path="", keyword="strict", action="not strict", detail=str(error)),)
+        found = plain(schema, dialect_named(dialect.plain))
+    return Projection(
+        tool=name,
+        name=name,
+        description=joined(description, found.description),
+        schema=found.schema,
+        dialect=dialect,
+        is_strict=dialect.is_strict and not losses,
+        losses=losses + found.losses,
+        examples=tuple(_examples(found, examples)),
+        codec=found.codec,
+    )
+
+
+def without_strict(projection: Projection, own: tuple[str, Schema], why: str) -> Projection:
+    """Return a projection of the same tool that is not strict, with the reason.
+
+    `own` are the description and the schema of the tool itself.
+    """
+    found = plain(own[1], dialect_named(projection.dialect.plain))
+    loss = Loss(path="", keyword="strict", action="not strict", detail=why)
+    return replace(
+        projection,
+        description=joined(own[0], found.description),
+        schema=found.schema,
+        is_strict=False,
+        losses=(loss, *found.losses),
+        codec=found.codec,
+    )
+
+
+def _strict(schema: Schema, dialect: Dialect) -> Rewritten:
+    """Return the schema in a strict dialect, large enums as words where it would exceed its budget.
+
+    Raises:
+        NotStrictError: it cannot be said in the dialect, or exceeds a budget of one tool.
+    """
+    why = ""
+    for size in _ENUM_SIZES:
+        found = rewritten(schema, dialect, size)
+        why = overspent(found.schema, dialect.budget)
+        if not why:
+            return found
+        if "enum" not in why and "characters" not in why:
+            break
+    raise NotStrictError(why)
+
+
+def _examples(found: Rewritten, examples: list[Json]) -> list[Json]:
+    sent = []
+    for document in examples[:_MOST_EXAMPLES]:
+        try:
+            sent.append(found.codec.encode(document))
+        except ValueError:
+            continue  # an example with keys that cannot be sent teaches nothing
+    return sent
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")

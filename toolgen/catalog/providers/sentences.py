@@ -1,0 +1,148 @@
+"""Keywords of JSON Schema in words, for the descriptions that a model reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from toolgen.contract.json_value import Json
+
+_LONGEST_PATTERN: Final = 160
+"""Characters; a model does not follow a longer one, and each costs tokens."""
+_UNSAID: Final = frozenset(
+    "$schema $id $anchor $comment $defs definitions $dynamicAnchor title description type properties "
+    "discriminator readOnly writeOnly nullable contentMediaType".split()
+)
+"""Keywords that say nothing of which arguments pass, or that something else says."""
+
+
+def joined(*texts: str) -> str:
+    """Return the texts as one, each a sentence of its own."""
+    said = [text.strip() for text in texts if text and text.strip()]
+    return " ".join(text if text[-1] in ".!?:" else f"{text}." for text in said[:-1]) + (
+        (" " if len(said) > 1 else "") + said[-1] if said else ""
+    )
+
+
+def shown(value: Json) -> str:
+    """Return a value in words: a text as it is where that is clear, else JSON."""
+    if (
+        isinstance(value, str)
+        and value
+        and value.isprintable()
+        and value == value.strip()
+        and '"' not in value
+    ):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def listed(values: Iterable[Json]) -> str:
+    """Return values with commas."""
+    return ", ".join(map(shown, values))
+
+
+def sentence(keyword: str, value: Any, schema: Mapping[str, Any]) -> str | None:
+    """Return in words what a keyword of the schema says; "" where nothing, None where only code can tell."""
+    if keyword in _UNSAID:
+        return ""
+    if keyword.startswith("x-"):
+        keyword = keyword[2:]
+        if keyword not in _SENTENCES:
+            return ""
+    make = _SENTENCES.get(keyword)
+    try:
+        return None if make is None else make(value, schema)
+    except (AttributeError, IndexError, TypeError, ValueError):
+        return None
+
+
+def _count(value: Any, what: str) -> str:
+    return f"{value} {what}" if value == 1 else f"{value} {what}s"
+
+
+def _pattern(value: Any, schema: Mapping[str, Any]) -> str | None:
+    if len(str(value)) <= _LONGEST_PATTERN:
+        return f"Matches the regular expression {value}"
+    return "" if "format" in schema else None
+
+
+def _format(value: Any, schema: Mapping[str, Any]) -> str:
+    return f"Format: {value}."
+
+
+def _default(value: Any, schema: Mapping[str, Any]) -> str:
+    is_known = value is None or "const" in schema
+    return "" if is_known else f"Default: {shown(value)}."
+
+
+def _examples(value: Any, schema: Mapping[str, Any]) -> str:
+    values = value if isinstance(value, list) else [value]
+    return f"For example {listed(values[:3])}." if values else ""
+
+
+def _names(value: Any, schema: Mapping[str, Any]) -> str | None:
+    parts = [text for key, rule in value.items() if (text := sentence(key, rule, value))]
+    return f"Of each key: {joined(*parts)}" if parts else "" if set(value) <= {"type"} else None
+
+
+def _dependent(value: Any, schema: Mapping[str, Any]) -> str | None:
+    rules = [f"With {key}, also {' and '.join(names)}." for key, names in value.items() if names]
+    return " ".join(rules)
+
+
+_SENTENCES: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], str | None]]] = {
+    "minimum": lambda value, _: f"At least {value}.",
+    "maximum": lambda value, _: f"At most {value}.",
+    "exclusiveMinimum": lambda value, _: None if isinstance(value, bool) else f"More than {value}.",
+    "exclusiveMaximum": lambda value, _: None if isinstance(value, bool) else f"Less than {value}.",
+    "multipleOf": lambda value, _: f"A multiple of {value}.",
+    "minLength": lambda value, _: f"At least {_count(value, 'character')}." if value else "",
+    "maxLength": lambda value, _: f"At most {_count(value, 'character')}.",
+    "minItems": lambda value, _: f"At least {_count(value, 'item')}." if value else "",
+    "maxItems": lambda value, _: f"At most {_count(value, 'item')}.",
+    "minProperties": lambda value, _: f"At least {_count(value, 'key')}." if value else "",
+    "maxProperties": lambda value, _: f"At most {_count(value, 'key')}.",
+    "uniqueItems": lambda value, _: "No item twice." if value else "",
+    "pattern": _pattern,
+    "format": _format,
+    "default": _default,
+    "examples": _examples,
+    "example": _examples,
+    "enum": lambda value, _: f"One of: {listed(value)}.",
+    "const": lambda value, _: f"Always {shown(value)}.",
+    "contentEncoding": lambda value, _: f"Encoded in {value}.",
+    "propertyNames": _names,
+    "required": lambda value, _: f"With the keys {listed(value)}." if value else "",
+    "dependentRequired": _dependent,
+    "deprecated": lambda value, _: "Deprecated." if value else "",
+    "additionalProperties": lambda value, _: "" if value is True or value == {} else None,
+    "unevaluatedProperties": lambda value, _: "",
+}
+
+
+def alternatives(branches: Iterable[Any]) -> str | None:
+    """Return in words which keys are needed, where that is all that the branches say; else None."""
+    groups: list[str] = []
+    for branch in branches:
+        if not isinstance(branch, Mapping) or not set(branch) <= {"required", "description", "title"}:
+            return None
+        names = branch.get("required", [])
+        if names:
+            groups.append(" and ".join(map(str, names)))
+    return f"Give {' or '.join(groups)}." if groups else ""
+
+
+def other_rules() -> str:
+    """Return what is said in the place of rules that only code can tell."""
+    return "Further rules are checked when the tool is called."
+
+
+def said_keywords(schema: Mapping[str, Any], kept: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Yield the keywords of a schema that are not kept and say something, with their words."""
+    for keyword, value in schema.items():
+        if keyword not in kept:
+            text = sentence(keyword, value, schema)
+            if text != "":
+                yield keyword, other_rules() if text is None else text

@@ -1,0 +1,189 @@
+"""A schema rewritten into the keywords that a provider has, with the codec of the arguments.
+
+The tool's own schema stays the only validator. Each change of structure has its way back in the codec, and
+each keyword that is not kept is said in the description and noted as a loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from .codecs import SAME, ArgumentCodec, Wrapped
+from .dialects import Dialect
+from .losses import Loss
+from .matching import Matcher
+from .merging import UnmergeableError
+from .objects import array_part, object_part
+from .parts import Context, Part, Place, Schema
+from .scalars import enum_part, scalar_part
+from .sentences import joined
+from .unions import flattened, reference_part, resolved, union_part, without_annotations
+
+ARGUMENTS: Final = "arguments"
+"""The only property of the object that stands for arguments which are no plain object."""
+_KINDS: Final = ("string", "number", "integer", "boolean", "object", "array", "null")
+_HINTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "object": ("properties", "additionalProperties", "required", "patternProperties", "propertyNames"),
+    "array": ("items", "prefixItems", "minItems", "maxItems"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewritten:
+    """The schema of a tool's arguments as a provider gets it."""
+
+    schema: Schema
+    codec: ArgumentCodec
+    losses: tuple[Loss, ...]
+    description: str = ""
+    """What the description of the tool has to say of the arguments."""
+
+
+def rewritten(schema: Schema, dialect: Dialect, enum_size: int | None) -> Rewritten:
+    """Return the schema in the keywords of a dialect; larger enums become words.
+
+    Raises:
+        NotStrictError: it cannot be said in them.
+    """
+    defs: dict[str, Schema] = {}
+    ctx = Context(
+        dialect=dialect,
+        root=schema,
+        project=_part,
+        enum_size=enum_size,
+        own=Matcher(schema),
+        wire=Matcher({"$defs": defs}),
+        defs=defs,
+    )
+    root = resolved(ctx, schema)
+    root = root if isinstance(root, dict) else {"type": "object"}
+    place = Place()
+    try:
+        flat = flattened(ctx, root)
+        part, description = _root_part(ctx, flat, place)
+    except UnmergeableError:
+        part, description = _wrapped(ctx, schema, place), ""
+    wire = part.schema
+    if ctx.defs:
+        wire = {**wire, "$defs": dict(ctx.defs)}
+    return Rewritten(schema=wire, codec=part.codec, losses=tuple(ctx.losses), description=description)
+
+
+def _root_part(ctx: Context, flat: Schema, place: Place) -> tuple[Part, str]:
+    kinds = flat.get("type", "object")
+    is_object = kinds == "object" or (isinstance(kinds, list) and "object" in kinds)
+    if not is_object or {"enum", "const"} & flat.keys():
+        return _wrapped(ctx, flat, place), ""
+    words = ""
+    for keyword in ("anyOf", "oneOf"):
+        if keyword not in flat:
+            continue
+        if not all(_says_required(branch) for branch in flat[keyword]):
+            return _wrapped(ctx, {**flat, "type": "object"}, place), ""
+        groups = [" and ".join(branch.get("required", ())) for branch in flat[keyword]]
+        words = joined(words, f"Give {' or '.join(filter(None, groups))}.")
+        ctx.lose(place, keyword, "described", words)
+    said = {
+        key: value for key, value in flat.items() if key not in ("anyOf", "oneOf", "description", "default")
+    }
+    part = object_part(ctx, said, place, is_root=True)
+    own = frozenset(
+        "properties required additionalProperties patternProperties propertyNames examples".split()
+    )
+    return part, joined(words, ctx.description(said, place, own).get("description", ""))
+
+
+def _says_required(branch: Any) -> bool:
+    """Return whether a branch of the root only says which keys are needed."""
+    return isinstance(branch, dict) and without_annotations(branch).keys() == {"required"}
+
+
+def _wrapped(ctx: Context, schema: Any, place: Place) -> Part:
+    inner = ctx.part(schema, place)
+    wire: Schema = {"type": "object", "properties": {ARGUMENTS: inner.schema}, "required": [ARGUMENTS]}
+    if "additionalProperties" in ctx.dialect.keywords:
+        wire["additionalProperties"] = False
+    return Part(schema=wire, codec=Wrapped(ARGUMENTS, inner.codec))
+
+
+def _part(ctx: Context, schema: Any, place: Place) -> Part:
+    """Return any part of a schema; see `Context.part`."""
+    if not isinstance(schema, dict):
+        return _untyped(ctx, {}, place)
+    try:
+        schema = flattened(ctx, schema)
+    except UnmergeableError:
+        return ctx.json_text(schema, place, "allOf")
+    if "$ref" in schema:
+        return reference_part(ctx, schema, place)
+    if "anyOf" in schema or "oneOf" in schema:
+        return union_part(ctx, schema, place)
+    kinds = _kinds(schema)
+    if "const" in schema or isinstance(schema.get("enum"), list):
+        return enum_part(ctx, schema, kinds, place)
+    others = [kind for kind in kinds if kind != "null"]
+    if not kinds:
+        return _untyped(ctx, schema, place)
+    if len(others) > 1:
+        return _of_kinds(ctx, schema, kinds, place)
+    part = _of_kind(ctx, schema, others[0] if others else "null", place)
+    takes_null = "null" in kinds or schema.get("nullable") is True
+    return Part(schema=part.schema, codec=part.codec, takes_null=takes_null)
+
+
+def _kinds(schema: Schema) -> Sequence[str]:
+    """Return the types that a schema says or, by its keywords, means; none where it says nothing."""
+    kinds = schema.get("type")
+    if isinstance(kinds, str):
+        return (kinds,) if kinds in _KINDS else ()
+    if isinstance(kinds, list):
+        found = [kind for kind in kinds if kind in _KINDS and not (kind == "integer" and "number" in kinds)]
+        return found if len(found) < len(_KINDS) - 1 else ()
+    if "const" in schema or "enum" in schema:
+        return ()
+    return tuple(kind for kind, keywords in _HINTS.items() if schema.keys() & set(keywords))[:1]
+
+
+def _of_kinds(ctx: Context, schema: Schema, kinds: Sequence[str], place: Place) -> Part:
+    """Return a schema of several types as a union of one each."""
+    shared = {
+        key: value for key, value in schema.items() if key in ("description", "title", "default", "examples")
+    }
+    rest = {key: value for key, value in schema.items() if key not in shared}
+    return union_part(ctx, {**shared, "anyOf": [{**_own(rest, kind), "type": kind} for kind in kinds]}, place)
+
+
+_OWN: Final[Mapping[str, frozenset[str]]] = {
+    "string": frozenset("minLength maxLength pattern format contentEncoding".split()),
+    "number": frozenset("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split()),
+    "array": frozenset("items prefixItems minItems maxItems uniqueItems contains".split()),
+    "object": frozenset(
+        "properties required additionalProperties patternProperties propertyNames minProperties "
+        "maxProperties dependentRequired".split()
+    ),
+}
+
+
+def _own(schema: Schema, kind: str) -> Schema:
+    """Return the keywords that say something of values of a type."""
+    kind = "number" if kind == "integer" else kind
+    foreign = frozenset().union(*(names for other, names in _OWN.items() if other != kind))
+    return {key: value for key, value in schema.items() if key not in foreign}
+
+
+def _of_kind(ctx: Context, schema: Schema, kind: str, place: Place) -> Part:
+    match kind:
+        case "object":
+            return object_part(ctx, schema, place)
+        case "array":
+            return array_part(ctx, schema, place)
+        case _:
+            return scalar_part(ctx, schema, kind, place)
+
+
+def _untyped(ctx: Context, schema: Schema, place: Place) -> Part:
+    if ctx.dialect.has_untyped:
+        return Part(schema=ctx.description(schema, place, frozenset()), codec=SAME, takes_null=True)
+    return ctx.json_text(schema, place, "type")

@@ -1,0 +1,237 @@
+"""Unions and references, as a provider takes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .codecs import SAME, Branch, JsonText, Pairs, Reference, Union
+from .matching import resolve
+from .merging import UnmergeableError, merged
+from .parts import Context, NotStrictError, Part, Place, Schema, with_description
+from .sentences import alternatives
+
+_MOST_UNROLLED = 3
+"""Times that a recursive schema is written out where references have to be."""
+_ANNOTATIONS = frozenset(
+    "title description default examples example deprecated readOnly writeOnly $comment discriminator "
+    "$schema $id $defs definitions".split()
+)
+
+
+def without_annotations(schema: Schema) -> Schema:
+    """Return the keywords that say which values pass."""
+    return {
+        key: value for key, value in schema.items() if key not in _ANNOTATIONS and not key.startswith("x-")
+    }
+
+
+def flattened(ctx: Context, schema: Schema, depth: int = 0) -> Schema:
+    """Return the schema without `allOf`, and without anything but annotations beside a reference.
+
+    Raises:
+        UnmergeableError: there is no simple schema that is the same.
+    """
+    if depth > 20:
+        raise UnmergeableError("allOf leads to itself")
+    parts = schema.get("allOf")
+    reference = schema.get("$ref")
+    rest = {key: value for key, value in schema.items() if key not in ("allOf", "$ref")}
+    if isinstance(reference, str) and (parts or without_annotations(rest)):
+        parts = [*(parts or ()), {"$ref": reference}]
+        reference = None
+    if reference is not None or not parts:
+        return schema
+    if (
+        len(parts) == 1
+        and not without_annotations(rest)
+        and isinstance(parts[0], dict)
+        and "$ref" in parts[0]
+    ):
+        return flattened(ctx, {**parts[0], **rest}, depth + 1)
+    for part in parts:
+        part = resolved(ctx, part)
+        if isinstance(part, dict):
+            rest = merged(rest, flattened(ctx, part, depth + 1))
+        elif part is False:
+            raise UnmergeableError("a part of allOf is false")
+    return rest
+
+
+def resolved(ctx: Context, schema: Any) -> Any:
+    """Return what a reference leads to, its annotations less; another schema is returned as it is."""
+    for _ in range(20):
+        if not (isinstance(schema, dict) and isinstance(schema.get("$ref"), str)):
+            break
+        if without_annotations({key: value for key, value in schema.items() if key != "$ref"}):
+            break
+        schema = resolve(ctx.root, schema["$ref"])
+    return schema
+
+
+def reference_part(ctx: Context, schema: Schema, place: Place) -> Part:
+    """Return a reference into `$defs`, or what it leads to where the provider has none."""
+    reference = str(schema["$ref"])
+    target = resolve(ctx.root, reference)
+    if target is None:
+        return ctx.json_text({**schema, "$ref": None}, place, "$ref")
+    takes_null = ctx.own.fits(target, None)
+    text = ctx.description(schema, place, frozenset(("$ref",)))
+    inner = Place(reference.removeprefix("#"))
+    if "$ref" not in ctx.dialect.keywords:
+        return _inlined(ctx, target, reference, Place(inner.path, place.level), text, place)
+    if not ctx.dialect.has_recursion and reference in ctx.open:
+        raise NotStrictError(f"{reference} leads to itself")
+    if reference not in ctx.names:
+        name = ctx.names[reference] = _definition_name(reference, set(ctx.names.values()))
+        ctx.open.append(reference)
+        part = ctx.part(target, inner)
+        ctx.open.remove(reference)
+        ctx.defs[name] = ctx.nullable(part) if part.takes_null else part.schema
+        ctx.codecs[name] = part.codec
+    name = ctx.names[reference]
+    part = Part(schema={"$ref": f"#/$defs/{name}"}, codec=Reference(ctx.codecs, name), takes_null=takes_null)
+    return with_description(part, text)
+
+
+def _inlined(ctx: Context, target: Any, reference: str, inner: Place, text: Schema, place: Place) -> Part:
+    is_endless = ctx.open.count(reference) >= _MOST_UNROLLED or len(ctx.open) > 12
+    if is_endless or ctx.nodes > ctx.dialect.budget.nodes:
+        return with_description(ctx.json_text(target, place, "$ref"), text)
+    ctx.open.append(reference)
+    part = ctx.part(target, inner)
+    ctx.open.pop()
+    return with_description(part, text)
+
+
+def _definition_name(reference: str, taken: set[str]) -> str:
+    last = reference.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
+    name = re.sub(r"[^a-zA-Z0-9_]", "_", last.removeprefix("#"))[:60] or "Arguments"
+    while name in taken:
+        name += "_"
+    return name
+
+
+def union_part(ctx: Context, schema: Schema, place: Place) -> Part:
+    """Return a union: as an enum where its branches are values, else as `anyOf`.
+
+    A union stays one only where what the model sends tells the branch.
+    """
+    keyword = "anyOf" if "anyOf" in schema else "oneOf"
+    if {"anyOf", "oneOf"} <= schema.keys():
+        return ctx.json_text(schema, place, "oneOf")
+    rest = {key: value for key, value in schema.items() if key != keyword}
+    if (words := alternatives(schema[keyword])) is not None:
+        ctx.lose(place, keyword, "described", words)
+        told = " ".join(filter(None, (str(rest.get("description") or "").strip(), words)))
+        return ctx.part({**rest, "description": told}, place)
+    if values := _labelled_values(schema[keyword]):
+        return ctx.part(_enum(rest, values), place)
+    try:
+        branches = _branches(ctx, rest, schema[keyword], keyword, place)
+    except UnmergeableError:
+        return ctx.json_text(schema, place, keyword)
+    return _any_of(ctx, schema, branches, keyword, place)
+
+
+def _labelled_values(branches: Sequence[Any]) -> list[Schema]:
+    """Return the branches where each is one value, of which at least one has a title or a description."""
+    is_enum = all(isinstance(branch, dict) and "const" in branch for branch in branches)
+    return list(branches) if is_enum else []
+
+
+def _enum(rest: Schema, branches: list[Schema]) -> Schema:
+    lines = [
+        f"{branch['const']}: {branch.get('description') or branch.get('title')}"
+        for branch in branches
+        if branch.get("description") or branch.get("title")
+    ]
+    text = "\n".join(filter(None, (str(rest.get("description") or "").strip(), *lines)))
+    return {
+        **rest,
+        "enum": [branch["const"] for branch in branches],
+        **({"description": text} if text else {}),
+    }
+
+
+def _branches(
+    ctx: Context, rest: Schema, branches: Sequence[Any], keyword: str, place: Place
+) -> list[tuple[Any, Place]]:
+    """Return the branches with what stands beside the union, which holds for each of them.
+
+    Raises:
+        UnmergeableError: it cannot be said within each.
+    """
+    beside = without_annotations(rest)
+    found = []
+    for index, branch in enumerate(branches):
+        own = resolved(ctx, branch)
+        is_told = not beside or (
+            beside.keys() == {"type"} and isinstance(own, dict) and own.get("type") == beside["type"]
+        )
+        if is_told:
+            found.append((branch, place.at(keyword, index)))
+        elif own is not False:
+            found.append((merged(own, beside) if isinstance(own, dict) else beside, place.at(keyword, index)))
+    return found
+
+
+def _any_of(
+    ctx: Context, schema: Schema, branches: list[tuple[Any, Place]], keyword: str, place: Place
+) -> Part:
+    takes_null = any(ctx.own.fits(branch, None) for branch, _ in branches)
+    others = [(branch, at) for branch, at in branches if not _is_null(ctx, branch)]
+    if not others:
+        return ctx.part({"type": "null"}, place)
+    count = len(ctx.losses)
+    parts = [(branch, ctx.part(branch, at)) for branch, at in others]
+    text = ctx.description(
+        schema, place, frozenset((keyword, "type", "properties", "required", "additionalProperties"))
+    )
+    if len(parts) == 1:
+        _, part = parts[0]
+        own = Part(schema=part.schema, codec=part.codec, takes_null=takes_null)
+        return with_description(own, text) if text else own
+    if _is_ambiguous(ctx, [part for _, part in parts]):
+        del ctx.losses[count:]
+        return ctx.json_text(schema, place, keyword)
+    wires: list[Schema] = []
+    for _, part in parts:
+        for wire in part.schema["anyOf"] if part.schema.keys() == {"anyOf"} else [part.schema]:
+            if wire not in wires:
+                wires.append(wire)
+    codecs = [Branch(schema=branch, wire=part.schema, codec=part.codec) for branch, part in parts]
+    is_same = all(one.codec is SAME for one in codecs)
+    codec = SAME if is_same else Union(branches=codecs, own=ctx.own, wire=ctx.wire)
+    wire = wires[0] if len(wires) == 1 else {"anyOf": wires}
+    return with_description(Part(schema=wire, codec=codec, takes_null=takes_null), text)
+
+
+def _is_null(ctx: Context, schema: Any) -> bool:
+    own = resolved(ctx, schema)
+    return isinstance(own, dict) and (own.get("type") == "null" or own.get("const", ...) is None)
+
+
+def _is_ambiguous(ctx: Context, parts: Sequence[Part]) -> bool:
+    """Return whether one value that the model sends could be meant as one of two branches."""
+    if any(not part.schema or part.schema.keys() == {"description"} for part in parts):
+        return True
+    kinds = [set(_kinds(ctx, part.schema)) for part in parts]
+    for index, part in enumerate(parts):
+        if isinstance(part.codec, JsonText | Pairs):
+            others = set().union(*kinds[:index], *kinds[index + 1 :])
+            if kinds[index] & others:
+                return True
+    return False
+
+
+def _kinds(ctx: Context, wire: Schema, depth: int = 0) -> Iterator[str]:
+    """Yield the types of what a provider's schema takes."""
+    if "$ref" in wire and depth < 20:
+        target = ctx.defs.get(wire["$ref"].removeprefix("#/$defs/"))
+        yield from _kinds(ctx, target, depth + 1) if target is not None else ()
+    for branch in wire.get("anyOf", ()):
+        yield from _kinds(ctx, branch, depth + 1)
+    kinds = wire.get("type", ())
+    yield from [kinds] if isinstance(kinds, str) else kinds
