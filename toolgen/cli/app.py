@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -217,6 +217,34 @@ def explain(
     from .explain import explain as explained
 
     print(explained(code))
+
+
+@app.command()
+def schema(
+    dialect: Annotated[
+        str,
+        typer.Option("--for", help="How the provider takes tools, such as openai-strict.", metavar="DIALECT"),
+    ],
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="A tool_schemas.json; by default that of the project.", metavar="FILE"),
+    ] = None,
+    tool: Annotated[str, typer.Option(help="This tool only, by id or name.", metavar="TOOL")] = "",
+    losses: Annotated[
+        bool, typer.Option("--losses", help="Print what the provider's schemas do not say instead.")
+    ] = False,
+    format: Annotated[
+        Literal["text", "json"], typer.Option(help="text is indented and for people, json is compact.")
+    ] = "text",
+    config: Config = None,
+) -> None:
+    """Print the tools as a model's provider takes them in a request."""
+    from .outcome import print_outcome
+    from .schema import SchemaRequest, show_schemas
+
+    file = file or find_project(config).catalog
+    request = SchemaRequest(file=file, dialect=dialect, tool=tool, is_losses=losses, format=format)
+    raise typer.Exit(print_outcome(show_schemas(request)))
 
 
 @app.command()

@@ -49,6 +49,11 @@ class Project:
     def directory(self) -> Path:
         return self.file.parent
 
+    @property
+    def catalog(self) -> Path:
+        """The generated catalogue of the whole design."""
+        return self.directory / self.out / "tool_schemas.json"
+
     def display_path(self, folder: str | PurePosixPath) -> Path:
         """Return a folder relative to the working directory, for messages."""
         return Path(os.path.relpath(self.directory / folder))

@@ -72,7 +72,7 @@ def declarations(tools: Tools, dialect: str) -> Declarations:
         one = project(*own, dialect, examples=tuple(payload.get("examples", ())))
         if one.is_strict and (why := room.take(dict(one.schema))):
             one = without_strict(one, own[1:], why)
-        found.append(replace(one, name=name))
+        found.append(replace(one, id=str(entry.get("id", "")), name=name))
     return Declarations(dialect=target, projections=tuple(found))
 
 

@@ -29,6 +29,8 @@ _MOST_EXAMPLES: Final = 5
 class Projection:
     """One tool as a provider is told of it."""
 
+    id: str = ""
+    """The tool's own id; empty where it was projected by itself."""
     tool: str
     """The tool's own name."""
     name: str

@@ -1,0 +1,69 @@
+"""`toolgen schema`: the tools of a project as a provider takes them, from the shell."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .conftest import ProjectFolder
+
+
+@pytest.fixture
+def generated(project: ProjectFolder) -> ProjectFolder:
+    project.run("gen")
+    return project
+
+
+def test_the_fragment_of_a_request_is_printed(generated: ProjectFolder) -> None:
+    done = generated.run("schema", "--for", "openai-strict")
+    assert done.code == 0
+    (tool,) = json.loads(done.out)
+    assert tool["function"]["name"] == "greet"
+    assert tool["function"]["strict"] is True
+    assert tool["function"]["parameters"]["required"] == ["name"]
+    assert done.err == "openai-strict: tools 1, strict 1, losses 1\n"
+    compact = generated.run("schema", "--for", "openai-strict", "--format", "json")
+    assert json.loads(compact.out) == [tool]
+    assert compact.out.count("\n") == 1
+
+
+def test_losses_are_lines(generated: ProjectFolder) -> None:
+    done = generated.run("schema", "--for", "anthropic-strict", "--losses")
+    assert done.out == "hall.people.greet: /properties/name maxLength (described): At most 40 characters.\n"
+    done = generated.run("schema", "--for", "anthropic-strict", "--losses", "--format", "json")
+    assert json.loads(done.out) == {
+        "tool": "hall.people.greet",
+        "path": "/properties/name",
+        "keyword": "maxLength",
+        "action": "described",
+        "detail": "At most 40 characters.",
+    }
+
+
+def test_one_tool_or_another_file(generated: ProjectFolder) -> None:
+    by_id = generated.run("schema", "--for", "gemini", "--tool", "hall.people.greet")
+    assert by_id.out == generated.run("schema", "--for", "gemini", "--tool", "greet").out
+    tool = {"name": "go", "payload": {"schema": {"type": "object"}}}
+    generated.write("other.json", json.dumps({"tools": [tool]}))
+    done = generated.run("schema", "other.json", "--for", "openai")
+    assert json.loads(done.out)[0]["function"]["name"] == "go"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--for", "gpt"), "there is no dialect 'gpt'"),
+        (("--for", "openai", "--tool", "nope"), "has no tool 'nope'"),
+        (("none.json", "--for", "openai"), "cannot read none.json"),
+        (("pyproject.toml", "--for", "openai"), "is not JSON"),
+        (("list.json", "--for", "openai"), "is no catalogue of tools"),
+    ],
+)
+def test_what_cannot_be_read_is_said(
+    generated: ProjectFolder, arguments: tuple[str, ...], message: str
+) -> None:
+    generated.write("list.json", '{"tools": [{"name": "go", "payload": 3}]}')
+    done = generated.run("schema", *arguments)
+    assert done.code == 2
+    assert message in done.err
