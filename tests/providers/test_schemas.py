@@ -384,7 +384,7 @@ def test_plain_schemas_stay_but_for_what_is_refused() -> None:
             "a": {"type": "array"},
             "b": {"type": "object"},
             "c": {"type": "string", "minLength": 2, "default": "x", "title": "C"},
-            "d": {"type": "string", "x-minimum": "2026-01-01"},
+            "d": {"type": "string", "x-minimum": "2026-01-01", "description": "At least 2026-01-01."},
             "x-own": {"type": "string"},
         },
     }
@@ -396,6 +396,7 @@ def test_plain_schemas_stay_but_for_what_is_refused() -> None:
     assert properties["c"] == {"type": "string", "minLength": 2, "default": "x", "title": "C"}
     assert properties["d"] == {"type": "string", "description": "At least 2026-01-01."}
     assert properties["x-own"] == {"type": "string"}
+    assert losses(one) == [("/properties/d", "x-minimum", "described")]
     text = b'{"c": 1.50}'
     assert one.decode(text) is text
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
+from toolgen.shapes.constraints import CONSTRAINTS
+
 from .codecs import SAME, ArgumentCodec, JsonText
 from .dialects import Dialect
 from .losses import Action, Loss
@@ -90,6 +92,7 @@ class Context:
         `kept` are keywords of the schema that the provider's schema has too.
         """
         texts = [str(schema.get("description") or "").strip()]
+        self.losses += described_limits(schema, place)
         for keyword, text in said_keywords(schema, kept):
             self.lose(place, keyword, "described", text)
             if text not in texts:
@@ -113,6 +116,13 @@ class Context:
         return nullable(part.schema, has_nullable=self.dialect.has_nullable)
 
 
+def described_limits(schema: Mapping[str, Any], place: Place) -> list[Loss]:
+    """Return the limits in keywords of toolgen's own, which the description of a designed type says."""
+    kept = [keyword for keyword in schema if keyword in _LIMITS]
+    return [Loss(path=place.path, keyword=keyword, action="described") for keyword in kept]
+
+
+_LIMITS: Final = frozenset(row.keyword for row in CONSTRAINTS if row.is_annotation)
 _JSON_WORDS: Final = {"object": _JSON_OBJECT, "array": _JSON_ARRAY}
 _STRUCTURE: Final = frozenset(
     "type properties required additionalProperties patternProperties items prefixItems anyOf oneOf allOf "

@@ -11,8 +11,8 @@ from toolgen.shapes.foreign.schema import embedded
 from .codecs import SAME, Wrapped
 from .dialects import Dialect
 from .losses import Loss
-from .parts import Place, Schema
-from .sentences import alternatives, joined, other_rules, said_keywords
+from .parts import Place, Schema, described_limits
+from .sentences import alternatives, joined, other_rules
 from .structured import ARGUMENTS, Rewritten, rewritten
 
 _NAMED: Final = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
@@ -110,20 +110,14 @@ def _cleaned(schema: Any, place: Place, losses: list[Loss]) -> Any:
     if not isinstance(schema, dict):
         return schema
     kept: Schema = {}
-    own = {keyword: value for keyword, value in schema.items() if keyword.startswith("x-")}
-    texts = []
-    for keyword, text in said_keywords(own, frozenset()):
-        losses.append(Loss(path=place.path, keyword=keyword, action="described", detail=text))
-        texts.append(text)
+    losses += described_limits(schema, place)
     for key, value in schema.items():
-        if key in own or key == "$schema":
+        if key.startswith("x-") or key == "$schema":
             continue
         if key in _NAMED and isinstance(value, dict):
             kept[key] = {name: _cleaned(part, place.at(key, name), losses) for name, part in value.items()}
         else:
             kept[key] = value if key in _VALUES else _cleaned(value, place.at(key), losses)
-    if texts:
-        kept["description"] = joined(str(kept.get("description") or ""), *texts)
     kinds = kept.get("type")
     if kinds == "object":
         kept.setdefault("properties", {})

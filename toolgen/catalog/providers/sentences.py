@@ -45,12 +45,8 @@ def listed(values: Iterable[Json]) -> str:
 
 def sentence(keyword: str, value: Any, schema: Mapping[str, Any]) -> str | None:
     """Return in words what a keyword of the schema says; "" where nothing, None where only code can tell."""
-    if keyword in _UNSAID:
+    if keyword in _UNSAID or keyword.startswith("x-"):
         return ""
-    if keyword.startswith("x-"):
-        keyword = keyword[2:]
-        if keyword not in _SENTENCES:
-            return ""
     make = _SENTENCES.get(keyword)
     try:
         return None if make is None else make(value, schema)
@@ -140,7 +136,10 @@ def other_rules() -> str:
 
 
 def said_keywords(schema: Mapping[str, Any], kept: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Yield the keywords of a schema that are not kept and say something, with their words."""
+    """Yield the keywords of a schema that are not kept and say something, with their words.
+
+    A limit in a keyword of toolgen's own has none: the design wrote it into the description.
+    """
     for keyword, value in schema.items():
         if keyword not in kept:
             text = sentence(keyword, value, schema)
