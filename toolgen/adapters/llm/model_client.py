@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -21,11 +21,12 @@ from pydantic_ai.settings import ModelSettings
 from toolgen.agents import PlanReports
 from toolgen.contract.errors import ToolgenError
 
+from .declared_tools import dialect_of, with_declared_tools
 from .failures import interrupted_error, planner_error
 from .finish_reasons import FinishReason, StreamMonitor, finish_reason_of, monitor_stream, monitored_model
 from .streaming import StreamReporter
 from .verbatim import with_verbatim_tools
-from .wrappers import unwrapped
+from .wrappers import inner_models, unwrapped
 
 _MOST_SEGMENTS: Final = 10
 """Pieces in which a provider may give one answer (Anthropic's `pause_turn`)."""
@@ -34,13 +35,13 @@ _MOST_UNSTREAMED: Final = 21_333
 
 
 def find_model(model: Model | str) -> Model:
-    """Return the pydantic-ai model of this name, prepared for monitoring and verbatim tools.
+    """Return the pydantic-ai model of this name, prepared for monitoring, and for tools as they are declared.
 
     Raises:
         ToolgenError: there is none, it lacks a key, or the SDK of its provider is not installed.
     """
     try:
-        return monitored_model(with_verbatim_tools(infer_model(model)))
+        return monitored_model(with_verbatim_tools(with_declared_tools(infer_model(model))))
     except ImportError as error:
         hint = f"pip install 'pydantic-ai-slim[{str(model).partition(':')[0]}]'"
         raise ToolgenError(f"the provider of {model} has an SDK, and it is missing", hint=hint) from error
@@ -60,14 +61,22 @@ class ModelClient:
     """Sends requests to one model."""
 
     def __init__(
-        self, model: Model, settings: ModelSettings | None, *, stream: bool, require_finish_reason: bool
+        self,
+        model: Model,
+        settings: ModelSettings | None,
+        *,
+        stream: bool,
+        require_finish_reason: bool,
+        strict: bool = True,
     ) -> None:
         self.model = model
+        self.dialect = dialect_of(model, strict=strict)
+        """In which the model is told of tools."""
         self._settings: ModelSettings = {**_no_retry_setting(model), **(settings or {})}
         self._streams = stream and _can_stream(model)
         self._needs_reason = require_finish_reason
         self._needs_raw_finish_reason = any(
-            _is_class_named(one, "OpenAIChatModel") for one in _inner_models(model)
+            _is_class_named(one, "OpenAIChatModel") for one in inner_models(model)
         )
 
     async def request(
@@ -155,16 +164,6 @@ def _merge_responses(before: ModelResponse | None, piece: ModelResponse) -> Mode
     return replace(piece, parts=[*before.parts, *piece.parts])
 
 
-def _inner_models(model: Model) -> Iterator[Model]:
-    """Yield the models that a model stands for: those within wrappers and routers."""
-    model = unwrapped(model)
-    if isinstance(model, FallbackModel):
-        for one in model.models:
-            yield from _inner_models(one)
-    else:
-        yield model
-
-
 def _is_class_named(model: Model, name: str) -> bool:
     """Return whether a model is of a class, by name: it can be imported only where its SDK is installed."""
     return any(base.__name__ == name for base in type(model).__mro__)
@@ -193,4 +192,4 @@ def _is_streamed_anyway(model: Model, settings: ModelSettings) -> bool:
         most = settings.get("max_tokens", (one.settings or {}).get("max_tokens"))
         return most is None or most > _MOST_UNSTREAMED
 
-    return any(_is_class_named(one, "AnthropicModel") and may_be_long(one) for one in _inner_models(model))
+    return any(_is_class_named(one, "AnthropicModel") and may_be_long(one) for one in inner_models(model))

@@ -26,6 +26,9 @@ class LLMPlanner:
 
     An answer counts only where its provider says why it ended. `require_finish_reason=False` is for servers
     that never say it, and takes an answer that breaks off for a whole one.
+
+    OpenAI and Anthropic are asked to hold the model to the schemas of the tools, as far as they can be said
+    in what these providers have (`toolgen.catalog.providers`). `strict=False` leaves them as they are.
     """
 
     def __init__(
@@ -36,13 +39,14 @@ class LLMPlanner:
         settings: ModelSettings | None = None,
         stream: bool = True,
         require_finish_reason: bool = True,
+        strict: bool = True,
     ) -> None:
         """Construct a planner and resolve its model.
 
         Raises:
             ToolgenError: pydantic-ai or the SDK of the provider is missing, or the name names no model.
         """
-        self._asking = _model_client(model, settings, stream, require_finish_reason)
+        self._asking = _model_client(model, settings, stream, require_finish_reason, strict)
         self._instructions = instructions
 
     async def plan_start(self, given: PlanInput) -> PlanResult:
@@ -81,7 +85,11 @@ class LLMPlanner:
 
 
 def _model_client(
-    model: Model | str, settings: ModelSettings | None, stream: bool, require_finish_reason: bool
+    model: Model | str,
+    settings: ModelSettings | None,
+    stream: bool,
+    require_finish_reason: bool,
+    strict: bool,
 ) -> ModelClient:
     """Return the client that sends requests to the model.
 
@@ -95,5 +103,9 @@ def _model_client(
             raise
         raise ToolgenError("LLMPlanner needs pydantic-ai", hint="pip install 'toolgen[llm]'") from error
     return ModelClient(
-        find_model(model), settings, stream=stream, require_finish_reason=require_finish_reason
+        find_model(model),
+        settings,
+        stream=stream,
+        require_finish_reason=require_finish_reason,
+        strict=strict,
     )

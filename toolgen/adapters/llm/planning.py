@@ -50,8 +50,8 @@ async def request_plan(asking: ModelClient, instructions: str, given: PlanInput)
         PlannerError: the provider will not answer this, however often it is asked.
         ProviderError: it does not answer now, or says nothing.
     """
-    offered = request_options(given, instructions, asking.model)
-    messages = transcript(given.messages, asking.model)
+    offered = request_options(given, instructions, asking.model, asking.dialect)
+    messages = transcript(given.messages, asking.model, offered.projections)
     told = "\n".join(_reminders(given, offered))
     answer = await _request_reply(asking, messages, told, offered, given)
     if (result := _interpret_reply(answer, offered, given)) is not None:
@@ -169,7 +169,7 @@ def _plan_of_response(answer: ModelResponse, offered: RequestOptions, given: Pla
     """
     calls = [part for part in answer.parts if isinstance(part, ToolCallPart)]
     own = [call for call in calls if call.tool_name in offered.own]
-    asked = [_planned_call(call) for call in calls if call.tool_name not in offered.own]
+    asked = [_planned_call(call, offered) for call in calls if call.tool_name not in offered.own]
     text = answer.text or ""
     if asked and not (given.closing and (own or text)):
         document = native_json(answer, [call.id for call in asked])
@@ -183,12 +183,25 @@ def _plan_of_response(answer: ModelResponse, offered: RequestOptions, given: Pla
     return _final_of_text(text, native_json(answer, []), offered)
 
 
-def _planned_call(call: ToolCallPart) -> PlannedCall:
-    return PlannedCall(name=call.tool_name, arguments=arguments_text(call.args), id=call.tool_call_id)
+def _planned_call(call: ToolCallPart, offered: RequestOptions) -> PlannedCall:
+    """Return the call by the tool's own name, with arguments of the tool's own schema."""
+    told = offered.projections.get(call.tool_name)
+    name = told.tool if told else call.tool_name
+    return PlannedCall(name=name, arguments=_arguments(call, offered), id=call.tool_call_id)
+
+
+def _arguments(call: ToolCallPart, offered: RequestOptions) -> str:
+    """Return the arguments of a call as a document of the tool's own schema; what is none stays as it is."""
+    text = arguments_text(call.args)
+    told = offered.projections.get(call.tool_name)
+    try:
+        return told.decode(text).decode() if told else text
+    except UnicodeDecodeError:
+        return text
 
 
 def _final_or_hand_over(call: ToolCallPart, text: str, document: Json, offered: RequestOptions) -> PlanResult:
-    arguments = _parse_json(arguments_text(call.args))
+    arguments = _parse_json(_arguments(call, offered))
     if call.tool_name == offered.final:
         found = arguments
         if offered.key and isinstance(arguments, dict) and offered.key in arguments:

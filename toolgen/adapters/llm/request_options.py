@@ -1,32 +1,28 @@
-"""The options of a request: its tools, the agents that may take over, the schema of the final result."""
+"""What a model may do next: its tools, the agents that may take over, and the shape of its final result."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from pydantic_ai.messages import InstructionPart
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings, ToolOrOutput
-from pydantic_ai.tools import ToolDefinition
 
 from toolgen.agents import PlanInput
+from toolgen.catalog.entry import tool_entry
+from toolgen.catalog.providers import Projection, declarations
 from toolgen.contract.json_value import Json
 from toolgen.runtime.toolsets.descriptions import model_description
-from toolgen.shapes.constraints import CONSTRAINTS
 
+from .declared_tools import definitions
 from .native_tools import natives
 
 _MOST_CHARACTERS: Final = 64
 """Of a tool's name (OpenAI, Anthropic)."""
-_ANNOTATIONS: Final = frozenset(row.keyword for row in CONSTRAINTS if row.is_annotation)
-_NAMED: Final = frozenset(("properties", "patternProperties", "$defs", "definitions"))
-"""Keywords whose keys are names and not keywords."""
-_VALUES: Final = frozenset(("default", "examples", "enum", "const"))
-"""Keywords that hold no schemas."""
 _MESSAGE: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
@@ -45,6 +41,8 @@ class RequestOptions:
 
     parameters: ModelRequestParameters
     settings: ModelSettings
+    projections: Mapping[str, Projection] = field(default_factory=dict)
+    """By the name that the model is told, how its tool is declared and its arguments are read."""
     transfers: Mapping[str, str] = field(default_factory=dict)
     """By the name of a tool, the agent that takes over when it is called."""
     final: str = ""
@@ -54,47 +52,39 @@ class RequestOptions:
 
     @property
     def own(self) -> frozenset[str]:
-        """Names of the tools that only this request has: hand-overs and the final result."""
+        """Names of tools that the run does not have."""
         return frozenset({*self.transfers, *([self.final] if self.final else [])})
 
 
-def request_options(given: PlanInput, instructions: str, model: Model) -> RequestOptions:
+def request_options(given: PlanInput, instructions: str, model: Model, dialect: str) -> RequestOptions:
     """Build the request options of a planning; equal inputs give equal text, for prompt caches.
 
     Raises:
         PlannerError: a tool of the model's provider cannot be expressed.
     """
-    tools = (
-        []
-        if given.closing
-        else [
-            _tool_definition(spec.name, model_description(spec, given.tools), spec.payload.schema)
+    tools: list[Any] = []
+    if not given.closing:
+        tools = [
+            {**tool_entry(spec.record()), "description": model_description(spec, given.tools)}
             for spec in given.tools
         ]
-    )
     taken = {spec.name for spec in given.tools}
     transfers: dict[str, str] = {}
     if not given.closing:
         for agent, description in given.transfers.items():
             name = _unique_name(f"transfer_to_{agent}", taken)
             transfers[name] = agent
-            tools.append(
-                _tool_definition(name, f"Hand the conversation over to {agent}. {description}", _MESSAGE)
-            )
-    final, key, output = "", "", []
+            tools.append(_entry(name, f"Hand the conversation over to {agent}. {description}", _MESSAGE))
+    final, key = "", ""
     if given.result_schema is not None:
         final = _unique_name("final_result", taken)
         key, schema = _object_schema(given.result_schema)
-        output = [
-            ToolDefinition(
-                name=final,
-                description="Give the final result. Call it alone, when the work is done.",
-                parameters_json_schema=_projected(schema),
-                kind="output",
-            )
-        ]
+        tools.append(_entry(final, "Give the final result. Call it alone, when the work is done.", schema))
+    told = declarations(tools, dialect).projections
+    made = definitions(model, told)
+    output = [replace(made.pop(), kind="output")] if final else []
     parameters = ModelRequestParameters(
-        function_tools=tools,
+        function_tools=made,
         native_tools=[] if given.closing else natives(given.native, model),
         output_mode="tool" if output else "text",
         output_tools=output,
@@ -102,35 +92,25 @@ def request_options(given: PlanInput, instructions: str, model: Model) -> Reques
         instruction_parts=_instructions(instructions, given),
     )
     settings: ModelSettings = {}
-    if given.restrict_to_tool in taken and len(tools) > 1:
-        settings["tool_choice"] = ToolOrOutput(function_tools=[given.restrict_to_tool])
-    return RequestOptions(parameters=parameters, settings=settings, transfers=transfers, final=final, key=key)
+    only = [one.name for one in told if one.tool == given.restrict_to_tool and one.tool != final]
+    if only and len(made) > 1:
+        settings["tool_choice"] = ToolOrOutput(function_tools=only)
+    return RequestOptions(
+        parameters=parameters,
+        settings=settings,
+        projections={one.name: one for one in told},
+        transfers=transfers,
+        final=final,
+        key=key,
+    )
 
 
-def _tool_definition(name: str, description: str, schema: dict[str, Any]) -> ToolDefinition:
-    parameters = _projected(schema)
-    return ToolDefinition(name=name, description=description.strip(), parameters_json_schema=parameters)
-
-
-def _projected(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema without toolgen's own keywords, which strict modes reject; descriptions say them."""
-    kept: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key in _NAMED and isinstance(value, dict):
-            kept[key] = {name: _part(part) for name, part in value.items()}
-        elif key not in _ANNOTATIONS:
-            kept[key] = value if key in _VALUES else _part(value)
-    return kept
-
-
-def _part(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_part(item) for item in value]
-    return _projected(value) if isinstance(value, dict) else value
+def _entry(name: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "description": description.strip(), "payload": {"schema": schema}}
 
 
 def _instructions(instructions: str, given: PlanInput) -> list[InstructionPart]:
-    """Return the instructions: first the agent's, which never change, then those of the toolsets."""
+    """Return the agent's own first: they stay, while the toolsets' change with the tools."""
     parts = [InstructionPart(content=instructions), InstructionPart(content=given.instructions, dynamic=True)]
     return [part for part in parts if part.content]
 
@@ -146,7 +126,7 @@ def _unique_name(name: str, taken: set[str]) -> str:
 
 
 def _object_schema(schema: Mapping[str, Json]) -> tuple[str, dict[str, Any]]:
-    """Return the key of the result and an object schema; a schema of another type becomes that property."""
+    """Return a schema of an object, which arguments are; anything else becomes its one property."""
     if schema.get("type") == "object":
         return "", dict(schema)
     inner = {key: value for key, value in schema.items() if key not in ("$defs", "$schema")}

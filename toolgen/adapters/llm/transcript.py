@@ -22,8 +22,9 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model
 
-from toolgen.agents import AssistantMessage, Message, ToolMessage, UserMessage
+from toolgen.agents import AssistantMessage, Message, PlannedCall, ToolMessage, UserMessage
 from toolgen.agents.planner.portable import portable_text
+from toolgen.catalog.providers import Projection
 from toolgen.contract.json_value import Json
 
 from .blocks import accepted_media_types, blocks_content
@@ -51,9 +52,15 @@ def native_json(answer: ModelResponse, calls: Sequence[str]) -> Json:
     return {"writer": _WRITER, "answer": document[0], "calls": list(calls)}
 
 
-def transcript(messages: Iterable[Message], model: Model) -> list[ModelMessage]:
-    """Return the messages in the form of pydantic-ai; equal messages give equal text."""
-    found = _Transcript(model.system, accepted_media_types(model))
+def transcript(
+    messages: Iterable[Message], model: Model, projections: Mapping[str, Projection] | None = None
+) -> list[ModelMessage]:
+    """Return the messages in the form of pydantic-ai; equal messages give equal text.
+
+    Calls that another planner made are written as the model would write them, by the projections.
+    """
+    by_tool = {one.tool: one for one in (projections or {}).values()}
+    found = _Transcript(model.system, accepted_media_types(model), by_tool)
     for message in messages:
         match message:
             case UserMessage():
@@ -68,8 +75,9 @@ def transcript(messages: Iterable[Message], model: Model) -> list[ModelMessage]:
 class _Transcript:
     """Collects messages; everything between two answers of the model is one request."""
 
-    def __init__(self, system: str, media_types: Set[str]) -> None:
+    def __init__(self, system: str, media_types: Set[str], projections: Mapping[str, Projection]) -> None:
         self._system = system
+        self._projections = projections
         self._media_types = media_types
         self._marks_errors = system in _MARKS_ERRORS
         self._messages: list[ModelMessage] = []
@@ -85,7 +93,7 @@ class _Transcript:
             self._words.append(UserPromptPart(content=text))
 
     def add_assistant_message(self, message: AssistantMessage) -> None:
-        answer = sanitize_response(_native(message) or _rebuilt(message))
+        answer = sanitize_response(_native(message) or _rebuilt(message, self._projections))
         answer = replace(
             answer, parts=[self._named(part) for part in answer.parts if self._has_content(part)]
         )
@@ -106,7 +114,7 @@ class _Transcript:
             failed = answer.status == "error" and self._marks_errors
             self._results.append(
                 ToolReturnPart(
-                    tool_name=sanitize_tool_name(answer.name, self._system),
+                    tool_name=self._name(answer.name),
                     content=portable_text(answer.text),
                     tool_call_id=answer.id,
                     outcome="failed" if failed else "success",
@@ -135,10 +143,15 @@ class _Transcript:
     def _named(self, part: ModelResponsePart) -> ModelResponsePart:
         if not isinstance(part, ToolCallPart):
             return part
-        name = sanitize_tool_name(part.tool_name, self._system)
+        name = self._name(part.tool_name)
         if name == part.tool_name:
             return part
         return replace(part, tool_name=name)  # type: ignore[arg-type]  # those with one name only have a good one
+
+    def _name(self, name: str) -> str:
+        """Return the name that the provider was told of a tool, or one that it takes."""
+        told = self._projections.get(name)
+        return told.name if told else sanitize_tool_name(name, self._system)
 
     def _end_request(self) -> None:
         closed = [
@@ -176,9 +189,18 @@ def _renamed(part: ModelResponsePart, names: Mapping[str, str]) -> ModelResponse
     return part
 
 
-def _rebuilt(message: AssistantMessage) -> ModelResponse:
+def _rebuilt(message: AssistantMessage, projections: Mapping[str, Projection]) -> ModelResponse:
     parts: list[ModelResponsePart] = [TextPart(content=message.text)] if message.text else []
-    parts += [
-        ToolCallPart(tool_name=call.name, args=call.arguments, tool_call_id=call.id) for call in message.calls
-    ]
+    for call in message.calls:
+        told = projections.get(call.name)
+        name = told.name if told else call.name
+        parts.append(ToolCallPart(tool_name=name, args=_as_sent(call, told), tool_call_id=call.id))
     return ModelResponse(parts=parts)
+
+
+def _as_sent(call: PlannedCall, told: Projection | None) -> str:
+    """Return the arguments of a call as the model would send them; those that it cannot stay as they are."""
+    try:
+        return told.encode(call.arguments).decode() if told else call.arguments
+    except (ValueError, RecursionError):
+        return call.arguments

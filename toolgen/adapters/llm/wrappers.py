@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 
 from pydantic_ai.models import Model
+from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.wrapper import WrapperModel
 
 
@@ -22,3 +24,13 @@ def unwrapped(model: Model) -> Model:
     while isinstance(model, WrapperModel):
         model = model.wrapped
     return model
+
+
+def inner_models(model: Model) -> Iterator[Model]:
+    """Yield the models that a model stands for: those within wrappers and routers."""
+    model = unwrapped(model)
+    if isinstance(model, FallbackModel):
+        for one in model.models:
+            yield from inner_models(one)
+    else:
+        yield model

@@ -1,0 +1,154 @@
+"""Function tools on their way into a request as toolgen declares them for the provider of the model.
+
+Pydantic-ai rewrites schemas by rules of its own, which no codec leads back from. Where the wire is known its
+rewriting is left out, for these tools alone.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any, Final
+
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models.fallback import FallbackModel
+from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.tools import ToolDefinition
+
+from toolgen.catalog.providers import Projection
+
+from .wrappers import inner_models, rewrapped
+
+_KEY: Final = "toolgen_declaration"
+"""In the metadata of a definition, the declaration."""
+_STRICT_SYSTEMS: Final = frozenset(("openai", "azure"))
+"""Providers of OpenAI's wire formats that hold models to a schema."""
+_PLAIN: Final = "openai"
+"""The dialect for models of unknown wires, which pydantic-ai rewrites further."""
+
+
+class _DeclaredModel(Model):
+    """A model that sends declarations untouched; the class of the author's model is its other base."""
+
+    def customize_request_parameters(
+        self, model_request_parameters: ModelRequestParameters
+    ) -> ModelRequestParameters:
+        """Return what pydantic-ai makes of the rest, and declared schemas as they are."""
+        given = model_request_parameters
+        made = super().customize_request_parameters(
+            replace(
+                given,
+                function_tools=[_without_schema(tool) for tool in given.function_tools],
+                output_tools=[_without_schema(tool) for tool in given.output_tools],
+            )
+        )
+        return replace(
+            made,
+            function_tools=_with_schemas(given.function_tools, made.function_tools),
+            output_tools=_with_schemas(given.output_tools, made.output_tools),
+        )
+
+    def _map_tool_definition(self, f: ToolDefinition, *args: Any, **more: Any) -> Any:
+        """Return the declaration, with what pydantic-ai adds to it; Google's models do not ask for it."""
+        other: Any = super()  # the author's model
+        return {**other._map_tool_definition(f, *args, **more), **_declaration(f)}
+
+
+_DIALECTS: Final[Mapping[str, tuple[str, str]]] = {
+    "OpenAIResponsesModel": ("openai-responses-strict", "openai-responses"),
+    "OpenAIChatModel": ("openai-strict", "openai"),
+    "AnthropicModel": ("anthropic-strict", "anthropic"),
+    "GoogleModel": ("gemini-json", "gemini-json"),
+}
+"""By pydantic-ai's class, the dialects with and without strict tools."""
+
+
+def with_declared_tools(model: Model) -> Model:
+    """Return a model that sends declarations as they are where its wire is known, else the model itself.
+
+    The author's own stays as it is.
+    """
+    if isinstance(model, WrapperModel):
+        return rewrapped(model, with_declared_tools(model.wrapped))
+    if isinstance(model, FallbackModel):
+        router = copy.copy(model)
+        router.models = [with_declared_tools(one) for one in model.models]
+        return router
+    made = _declared_class(type(model)) if _is_own_wire(model) else None
+    if made is None or isinstance(model, _DeclaredModel):
+        return model
+    own = copy.copy(model)
+    own.__class__ = made  # the same model, with the same provider and settings
+    return own
+
+
+def dialect_of(model: Model, *, strict: bool) -> str:
+    """Return the dialect in which a model is told of tools; a router of several has the plain one."""
+    found = {_dialect(one, strict=strict) for one in inner_models(model)}
+    return found.pop() if len(found) == 1 else _PLAIN
+
+
+def definitions(model: Model, projections: Iterable[Projection]) -> list[ToolDefinition]:
+    """Return the tools as pydantic-ai takes them, with the declarations where the model sends them."""
+    is_declared = all(isinstance(one, _DeclaredModel) for one in inner_models(model))
+    return [_definition(one, is_declared=is_declared) for one in projections]
+
+
+def _definition(projection: Projection, *, is_declared: bool) -> ToolDefinition:
+    has_strict = is_declared and not projection.dialect.name.startswith("gemini")
+    return ToolDefinition(
+        name=projection.name,
+        description=projection.description.strip(),
+        parameters_json_schema=dict(projection.schema),
+        strict=projection.is_strict if has_strict else None,
+        metadata={_KEY: projection.declaration} if is_declared else None,
+    )
+
+
+def _dialect(model: Model, *, strict: bool) -> str:
+    for base in type(model).__mro__:
+        if base.__name__ in _DIALECTS and _is_own_wire(model):
+            held, plain = _DIALECTS[base.__name__]
+            return held if strict and _can_be_strict(model) else plain
+    return _PLAIN
+
+
+def _can_be_strict(model: Model) -> bool:
+    profile: Mapping[str, Any] = model.profile
+    if model.system in _STRICT_SYSTEMS:
+        return bool(profile.get("openai_supports_strict_tool_definition", True))
+    return bool(profile.get("supports_json_schema_output", False))
+
+
+def _is_own_wire(model: Model) -> bool:
+    """Return whether the provider is the one whose wire format it is, and not one that is like it."""
+    return model.system in _STRICT_SYSTEMS or model.system.startswith(("anthropic", "google"))
+
+
+@cache
+def _declared_class(kind: type[Model]) -> type[Model] | None:
+    for base in kind.__mro__:
+        if base.__name__ in _DIALECTS and base.__module__.startswith("pydantic_ai."):
+            return type(kind.__name__, (_DeclaredModel, kind), {})
+    return None
+
+
+def _declaration(tool: ToolDefinition) -> dict[str, Any]:
+    found: dict[str, Any] = (tool.metadata or {}).get(_KEY, {})
+    return found
+
+
+def _without_schema(tool: ToolDefinition) -> ToolDefinition:
+    empty = {"type": "object", "properties": {}}
+    return replace(tool, parameters_json_schema=empty) if _declaration(tool) else tool
+
+
+def _with_schemas(given: list[ToolDefinition], made: list[ToolDefinition]) -> list[ToolDefinition]:
+    return [
+        replace(other, parameters_json_schema=one.parameters_json_schema, strict=one.strict)
+        if _declaration(one)
+        else other
+        for one, other in zip(given, made, strict=True)
+    ]
