@@ -1,13 +1,16 @@
 """Argument codecs: what the model sends, turned into a document of the tool's own schema, and back.
 
-Decoding never fails. What does not have the shape that the provider was given stays as it is, for the tool's
-validator to refuse in the words of the tool's own schema. Encoding fails where a document cannot be said.
+Both run within `bounded`. What does not have the shape that the provider was given stays as it is, for the
+tool's validator to refuse in the words of the tool's own schema; decoding fails only where too many branches of
+unions fit. Encoding fails where a document cannot be said.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -15,8 +18,27 @@ from toolgen.contract.json_value import Json, compact
 
 from .matching import Matcher
 
+_MOST_TRIED: Final = 10_000
+"""Branches of unions for one document; those of a union inside a union multiply."""
+_tried: ContextVar[Iterator[int]] = ContextVar("branches that were tried")
+
 EXPLICIT_NULL: Final = "explicit"
 """The only key of what stands for a null that is meant, where null alone stands for absent."""
+
+
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Bound the branches that the codecs within may try; beyond them they raise a ValueError."""
+    token = _tried.set(iter(range(_MOST_TRIED)))
+    try:
+        yield
+    finally:
+        _tried.reset(token)
+
+
+def _count_branch() -> None:
+    if next(_tried.get(), None) is None:
+        raise ValueError("too many branches of unions were tried")
 
 
 class ArgumentCodec(Protocol):
@@ -252,6 +274,7 @@ class Union:
     def encode(self, value: Json) -> Json:
         failure: ValueError | None = None
         for branch in self.branches:
+            _count_branch()
             if self.own.fits(branch.schema, value):
                 try:
                     return branch.codec.encode(value)
@@ -262,13 +285,16 @@ class Union:
         return value
 
     def decode(self, value: Json) -> Json:
+        fitting = [branch for branch in self.branches if self.wire.fits(branch.wire, value)]
+        if len(fitting) == 1:
+            return fitting[0].codec.decode(value)
         decoded: list[Json] = []
-        for branch in self.branches:
-            if self.wire.fits(branch.wire, value):
-                found = branch.codec.decode(value)
-                if self.own.fits(branch.schema, found):
-                    return found
-                decoded.append(found)
+        for branch in fitting:
+            _count_branch()
+            found = branch.codec.decode(value)
+            if self.own.fits(branch.schema, found):
+                return found
+            decoded.append(found)
         return decoded[0] if decoded else value
 
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json, identity
 
-_MOST_REFERENCES: Final = 50
-"""In a row, without a value in between."""
+_MOST_STEPS: Final = 100_000
+"""Of one decision; a schema whose references multiply would take forever, and fits after these."""
 
 
 def resolve(root: Any, reference: str) -> Any:
@@ -56,17 +56,40 @@ class Matcher:
     def __init__(self, root: Any) -> None:
         self._root = root
 
-    def fits(self, schema: Any, value: Json, depth: int = 0) -> bool:
+    def fits(self, schema: Any, value: Json) -> bool:
         """Return whether the value has the structure of the schema, which is a part of the root."""
+        return _Match(self._root).fits(schema, value)
+
+
+class _Match:
+    """One decision."""
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
+        self._steps = 0
+        self._known: dict[tuple[str, int], bool] = {}
+        """By reference and value, of which there is one at each place of the document."""
+
+    def fits(self, schema: Any, value: Json) -> bool:
+        self._steps += 1
+        if self._steps > _MOST_STEPS:
+            return True
         if not isinstance(schema, Mapping):
             return schema is not False
-        if "$ref" in schema and depth < _MOST_REFERENCES:
-            target = resolve(self._root, str(schema["$ref"]))
-            if target is not None and not self.fits(target, value, depth + 1):
-                return False
+        if "$ref" in schema and not self._fits_reference(str(schema["$ref"]), value):
+            return False
         if value is None and schema.get("nullable") is True:
             return True
-        return self._has_value(schema, value) and self._fits_parts(schema, value, depth)
+        return self._has_value(schema, value) and self._fits_parts(schema, value)
+
+    def _fits_reference(self, reference: str, value: Json) -> bool:
+        """Return whether a value fits what a reference leads to; one that leads to itself says nothing."""
+        key = reference, id(value)
+        if key not in self._known:
+            self._known[key] = True
+            target = resolve(self._root, reference)
+            self._known[key] = target is None or self.fits(target, value)
+        return self._known[key]
 
     def _has_value(self, schema: Mapping[str, Any], value: Json) -> bool:
         kinds = schema.get("type")
@@ -79,12 +102,12 @@ class Matcher:
         values = schema.get("enum")
         return values is None or identity(value) in map(identity, values)
 
-    def _fits_parts(self, schema: Mapping[str, Any], value: Json, depth: int) -> bool:
+    def _fits_parts(self, schema: Mapping[str, Any], value: Json) -> bool:
         for keyword in ("anyOf", "oneOf"):
             branches = schema.get(keyword)
-            if branches and not any(self.fits(branch, value, depth + 1) for branch in branches):
+            if branches and not any(self.fits(branch, value) for branch in branches):
                 return False
-        if not all(self.fits(part, value, depth + 1) for part in schema.get("allOf", ())):
+        if not all(self.fits(part, value) for part in schema.get("allOf", ())):
             return False
         match value:
             case dict():

@@ -70,6 +70,9 @@ class Context:
     """References that are being followed."""
     losses: list[Loss] = field(default_factory=list)
     nodes: int = 0
+    """Parts that were projected."""
+    merged: int = 0
+    """Schemas that were looked into for `allOf`."""
 
     def part(self, schema: Any, place: Place) -> Part:
         """Return a part of the schema as the provider gets it.

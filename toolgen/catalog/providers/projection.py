@@ -11,7 +11,7 @@ from typing import Any, Final
 from toolgen.contract.json_value import Json, compact
 
 from .budgets import overspent
-from .codecs import ArgumentCodec, parsed
+from .codecs import ArgumentCodec, bounded, parsed
 from .dialects import Dialect, dialect_named
 from .losses import Loss
 from .parts import NotStrictError, Schema
@@ -74,7 +74,8 @@ class Projection:
         """
         try:
             sent = parsed(arguments)
-            found = self.codec.decode(sent)
+            with bounded():
+                found = self.codec.decode(sent)
             is_same = found is sent or compact(found) == compact(sent)
             return _bytes(arguments) if is_same else compact(found).encode()
         except (ValueError, RecursionError):
@@ -86,7 +87,8 @@ class Projection:
         Raises:
             ValueError: it is no JSON, or the provider's schema has no way to say it.
         """
-        return compact(self.codec.encode(parsed(document))).encode()
+        with bounded():
+            return compact(self.codec.encode(parsed(document))).encode()
 
 
 def project(
@@ -165,7 +167,8 @@ def _examples(found: Rewritten, examples: list[Json]) -> list[Json]:
     sent = []
     for document in examples[:_MOST_EXAMPLES]:
         try:
-            sent.append(found.codec.encode(document))
+            with bounded():
+                sent.append(found.codec.encode(document))
         except ValueError:
             continue  # an example with keys that cannot be sent teaches nothing
     return sent

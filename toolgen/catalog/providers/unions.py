@@ -14,6 +14,8 @@ from .sentences import alternatives
 
 _MOST_UNROLLED = 3
 """Times that a recursive schema is written out where references have to be."""
+_MOST_MERGED = 20
+"""Schemas inside each other's `allOf`."""
 _ANNOTATIONS = frozenset(
     "title description default examples example deprecated readOnly writeOnly $comment discriminator "
     "$schema $id $defs definitions".split()
@@ -33,8 +35,9 @@ def flattened(ctx: Context, schema: Schema, depth: int = 0) -> Schema:
     Raises:
         UnmergeableError: there is no simple schema that is the same.
     """
-    if depth > 20:
-        raise UnmergeableError("allOf leads to itself")
+    ctx.merged += 1
+    if depth > _MOST_MERGED or ctx.merged > ctx.dialect.budget.nodes:
+        raise UnmergeableError("allOf leads to itself, or to too much")
     parts = schema.get("allOf")
     reference = schema.get("$ref")
     rest = {key: value for key, value in schema.items() if key not in ("allOf", "$ref")}
@@ -217,7 +220,7 @@ def _is_ambiguous(ctx: Context, parts: Sequence[Part]) -> bool:
     """Return whether one value that the model sends could be meant as one of two branches."""
     if any(not part.schema or part.schema.keys() == {"description"} for part in parts):
         return True
-    kinds = [set(_kinds(ctx, part.schema)) for part in parts]
+    kinds = [set(_kinds(ctx, part.schema, set())) for part in parts]
     for index, part in enumerate(parts):
         if isinstance(part.codec, JsonText | Pairs):
             others = set().union(*kinds[:index], *kinds[index + 1 :])
@@ -226,12 +229,13 @@ def _is_ambiguous(ctx: Context, parts: Sequence[Part]) -> bool:
     return False
 
 
-def _kinds(ctx: Context, wire: Schema, depth: int = 0) -> Iterator[str]:
-    """Yield the types of what a provider's schema takes."""
-    if "$ref" in wire and depth < 20:
-        target = ctx.defs.get(wire["$ref"].removeprefix("#/$defs/"))
-        yield from _kinds(ctx, target, depth + 1) if target is not None else ()
+def _kinds(ctx: Context, wire: Schema, seen: set[str]) -> Iterator[str]:
+    """Yield the types of what a provider's schema takes; `seen` are parts of `$defs` that were counted."""
+    name = str(wire.get("$ref", "")).removeprefix("#/$defs/")
+    if name in ctx.defs and name not in seen:
+        seen.add(name)
+        yield from _kinds(ctx, ctx.defs[name], seen)
     for branch in wire.get("anyOf", ()):
-        yield from _kinds(ctx, branch, depth + 1)
+        yield from _kinds(ctx, branch, seen)
     kinds = wire.get("type", ())
     yield from [kinds] if isinstance(kinds, str) else kinds
