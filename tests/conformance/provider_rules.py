@@ -8,7 +8,7 @@ is refused here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any
 
 Schema = dict[str, Any]
@@ -152,7 +152,7 @@ def _gemini_json(schema: Schema) -> Iterator[str]:
             yield "a map"
 
 
-def _common(node: Schema, keywords: set[str], formats: set[str]) -> Iterator[str]:
+def _common(node: Schema, keywords: Set[str], formats: Set[str]) -> Iterator[str]:
     """Yield what both strict modes refuse."""
     yield from (f"{key} is not taken" for key in node.keys() - keywords)
     if "$ref" in node and (len(node) > 1 or not node["$ref"].startswith("#/$defs/")):

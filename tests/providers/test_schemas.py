@@ -7,36 +7,8 @@ from typing import Any
 
 import pytest
 
-from toolgen.catalog.providers import Projection, project
-
-Schema = dict[str, Any]
-
-
-def tool(dialect: str = "openai-strict", /, required: tuple[str, ...] = (), **properties: Any) -> Projection:
-    schema = {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-    return project("tool", "Does something.", schema, dialect)
-
-
-def of(dialect: str, schema: Any) -> tuple[Any, Projection]:
-    """Return the provider's schema of a required property, and the tool."""
-    one = tool(dialect, ("a",), a=schema)
-    return one.schema["properties"]["a"], one
-
-
-def sent(one: Projection, document: Any) -> Any:
-    """Return what the model would send, after a check that it comes back as it was."""
-    text = one.encode(json.dumps(document))
-    assert json.loads(one.decode(text)) == document
-    return json.loads(text)
-
-
-def losses(one: Projection) -> list[tuple[str, str, str]]:
-    return [(loss.path, loss.keyword, loss.action) for loss in one.losses]
+from tests.providers.tools import Schema, losses, of, sent, tool
+from toolgen.catalog.providers import project
 
 
 def test_optional_properties_are_required_and_null_for_openai() -> None:
@@ -399,31 +371,3 @@ def test_plain_schemas_stay_but_for_what_is_refused() -> None:
     assert losses(one) == [("/properties/d", "x-minimum", "described")]
     text = b'{"c": 1.50}'
     assert one.decode(text) is text
-
-
-def test_decoding_keeps_what_it_does_not_understand() -> None:
-    one = tool(a={"type": "object", "additionalProperties": {"type": "integer"}}, b={"type": "string"})
-    for text in (b"", b"{", b"[1]", b'"x"', b"null", b'{"a": NaN}', b'{"a": 1e999}', b"[" * 100_000, b"\xff"):
-        assert one.decode(text) == text
-    assert json.loads(one.decode('{"unknown": 1, "b": null}')) == {"unknown": 1}
-    assert one.decode('{"b": "\\ud800", "a": null}') == b'{"b":"\\ud800"}'
-
-
-@pytest.mark.parametrize("keyword", ["anyOf", "allOf"])
-@pytest.mark.parametrize("dialect", ["openai-strict", "anthropic-strict", "gemini", "gemini-json", "openai"])
-def test_a_schema_whose_references_multiply_comes_to_an_end(keyword: str, dialect: str) -> None:
-    """Its parts are two to the power of sixty; they come from servers that nobody has to trust."""
-    defs: Schema = {
-        f"D{part}": {keyword: [{"$ref": f"#/$defs/D{part + 1}"}, {"$ref": f"#/$defs/D{part + 1}"}]}
-        for part in range(60)
-    }
-    number = {"type": "integer", "multipleOf": 2, "exclusiveMinimum": 4}
-    text = {"type": "string", "minLength": 2}
-    properties = {"n": number, "t": text, "o": {}}
-    defs["D60"] = {"type": "object", "properties": properties, "required": ["t"]}
-    schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/D0"}}, "$defs": defs}
-    one = project("tool", "", schema, dialect)
-    one.decode('{"a": {"n": null, "t": "x", "o": "1"}}')
-    defs["D60"] = {"$ref": "#/$defs/D0"}
-    one = project("tool", "", schema, dialect)
-    one.decode('{"a": {"n": 1}}')

@@ -70,7 +70,9 @@ async def test_the_wire_has_the_declarations(wire: str, named_model: Model, prov
 
 async def test_a_provider_of_the_same_wire_is_told_by_pydantic_ai(openai: Any, provider: Provider) -> None:
     class Other(OpenAIProvider):
-        name = "other"
+        @property
+        def name(self) -> str:
+            return "other"
 
     model = OpenAIChatModel("some-model", provider=Other(openai_client=openai))
     tools = await told(model, provider)

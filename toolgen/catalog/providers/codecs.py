@@ -1,8 +1,8 @@
 """Argument codecs: what the model sends, turned into a document of the tool's own schema, and back.
 
 Both run within `bounded`. What does not have the shape that the provider was given stays as it is, for the
-tool's validator to refuse in the words of the tool's own schema; decoding fails only where too many branches of
-unions fit. Encoding fails where a document cannot be said.
+tool's validator to refuse in the words of the tool's own schema; decoding fails only where too many branches
+of unions fit. Encoding fails where a document cannot be said.
 """
 
 from __future__ import annotations

@@ -1,0 +1,38 @@
+"""Arguments that a model made up, and schemas that somebody else wrote to cost much."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.providers.tools import Schema, tool
+from toolgen.catalog.providers import project
+
+
+def test_decoding_keeps_what_it_does_not_understand() -> None:
+    one = tool(a={"type": "object", "additionalProperties": {"type": "integer"}}, b={"type": "string"})
+    for text in (b"", b"{", b"[1]", b'"x"', b"null", b'{"a": NaN}', b'{"a": 1e999}', b"[" * 100_000, b"\xff"):
+        assert one.decode(text) == text
+    assert json.loads(one.decode('{"unknown": 1, "b": null}')) == {"unknown": 1}
+    assert one.decode('{"b": "\\ud800", "a": null}') == b'{"b":"\\ud800"}'
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "allOf"])
+@pytest.mark.parametrize("dialect", ["openai-strict", "anthropic-strict", "gemini", "gemini-json", "openai"])
+def test_a_schema_whose_references_multiply_comes_to_an_end(keyword: str, dialect: str) -> None:
+    """Its parts are two to the power of sixty; they come from servers that nobody has to trust."""
+    defs: Schema = {
+        f"D{part}": {keyword: [{"$ref": f"#/$defs/D{part + 1}"}, {"$ref": f"#/$defs/D{part + 1}"}]}
+        for part in range(60)
+    }
+    number = {"type": "integer", "multipleOf": 2, "exclusiveMinimum": 4}
+    text = {"type": "string", "minLength": 2}
+    properties = {"n": number, "t": text, "o": {}}
+    defs["D60"] = {"type": "object", "properties": properties, "required": ["t"]}
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/D0"}}, "$defs": defs}
+    one = project("tool", "", schema, dialect)
+    one.decode('{"a": {"n": null, "t": "x", "o": "1"}}')
+    defs["D60"] = {"$ref": "#/$defs/D0"}
+    one = project("tool", "", schema, dialect)
+    one.decode('{"a": {"n": 1}}')
