@@ -1,4 +1,4 @@
-"""What a model may do next: its tools, the agents that may take over, and the shape of its final result."""
+"""The options of a request: its tools, the agents that may take over, the schema of the final result."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RequestOptions:
 
     @property
     def own(self) -> frozenset[str]:
-        """Names of tools that the run does not have."""
+        """Names of the tools that only this request has: hand-overs and the final result."""
         return frozenset({*self.transfers, *([self.final] if self.final else [])})
 
 
@@ -110,7 +110,7 @@ def _entry(name: str, description: str, schema: dict[str, Any]) -> dict[str, Any
 
 
 def _instructions(instructions: str, given: PlanInput) -> list[InstructionPart]:
-    """Return the agent's own first: they stay, while the toolsets' change with the tools."""
+    """Return the instructions: first the agent's, which never change, then those of the toolsets."""
     parts = [InstructionPart(content=instructions), InstructionPart(content=given.instructions, dynamic=True)]
     return [part for part in parts if part.content]
 
@@ -126,7 +126,7 @@ def _unique_name(name: str, taken: set[str]) -> str:
 
 
 def _object_schema(schema: Mapping[str, Json]) -> tuple[str, dict[str, Any]]:
-    """Return a schema of an object, which arguments are; anything else becomes its one property."""
+    """Return the key of the result and an object schema; a schema of another type becomes that property."""
     if schema.get("type") == "object":
         return "", dict(schema)
     inner = {key: value for key, value in schema.items() if key not in ("$defs", "$schema")}
