@@ -23,6 +23,7 @@ TOOLS: list[dict[str, Any]] = [
     {"name": "die", "inputSchema": ANY},
     {"name": "die_once", "inputSchema": ANY, "annotations": READS},
     {"name": "hang", "inputSchema": ANY},
+    {"name": "hang_reading", "inputSchema": ANY, "annotations": READS},
     {"name": "misfit", "inputSchema": ANY, "outputSchema": NUMBER},
     {"name": "unstructured", "inputSchema": ANY, "outputSchema": NUMBER},
     {"name": "nonsense", "inputSchema": ANY},
@@ -98,7 +99,7 @@ def call(id: Any, params: dict[str, Any]) -> None:
             if not wrote():
                 os._exit(3)
             result = text("done")
-        case "hang":
+        case "hang" | "hang_reading":
             return
         case "misfit":
             result = {"content": [], "structuredContent": {"n": "one"}}

@@ -56,6 +56,9 @@ class ToolContext:
     """What the executor kept with the question that was answered last: `ToolOutcome.ask(…, keep=…)`."""
     deadline: float | None = None
     """On the clock of the running loop, `loop.time()`; None without a timeout."""
+    may_have_run: bool = False
+    """Whether something elsewhere has the call: set by the executor, so that a call that runs out of time has
+    the status `unknown`, and not `error`."""
     report: Callable[..., None] | None = None
     """Takes progress and text; None where nobody listens."""
     place: int = 0

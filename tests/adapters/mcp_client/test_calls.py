@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 from tests.adapters.mcp_client.conftest import bare, lines, served
+from tests.peers import PEERS
+from toolgen.adapters.mcp import MCPToolset, StdioServer
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     AudioContent,
@@ -131,6 +134,30 @@ async def test_a_cancelled_call_is_cancelled_at_the_server(log: Path) -> None:
         await asyncio.wait({call})
         await snapshot.call("echo", {"n": 1})
         assert len(lines(log)) == 1
+
+
+async def test_a_call_that_runs_out_of_time_may_have_run(log: Path) -> None:
+    async with served(bare("good", log, call_s=0.1)) as (_, snapshot):
+        hangs = await snapshot.call("hang", {})
+        assert (hangs.status, str(hangs.error)) == (
+            "unknown",
+            "hang gave no answer within 0.1 seconds; it may have run",
+        )
+        reads = await snapshot.call("hang_reading", {})
+        assert reads.retry_hint is not None
+        assert (reads.status, reads.retry_hint.reason) == ("error", "timeout")
+
+
+async def test_a_call_that_runs_out_of_time_before_it_is_sent_has_not_run() -> None:
+    async def token(meta: CallMeta) -> dict[str, str]:
+        if meta.session_id:
+            await asyncio.Event().wait()
+        return {}
+
+    server = StdioServer(sys.executable, (str(PEERS / "bare.py"), "good"), env=token)
+    async with served(MCPToolset("bare", server, call_s=0.1)) as (_, snapshot):
+        result = await snapshot.call("hang", {}, CallMeta(session_id="s"))
+        assert result.status == "error"
 
 
 async def test_two_hundred_calls_at_once() -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from toolgen.contract.logs import logger
 
-from ..errors import ToolError
+from ..errors import OutcomeUnknownError, ToolError
 from ..results import RetryHint, RetryReason
 from ..sync_context import SyncToolContext
 from .bridge import Bridge
@@ -56,6 +56,7 @@ class Execution:
         """Run the executor and return its value.
 
         Raises:
+            OutcomeUnknownError: its time is over, and it says that it may have run (`may_have_run`).
             ToolError: its time is over, or there is no thread for it.
             BaseException: what the executor raises.
         """
@@ -121,7 +122,10 @@ class Execution:
                 return await tool.execute(*arguments)
             return await run_in_task(tool.execute(*arguments), name=tool.spec.id, seconds=timeout)
         except TimeLimitError:
-            raise _unfinished(tool, "timeout", f"gave no answer within {timeout:g} seconds") from None
+            text = f"gave no answer within {timeout:g} seconds"
+            if arguments[-1].may_have_run:
+                raise OutcomeUnknownError(f"{tool.spec.name} {text}; it may have run") from None
+            raise _unfinished(tool, "timeout", text) from None
         except NoThreadError as error:
             log.error("%s was not run: %s", tool.spec.id, error)
             text = "cannot run now: earlier calls have not ended, and hold all its threads"

@@ -48,6 +48,7 @@ class Caller:
             ToolError: the call failed, or was not made.
             OutcomeUnknownError: the connection ended, and the call may have run.
         """
+        ctx.may_have_run = False  # no attempt before this one counts
         given = given_to(ctx)
         if (further := next_question(given, tool.spec)) is not None:
             return further
@@ -89,6 +90,7 @@ class Caller:
             if error.was_sent and not tool.may_repeat:
                 raise
             log.info("a call of %s is made again: %s", tool.spec.id, error)
+            ctx.may_have_run = False
             return await self._once(tool, arguments, ctx, given)
 
     async def _once(
@@ -96,6 +98,7 @@ class Caller:
     ) -> Answer:
         async with self._lease(ctx.meta) as connection:
             await self._require_unchanged(connection, tool)
+            ctx.may_have_run = not tool.may_repeat
             responses, state = given.responses, given.state
             pause = _FIRST_PAUSE_S
             for _ in range(_MOST_STATES):
