@@ -11,7 +11,7 @@ import pytest
 
 from tests.adapters.mcp_client.conftest import bare, ended, heard, lines, served
 from tests.peers import PEERS
-from toolgen.adapters.mcp import HttpServer, MCPToolset, StdioServer
+from toolgen.adapters.mcp import HttpServer, MCPServerError, MCPToolset, StdioServer
 from toolgen.runtime import CallMeta, ReadonlyContext, Runtime, SnapshotError, ToolgenError, prefixed
 
 
@@ -204,3 +204,24 @@ def test_secrets_of_a_server_are_not_shown() -> None:
     shown = repr(MCPToolset("bare", HttpServer("http://jo:pw@127.0.0.1:9/mcp?token=t")))
     assert shown == "MCPToolset('bare', HttpServer())"
     assert "pw" not in repr(StdioServer("server", ("--password=pw",), env={"KEY": "pw"}))
+
+
+async def test_nothing_is_started_for_calls_that_wait_while_the_toolset_is_closed(log: Path) -> None:
+    toolset = bare("hangs", log, connect_s=3600.0)
+    async with toolset:
+        waiting = [asyncio.create_task(toolset.tools(ReadonlyContext())) for _ in range(3)]
+        await asyncio.sleep(0)  # the first connects, the others wait for it
+    errors = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [type(error) for error in errors] == [MCPServerError] * 3
+    assert "the MCP toolset 'bare' was closed" in str(errors[-1])
+
+
+async def test_a_closing_that_is_cancelled_leaves_no_process(log: Path) -> None:
+    toolset = bare("good", log)
+    async with served(toolset) as (_, snapshot):
+        pid = int((await snapshot.call("whoami", {})).result)
+        closing = asyncio.create_task(toolset.__aexit__(None, None, None))
+        await asyncio.sleep(0)  # it begins
+        closing.cancel()
+        await asyncio.wait({closing})
+        await ended(pid)

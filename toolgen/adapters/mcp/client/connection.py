@@ -101,15 +101,27 @@ class Connection:
             self._task = asyncio.create_task(
                 self._own(self._opened), name=f"mcp {self._name} {next(_numbers)}"
             )
+            self._task.add_done_callback(self._settle)
         await asyncio.shield(self._opened)
+
+    def _settle(self, task: asyncio.Task[None]) -> None:
+        """Let nobody wait for a session whose task was cancelled before its first step."""
+        if self._opened is not None and not self._opened.done():
+            self._opened.set_exception(self._not_opened(asyncio.CancelledError()))
+            self._opened.exception()  # nobody may be waiting any more
+
+    def end(self) -> None:
+        """Let the session end by itself, without waiting for it."""
+        is_first = not self._ending.is_set()
+        self._ending.set()
+        if is_first and self._task is not None and self._opened is not None and not self._opened.done():
+            self._task.cancel()  # it waits for the server, and for nothing else
 
     async def close(self) -> None:
         """Close the session, and wait until its process is gone."""
-        self._ending.set()
+        self.end()
         if self._task is None:
             return
-        if self._opened is not None and not self._opened.done():
-            self._task.cancel()  # it waits for the server, and for nothing else
         _, late = await asyncio.wait({self._task}, timeout=_CLOSING_S)
         if late:
             log.error("the MCP server %r did not close within %g seconds", self._name, _CLOSING_S)

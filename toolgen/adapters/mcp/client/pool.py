@@ -30,6 +30,8 @@ class _Slot:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     connection: Connection | None = None
     was_connected: bool = False
+    is_closed: bool = False
+    """Nothing is connected any more for calls that still wait."""
     users: int = 0
     used_at: float = 0.0
 
@@ -53,6 +55,8 @@ class Pool:
         self._clock = clock
         self._sleep = sleep
         self._slots: dict[str, _Slot] = {}
+        self._closing: set[Connection] = set()
+        """Idle ones whose processes may not be gone yet."""
         self._sweeper: asyncio.Task[None] | None = None
 
     def open(self) -> None:
@@ -60,14 +64,23 @@ class Pool:
         self._sweeper = asyncio.create_task(self._sweep_often(), name=f"mcp {self._name} idle")
 
     async def close(self) -> None:
-        """Close all connections, used or not, and wait until their processes are gone."""
+        """Close all connections, used or not, and wait until their processes are gone.
+
+        They end even where the caller is cancelled, and does not wait for it.
+        """
         sweeper, self._sweeper = self._sweeper, None
+        slots, self._slots = self._slots, {}
+        closing = set(self._closing)
+        for slot in slots.values():
+            slot.is_closed = True
+            if slot.connection is not None:
+                closing.add(slot.connection)
+        for connection in closing:
+            connection.end()
         if sweeper is not None:
             sweeper.cancel()
             await asyncio.wait({sweeper})
-        slots, self._slots = self._slots, {}
-        connections = [slot.connection for slot in slots.values() if slot.connection is not None]
-        await asyncio.gather(*(connection.close() for connection in connections))
+        await asyncio.gather(*(connection.close() for connection in closing))
 
     @asynccontextmanager
     async def lease(self, key: str, credentials: Credentials) -> AsyncIterator[Connection]:
@@ -97,7 +110,10 @@ class Pool:
             key for key, slot in self._slots.items() if not slot.users and now - slot.used_at >= self._idle_s
         ]
         slots = [self._slots.pop(key) for key in idle]
-        await asyncio.gather(*(slot.connection.close() for slot in slots if slot.connection is not None))
+        closing = [slot.connection for slot in slots if slot.connection is not None]
+        self._closing.update(closing)
+        await asyncio.gather(*(connection.close() for connection in closing))
+        self._closing.difference_update(closing)
 
     async def _sweep_often(self) -> None:
         while True:
@@ -122,13 +138,15 @@ class Pool:
         pause = _FIRST_PAUSE_S
         attempts = _RECONNECTS if slot.was_connected else 1
         while True:
+            if slot.is_closed:
+                raise MCPServerError(f"the MCP toolset {self._name!r} was closed")
             # In its place before it is open, so that whoever closes the pool closes it too.
             connection = slot.connection = self._make(credentials)
             try:
                 await connection.open()
             except MCPServerError:
                 attempts -= 1
-                if not attempts or self._sweeper is None:
+                if not attempts or slot.is_closed:
                     raise
                 await self._sleep(pause)
                 pause *= 2
