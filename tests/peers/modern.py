@@ -22,7 +22,7 @@ from mcp.shared.subscriptions import ToolsListChanged
 
 BUS = InMemorySubscriptionBus()
 ANY: dict[str, Any] = {"type": "object"}
-TOOLS = ["book", "sign_in", "sample", "patience", "grow", "whoami", "leave"]
+TOOLS = ["book", "sign_in", "sample", "sign_in_by_script", "flood", "patience", "grow", "whoami", "leave"]
 READS = types.ToolAnnotations(read_only_hint=True)
 NAME = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 SEATS = {"type": "object", "properties": {"seats": {"type": "integer"}}, "required": ["seats"]}
@@ -58,6 +58,13 @@ async def call_tool(ctx: ServerRequestContext[Any], params: types.CallToolReques
             return asking("2", page=types.ElicitRequest(params=page))
         case "sign_in", state:
             return text(f"{state} {answers['page'].action}")
+        case "sign_in_by_script", _:
+            page = types.ElicitRequestURLParams(
+                message="Sign in.", url="JavaScript:alert(1)//https://a.example"
+            )
+            return asking("2", page=types.ElicitRequest(params=page))
+        case "flood", _:
+            return asking("4", **{f"q{number}": form("Who?", NAME) for number in range(11)})
         case "sample", _:
             given = types.CreateMessageRequestParams(messages=[], max_tokens=1)
             return asking("3", sample=types.CreateMessageRequest(params=given))

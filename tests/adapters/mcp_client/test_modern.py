@@ -61,6 +61,12 @@ async def test_a_server_asks_a_person_and_goes_on_with_its_state(toolset: MCPToo
         assert (await snapshot.call("patience", {})).result == "once more"
         sample = await snapshot.call("sample", {})
         assert str(sample.error) == "sample asks for sampling/createMessage, which is declined"
+        script = await snapshot.call("sign_in_by_script", {})
+        assert str(script.error) == (
+            "sign_in_by_script asks a person to open what is no address of a web page"
+        )
+        flood = await snapshot.call("flood", {})
+        assert str(flood.error) == "flood asks 11 questions at once; 10 are allowed"
 
 
 async def test_a_list_is_good_until_the_server_says_that_it_changed(toolset: MCPToolset) -> None:

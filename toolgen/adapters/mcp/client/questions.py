@@ -15,6 +15,10 @@ import mcp_types as types
 from toolgen.contract.json_value import Json
 from toolgen.runtime import ToolContext, ToolError, ToolOutcome, ToolSpec, Unfinished
 
+_MOST_QUESTIONS: Final = 10
+"""That may come together; a person answers one after the other."""
+_ADDRESSES: Final = ("https://", "http://")
+"""That a person may be sent to: a browser executes `javascript:` and opens files by `file:`."""
 _MARK: Final = "mcp"
 """Key of what is kept with a question."""
 
@@ -51,9 +55,11 @@ def asked(answer: types.InputRequiredResult, spec: ToolSpec[Any, Any]) -> Unfini
     """Return the first question of a server; None where it has none, and only wants its state back.
 
     Raises:
-        ToolError: it wants more than questions.
+        ToolError: it wants more than questions, or too many of them.
     """
     requests = answer.input_requests or {}
+    if len(requests) > _MOST_QUESTIONS:
+        raise ToolError(f"{spec.name} asks {len(requests)} questions at once; {_MOST_QUESTIONS} are allowed")
     documents = [(key, one.model_dump(by_alias=True, mode="json")) for key, one in requests.items()]
     return question(documents, {}, answer.request_state, spec) if documents else None
 
@@ -74,7 +80,7 @@ def question(
     """Return the question of the first request, with which the others are kept.
 
     Raises:
-        ToolError: it is no question to a person.
+        ToolError: it is no question to a person, or leads to what is no web page.
     """
     (key, request), *further = requests
     parameters = request.get("params") or {}
@@ -91,4 +97,6 @@ def question(
     keep: Json = {_MARK: facts}
     if is_form:
         return ToolOutcome.ask(parameters["message"], parameters["requestedSchema"], keep=keep)
+    if not parameters["url"].lower().startswith(_ADDRESSES):
+        raise ToolError(f"{spec.name} asks a person to open what is no address of a web page")
     return ToolOutcome.need_credential({"url": parameters["url"]}, parameters["message"], keep=keep)
