@@ -11,6 +11,7 @@ from typing import Any
 from tests.adapters.mcp_client.conftest import bare, lines, served
 from tests.peers import PEERS
 from toolgen.adapters.mcp import MCPToolset, StdioServer
+from toolgen.adapters.mcp.client.tools import wire_names
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     AudioContent,
@@ -47,6 +48,13 @@ async def test_names_are_portable_and_descriptions_short_and_visible() -> None:
         assert factorial.description.endswith("x…")
         called = await snapshot.call(factorial.name, {})
         assert called.result == "math.factorial"
+
+
+def test_no_two_tools_have_one_name() -> None:
+    hashed = wire_names(["a_b", "a.b"])["a.b"]
+    names = wire_names([hashed, "a.b", "a_b", "A_B", "a b", "", "é" * 200])
+    assert len(set(names.values())) == 7
+    assert (names["a_b"], names["A_B"], names[hashed]) == ("a_b", "A_B", hashed)
 
 
 async def test_arguments_are_checked_before_they_leave(log: Path) -> None:

@@ -52,15 +52,18 @@ def wire_names(names: Iterable[str]) -> dict[str, str]:
     """Return the wire name of each tool; those of no portable name get one with a hash of their own name."""
     names = list(names)
     portable = {name: name for name in names if _PORTABLE.fullmatch(name)}
+    taken = set(portable)
     for name in names:
         if name in portable:
             continue
         plain = re.sub("[^A-Za-z0-9_-]+", "_", name) or "_"
         plain = plain if _PORTABLE.match(plain) else f"_{plain}"
-        if len(plain) > LONGEST_NAME or plain in portable.values():
-            end = sha256(name.encode(errors="replace")).hexdigest()[:_HASH_DIGITS]
-            plain = f"{plain[: LONGEST_NAME - _HASH_DIGITS - 1]}_{end}"
+        start, digest = plain[: LONGEST_NAME - _HASH_DIGITS - 1], name
+        while len(plain) > LONGEST_NAME or plain in taken:  # a server may list the name with the hash too
+            digest = sha256(digest.encode(errors="replace")).hexdigest()
+            plain = f"{start}_{digest[:_HASH_DIGITS]}"
         portable[name] = plain
+        taken.add(plain)
     return portable
 
 
