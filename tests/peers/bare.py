@@ -141,7 +141,7 @@ def main() -> None:
     if MODE == "garbage":
         sys.stdout.write("Starting up!\n\x1b[31mnot JSON\n")
         sys.stdout.flush()
-        sys.stdin.read()
+        sys.stdin.readline()
         return
     if MODE == "stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -162,6 +162,8 @@ def main() -> None:
             tools, page = [*TOOLS, TOOLS[0]] if MODE == "duplicates" else TOOLS, {}
             if MODE == "schemas":
                 tools = [*TOOLS, {"name": "odd", "inputSchema": {**ANY, "$ref": "https://example.com/"}}]
+            if MODE == "misfits":
+                tools = [{"name": "union", "inputSchema": {"anyOf": [ANY]}}, *TOOLS, {"title": "nameless"}, 7]
             if MODE == "endless":
                 number = int(message.get("params", {}).get("cursor", 0))
                 tools, page = [{**TOOLS[0], "name": f"echo{number}"}], {"nextCursor": str(number + 1)}

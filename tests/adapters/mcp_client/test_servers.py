@@ -19,7 +19,7 @@ from toolgen.runtime import CallMeta, ReadonlyContext, Runtime, SnapshotError, T
     ("mode", "why"),
     [
         ("hangs", "the MCP server 'bare' did not answer within 0.5 seconds"),
-        ("garbage", "did not answer within 0.5 seconds; it wrote what is no message of JSON-RPC"),
+        ("garbage", "ended before it answered; it wrote what is no message of JSON-RPC"),
         ("dies", "the MCP server 'bare' ended before it answered"),
         ("duplicates", "the MCP server 'bare' lists the tool 'echo' twice"),
         ("toolless", "the MCP server 'bare' has no tools"),
@@ -27,7 +27,7 @@ from toolgen.runtime import CallMeta, ReadonlyContext, Runtime, SnapshotError, T
     ],
 )
 async def test_a_server_that_cannot_be_used_is_named_with_the_reason(mode: str, why: str) -> None:
-    seconds = 0.5 if mode in ("hangs", "garbage") else 30.0
+    seconds = 0.5 if mode == "hangs" else 30.0
     async with served(bare(mode, connect_s=seconds), on_error="drop") as (_, snapshot):
         assert why in snapshot.failures["bare"]
         assert snapshot.drop_reasons["bare"] == "it cannot list its tools (MCPServerError)"
@@ -61,6 +61,14 @@ async def test_a_tool_whose_schema_cannot_be_used_is_left_out(caplog: pytest.Log
         assert "echo" in names
         assert "odd" not in names
     assert "the MCP server 'bare' lists the tool 'odd', and the JSON Schema of OddPayload" in caplog.text
+
+
+async def test_a_tool_that_the_protocol_does_not_allow_does_not_cost_the_others(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with served(bare("misfits")) as (_, snapshot), served(bare("good")) as (_, good):
+        assert [spec.id for spec in snapshot.specs] == [spec.id for spec in good.specs]
+    assert "the MCP server 'bare' lists the tool 'union', which is left out: " in caplog.text
 
 
 async def test_a_call_during_which_the_server_dies_may_have_run(log: Path) -> None:

@@ -30,7 +30,7 @@ from .errors import (
     shortened,
     was_refused,
 )
-from .listing import Listing, read_listing
+from .listing import Listing, read_listing, without_misfits
 from .servers import Streams
 from .transport import Watched
 
@@ -245,12 +245,18 @@ class Connection:
 
     def _make_client(self) -> Client:
         return Client(
-            Watched(self._transport, self._end),
+            Watched(self._transport, self._end, self._usable),
             client_info=types.Implementation(name="toolgen", version="0"),
             elicitation_callback=_declined,
             message_handler=self._take_message,
             cache=None,
         )
+
+    def _usable(self, result: dict[str, Any]) -> dict[str, Any]:
+        """Return a result without the tools that the protocol does not allow, which would cost all others."""
+        if self._client is None or not isinstance(result.get("tools"), list):
+            return result
+        return without_misfits(result, self._client.protocol_version, self._name)
 
     def _end(self) -> None:
         """End the session because the server has ended the connection."""

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import mcp_types as types
 from mcp import Client
+from mcp_types.methods import validate_server_result
+from pydantic import ValidationError
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.logs import logger
 from toolgen.contract.mcp_lock import ToolFacts, contract_digest
 
-from .errors import MCPServerError, shortened
+from .errors import MCPServerError, misfit_of, shortened
 
 _MOST_PAGES: Final = 100
 _MOST_TOOLS: Final = 2_000
+
+log = logger("toolgen.mcp")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +46,31 @@ def facts_of(tool: types.Tool) -> ToolFacts:
 def tool_digest(tool: types.Tool) -> str:
     """Return the digest of what callers of a tool rely on."""
     return contract_digest(facts_of(tool))
+
+
+def without_misfits(page: dict[str, Any], version: str, server: str) -> dict[str, Any]:
+    """Return a page of a list of tools without those that the protocol's version does not allow.
+
+    The page is returned as it is where something else is wrong with it.
+    """
+    if _misfit({**page}, version) is None or _misfit({**page, "tools": []}, version) is not None:
+        return page
+    kept = []
+    for tool in page["tools"]:
+        if (misfit := _misfit({**page, "tools": [tool]}, version)) is None:
+            kept.append(tool)
+            continue
+        name = shortened(str(tool.get("name") if isinstance(tool, dict) else tool))
+        log.warning("the MCP server %r lists the tool %r, which is left out: %s", server, name, misfit)
+    return {**page, "tools": kept}
+
+
+def _misfit(page: dict[str, Any], version: str) -> str | None:
+    try:
+        validate_server_result("tools/list", version, page)
+    except ValidationError as error:
+        return misfit_of(error)
+    return None
 
 
 async def read_listing(client: Client, name: str) -> Listing:

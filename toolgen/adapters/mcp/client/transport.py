@@ -7,21 +7,31 @@ from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Any
 
+import mcp_types as types
+from mcp.shared.message import SessionMessage
+
 from .servers import Streams
 
 
 class Watched:
-    """A transport, as the SDK takes one, that calls `ended` when there is nothing more to read."""
+    """A transport, as the SDK takes one, that calls `ended` when there is nothing more to read.
+
+    `read` gets each result before the SDK validates it, and returns it or what stands in its place.
+    """
 
     def __init__(
-        self, transport: Callable[[], AbstractAsyncContextManager[Streams]], ended: Callable[[], None]
+        self,
+        transport: Callable[[], AbstractAsyncContextManager[Streams]],
+        ended: Callable[[], None],
+        read: Callable[[dict[str, Any]], dict[str, Any]],
     ) -> None:
         self._inner = transport()
         self._ended = ended
+        self._read = read
 
     async def __aenter__(self) -> Streams:
         read, write = await self._inner.__aenter__()
-        return _WatchedStream(read, self._ended), write
+        return _WatchedStream(read, self._ended, self._read), write
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
@@ -32,9 +42,12 @@ class Watched:
 class _WatchedStream:
     """A stream of messages; the SDK reads it by iteration."""
 
-    def __init__(self, stream: Any, ended: Callable[[], None]) -> None:
+    def __init__(
+        self, stream: Any, ended: Callable[[], None], read: Callable[[dict[str, Any]], dict[str, Any]]
+    ) -> None:
         self._stream = stream
         self._ended = ended
+        self._read = read
 
     @property
     def last_context(self) -> Any:
@@ -52,10 +65,13 @@ class _WatchedStream:
 
     async def __anext__(self) -> Any:
         try:
-            return await self._stream.__anext__()
+            found = await self._stream.__anext__()
         except StopAsyncIteration:
             self._ended()
             raise
+        if isinstance(found, SessionMessage) and isinstance(found.message, types.JSONRPCResponse):
+            found.message.result = self._read(found.message.result)
+        return found
 
     async def __aenter__(self) -> _WatchedStream:
         await self._stream.__aenter__()
