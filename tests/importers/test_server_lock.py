@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -32,11 +33,11 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
     assert code == 0
     assert told == (
         'next: add MCPToolset("bare", lock="bare.mcp.json") to a service of the design\n'
-        "wrote bare.mcp.json: 16 tools\n"
+        "wrote bare.mcp.json: 17 tools\n"
     )
     file = folder / "bare.mcp.json"
     assert json.loads(file.read_text())["protocol"] == "2025-11-25"
-    assert run(capsys, "--stdio", GOOD)[2] == "bare.mcp.json is current: 16 tools\n"
+    assert run(capsys, "--stdio", GOOD)[2] == "bare.mcp.json is current: 17 tools\n"
     assert run(capsys, "--stdio", GOOD, "--check")[0] == 0
     file.write_text(file.read_text().replace("Say it again", "Say it"))
     code, diff, told = run(capsys, "--stdio", GOOD, "--check")
@@ -44,7 +45,7 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
     assert '-      "title": "Say it",' in diff
     assert '+      "title": "Say it again",' in diff
     assert told.endswith("run the command without --check to update it\n")
-    assert run(capsys, "--stdio", GOOD)[2] == "wrote bare.mcp.json: 16 tools\n"
+    assert run(capsys, "--stdio", GOOD)[2] == "wrote bare.mcp.json: 17 tools\n"
 
 
 @pytest.mark.parametrize(
@@ -57,6 +58,15 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
         (("--check",), "one of --stdio and --url"),
         (("--stdio", GOOD, "--check"), "there is no lock bare.mcp.json to compare"),
         (("--stdio", GOOD, "--out", "other.json"), "files exist already: other.json"),
+        (
+            ("--url", "http://127.0.0.1:9", "--header", "A: $NOT_SET"),
+            "variable NOT_SET of --header",
+        ),
+        (
+            ("--url", "http://127.0.0.1:9", "--header", "A: b"),
+            "--header 'A' has no value from",
+        ),
+        (("--stdio", GOOD, "--header", "A: $HOME"), "--header is for --url"),
         (("tools.json", "--stdio", GOOD), "without a SOURCE"),
         ((), "SOURCE is missing"),
     ],
@@ -68,3 +78,26 @@ def test_what_cannot_be_done_is_told(
     code, _, told = run(capsys, *args)
     assert (code, why in " ".join(told.split())) == (2, True), told
     assert not (folder / "bare.mcp.json").exists()
+
+
+@pytest.mark.parametrize("secret", ["t0ken", "t0ken\n", "t0kén"])
+def test_a_header_is_of_the_environment_and_shown_nowhere(
+    secret: str,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LOCK_TOKEN", secret)
+    command = [sys.executable, str(PEERS / "modern.py"), "http"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            url = f"http://127.0.0.1:{process.stdout.readline().strip()}/mcp"
+            header = "Authorization: Bearer x${LOCK_TOKEN}x"
+            code, out, told = run(capsys, "--url", url, "--header", header, "--out", "it.mcp.json")
+        finally:
+            process.kill()
+    assert code == (0 if secret == "t0ken" else 2), told
+    texts = [file.read_text() for file in folder.iterdir()]
+    assert "t0k" not in "".join([out, told, caplog.text, *texts])

@@ -277,6 +277,10 @@ def import_(
         str, typer.Option(help="Lock the tools of the MCP server that this starts.", metavar="COMMAND")
     ] = "",
     url: Annotated[str, typer.Option(help="Lock the tools of this MCP server.", metavar="URL")] = "",
+    header: Annotated[
+        list[str] | None,
+        typer.Option(help="Send this header to --url; '$VAR' is a variable.", metavar="'NAME: $VAR'"),
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Compare the lock with the server; exit 1 if it differs.")
     ] = False,
@@ -296,12 +300,14 @@ def import_(
     from .importing import ImportRequest, import_tools
     from .outcome import print_error_records, print_outcome
 
-    if stdio or url or check:
+    if stdio or url or check or header:
         if kind != "mcp" or source:
             raise typer.BadParameter("only `toolgen import mcp` without a SOURCE asks a server")
         from .server_lock import LockRequest, lock_server
 
-        asked = LockRequest(stdio=stdio, url=url, out=out, is_check=check, is_forced=force)
+        asked = LockRequest(
+            stdio=stdio, url=url, headers=tuple(header or ()), out=out, is_check=check, is_forced=force
+        )
         with print_error_records(format):
             raise typer.Exit(print_outcome(lock_server(asked)))
     if not source:

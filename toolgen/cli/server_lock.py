@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
+from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.mcp_lock import LockError, lock_text, read_lock
@@ -15,6 +18,7 @@ from .atomic_write import write_files_atomically
 from .outcome import Outcome
 
 _SUFFIX = ".mcp.json"
+_VARIABLE: Final = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +28,8 @@ class LockRequest:
     stdio: str
     """The command that starts a server."""
     url: str
+    headers: tuple[str, ...] = ()
+    """Of each request to the URL: `Name: value`, where `$NAME` stands for an environment variable."""
     out: Path | None
     """The lock; by default named after the server, in the working directory."""
     is_check: bool
@@ -70,12 +76,38 @@ def _asked(request: LockRequest) -> tuple[str, str]:
         ) from error
     server: HttpServer | StdioServer
     if request.url:
-        server = HttpServer(request.url)
+        server = HttpServer(request.url, headers=dict(map(_header, request.headers)))
+    elif request.headers:
+        raise ToolgenError("--header is for --url", hint="a process reads its environment variables itself")
     else:
         command, *args = shlex.split(request.stdio) or [""]
         server = StdioServer(command, tuple(args))
     lock = lock_of(server.address, server)
     return lock_text(lock), lock.server or server.address
+
+
+def _header(text: str) -> tuple[str, str]:
+    """Return the name and the value of a header, whose secrets come from the environment alone.
+
+    A command line stands in lists of processes and in histories of shells.
+
+    Raises:
+        ToolgenError: it is no header, names no variable, or one that is not set.
+    """
+    name, colon, value = text.partition(":")
+    if not colon or not _VARIABLE.search(value):
+        raise ToolgenError(
+            f"--header {name.strip()!r} has no value from an environment variable",
+            hint="write it in single quotes: --header 'Authorization: Bearer $TOKEN'",
+        )
+    return name.strip(), _VARIABLE.sub(_variable, value).strip()
+
+
+def _variable(found: re.Match[str]) -> str:
+    name = found[1] or found[2]
+    if not os.environ.get(name):
+        raise ToolgenError(f"the environment variable {name} of --header is not set", hint=f"export {name}=…")
+    return os.environ[name]
 
 
 def _compared(file: Path, before: str | None, now: str) -> Outcome:

@@ -7,6 +7,7 @@ other call gets it.
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -22,6 +23,8 @@ from mcp.client.streamable_http import streamable_http_client
 from toolgen.contract.json_value import Json, compact
 from toolgen.runtime import CallMeta
 
+from .errors import MCPServerError, shortened
+
 Credentials: TypeAlias = Mapping[str, str]
 """HTTP headers, or environment variables of a process."""
 
@@ -30,6 +33,8 @@ CredentialsOf: TypeAlias = Callable[[CallMeta], Credentials | Awaitable[Credenti
 Streams: TypeAlias = tuple[Any, Any]
 """What the SDK reads messages from and writes them to."""
 
+_HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
 _CONNECT_S: Final = 30.0
 _READ_S: Final = 300.0
 """A server may hold a response open for as long as it works; the SDK's own limits."""
@@ -84,10 +89,22 @@ class HttpServer:
         return str(httpx2.URL(self.url).copy_with(userinfo=b"", query=None, fragment=None))
 
     async def credentials(self, meta: CallMeta) -> Credentials:
+        """Return the headers of each request.
+
+        Raises:
+            MCPServerError: one cannot be sent; its value is not shown.
+        """
         headers = dict(await _credentials(self.headers, meta))
         if self.bearer is not None:
             token = self.bearer(meta)
             headers["Authorization"] = f"Bearer {await token if inspect.isawaitable(token) else token}"
+        for name, value in headers.items():
+            if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+                # Whoever sends it would show the value in its error.
+                raise MCPServerError(
+                    f"the header {shortened(name)!r} is none that HTTP allows (RFC 9110, Fields)",
+                    hint="look for a line break at the end of its value, and for characters beyond ASCII",
+                )
         return headers
 
     @asynccontextmanager
