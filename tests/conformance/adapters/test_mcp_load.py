@@ -15,9 +15,9 @@ import pytest
 from fastmcp.client.elicitation import ElicitResult
 from mcp import types
 
-from tests.adapters.mcp.desk import Desk, desk_runtime
-from tests.adapters.mcp.project import http_process
-from tests.adapters.mcp.web import URL, hello, modern_call, web
+from tests.adapters.mcp.serving.desk import Desk, desk_runtime
+from tests.adapters.mcp.serving.project import http_process
+from tests.adapters.mcp.serving.web import URL, hello, modern_call, web
 
 SESSIONS = 500
 CALLS = 200

@@ -15,9 +15,16 @@ import pytest
 from mcp import Client, MCPError, types
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.adapters.mcp.desk import ERAS
-from tests.adapters.mcp.people import Person, accept
-from tests.adapters.mcp.project import TOOLGEN, by_stdio, environment, http_process, serve, write_project
+from tests.adapters.mcp.serving.desk import ERAS
+from tests.adapters.mcp.serving.people import Person, accept
+from tests.adapters.mcp.serving.project import (
+    TOOLGEN,
+    by_stdio,
+    environment,
+    http_process,
+    serve,
+    write_project,
+)
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.adapters.mcp_client.conftest import served
+from tests.adapters.mcp.client.conftest import served
 from tests.conformance.mcp.servers import of_npm, of_python
 from toolgen.adapters.mcp import MCPToolset, StdioServer
 from toolgen.runtime import ImageContent, ResourceContent, ToolResult

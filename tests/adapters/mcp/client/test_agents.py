@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.adapters.mcp_client.conftest import bare
+from tests.adapters.mcp.client.conftest import bare
 from tests.agents.tools import everything, ran
 from toolgen.agents import CallTools, PlanInput, PlannedCall, ScriptedPlanner
 from toolgen.runtime import prefixed

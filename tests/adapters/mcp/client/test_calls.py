@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.adapters.mcp_client.conftest import bare, lines, served
+from tests.adapters.mcp.client.conftest import bare, lines, served
 from tests.peers import PEERS
 from toolgen.adapters.mcp import MCPToolset, StdioServer
 from toolgen.adapters.mcp.client.tools import wire_names

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.adapters.mcp_client.conftest import bare, ended, heard, lines, served
+from tests.adapters.mcp.client.conftest import bare, ended, heard, lines, served
 from tests.peers import PEERS
 from toolgen.adapters.mcp import HttpServer, MCPServerError, MCPToolset, StdioServer
 from toolgen.runtime import CallMeta, ReadonlyContext, Runtime, SnapshotError, ToolgenError, prefixed

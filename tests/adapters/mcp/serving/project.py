@@ -12,13 +12,13 @@ from typing import Final
 
 from mcp.client.stdio import StdioServerParameters
 
-ROOT: Final = Path(__file__).parents[3]
+ROOT: Final = Path(__file__).parents[4]
 TOOLGEN: Final = str(Path(sys.executable).with_name("toolgen"))
 _APP: Final = '''
 import os
 import subprocess
 
-from tests.adapters.mcp.desk import MIRA, Desk, desk_runtime
+from tests.adapters.mcp.serving.desk import MIRA, Desk, desk_runtime
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta
 from toolgen.runtime.toolsets.functions import function_toolset

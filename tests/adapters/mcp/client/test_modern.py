@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.adapters.mcp_client.conftest import heard, served
+from tests.adapters.mcp.client.conftest import heard, served
 from tests.peers import PEERS
 from toolgen.adapters.mcp import HttpServer, MCPToolset, StdioServer
 from toolgen.engines import InProcessEngine
