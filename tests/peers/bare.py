@@ -29,6 +29,7 @@ TOOLS: list[dict[str, Any]] = [
     {"name": "nonsense", "inputSchema": ANY},
     {"name": "empty", "inputSchema": ANY},
     {"name": "blocks", "inputSchema": ANY},
+    {"name": "flood", "inputSchema": ANY},
     {"name": "issues", "inputSchema": ANY},
     {"name": "progress", "inputSchema": ANY},
     {"name": "ask", "inputSchema": ANY},
@@ -111,6 +112,8 @@ def call(id: Any, params: dict[str, Any]) -> None:
             pass
         case "blocks":
             result = {"content": BLOCKS}
+        case "flood":
+            result = {"content": [{"type": "text", "text": "x"}] * 1_001}
         case "issues":
             result = {"content": [{"type": "text", "text": json.dumps(ISSUES)}], "isError": True}
         case "progress":
@@ -163,7 +166,7 @@ def main() -> None:
             if MODE == "schemas":
                 tools = [*TOOLS, {"name": "odd", "inputSchema": {**ANY, "$ref": "https://example.com/"}}]
             if MODE == "misfits":
-                tools = [{"name": "union", "inputSchema": {"anyOf": [ANY]}}, *TOOLS, {"title": "nameless"}, 7]
+                tools = [{"name": "union", "inputSchema": {"anyOf": [ANY]}}, *TOOLS, {"title": "nameless"}]
             if MODE == "endless":
                 number = int(message.get("params", {}).get("cursor", 0))
                 tools, page = [{**TOOLS[0], "name": f"echo{number}"}], {"nextCursor": str(number + 1)}

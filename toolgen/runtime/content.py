@@ -49,7 +49,7 @@ class AudioContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceContent:
-    """A link to a resource, such as an artifact that was too large for the result."""
+    """A resource: a link, such as to an artifact that was too large for the result, or its data too."""
 
     uri: str
     name: str
@@ -57,9 +57,17 @@ class ResourceContent:
     description: str = ""
     size: int | None = None
     """Bytes."""
+    data: bytes = b""
+    """What it holds, where that came with it; a model gets it where it takes the media type."""
     type: Literal["resource_link"] = "resource_link"
 
     def as_json(self) -> dict[str, Json]:
+        if self.data:
+            blob = base64.b64encode(self.data).decode()
+            return {
+                "type": "resource",
+                "resource": {"uri": self.uri, "mimeType": self.media_type, "blob": blob},
+            }
         given: dict[str, Json] = {
             "mimeType": self.media_type or None,
             "description": self.description or None,

@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from mcp import Client, types
+
 from tests.adapters.mcp.client.conftest import bare, lines, served
 from tests.peers import PEERS
-from toolgen.adapters.mcp import MCPToolset, StdioServer
+from toolgen.adapters.mcp import MCPToolset, StdioServer, server
 from toolgen.adapters.mcp.client.tools import wire_names
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
@@ -75,6 +77,7 @@ async def test_results_that_do_not_fit_name_the_server() -> None:
         for tool, why in {
             "misfit": "$.n must be an integer, not a string",
             "unstructured": "no structured content",
+            "flood": "1001 blocks of content; 1000 are allowed",
         }.items():
             result = await snapshot.call(tool, {})
             assert result.retry_hint is not None
@@ -101,8 +104,19 @@ async def test_all_kinds_of_content_come_through_in_their_order() -> None:
             ResourceContent(uri="file:///a.txt", name="a", media_type="text/plain", size=2),
             TextContent(text="inside"),
             ImageContent(data=b"hi", media_type="image/gif"),
-            ResourceContent(uri="file:///d.bin", name="d.bin", media_type="font/ttf", size=2),
+            ResourceContent(uri="file:///d.bin", name="d.bin", media_type="font/ttf", size=2, data=b"hi"),
         )
+
+
+async def test_an_embedded_resource_is_passed_on_with_its_data() -> None:
+    async with served(bare("good")) as (runtime, snapshot):
+        font = (await snapshot.call("blocks", {})).content[-1]
+        embedded = {"uri": "file:///d.bin", "mimeType": "font/ttf", "blob": "aGk="}
+        assert font.as_json() == {"type": "resource", "resource": embedded}
+        async with Client(server(runtime).sdk) as client:
+            served_again = (await client.call_tool("blocks", {})).content[-1]
+        assert isinstance(served_again, types.EmbeddedResource)
+        assert served_again.resource.model_dump(by_alias=True, exclude_none=True) == embedded
 
 
 async def test_a_result_without_content_is_a_result() -> None:
@@ -162,8 +176,8 @@ async def test_a_call_that_runs_out_of_time_before_it_is_sent_has_not_run() -> N
             await asyncio.Event().wait()
         return {}
 
-    server = StdioServer(sys.executable, (str(PEERS / "bare.py"), "good"), env=token)
-    async with served(MCPToolset("bare", server, call_s=0.1)) as (_, snapshot):
+    slow = StdioServer(sys.executable, (str(PEERS / "bare.py"), "good"), env=token)
+    async with served(MCPToolset("bare", slow, call_s=0.1)) as (_, snapshot):
         result = await snapshot.call("hang", {}, CallMeta(session_id="s"))
         assert result.status == "error"
 

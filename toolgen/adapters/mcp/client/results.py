@@ -7,7 +7,7 @@ import binascii
 import json
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import Any
+from typing import Any, Final
 
 import mcp_types as types
 
@@ -26,6 +26,9 @@ from toolgen.runtime import (
 from .errors import MCPServerError, shortened
 from .failures import failure_of, malformed
 
+_MOST_BLOCKS: Final = 1_000
+"""Of content, in one answer."""
+
 
 def outcome_of(
     answer: types.CallToolResult, spec: ToolSpec[Any, Any], server: str, *, has_schema: bool
@@ -40,6 +43,8 @@ def outcome_of(
     """
     if answer.is_error:
         raise failure_of(answer, spec)
+    if len(answer.content) > _MOST_BLOCKS:
+        raise malformed(spec, server, f"{len(answer.content)} blocks of content; {_MOST_BLOCKS} are allowed")
     blocks = [content for block in answer.content for content in _contents(block, spec, server)]
     if "structured_content" in answer.model_fields_set and (
         has_schema or answer.structured_content is not None
@@ -103,7 +108,7 @@ def _contents(block: types.ContentBlock, spec: ToolSpec[Any, Any], server: str) 
 
 
 def _blob(resource: types.BlobResourceContents, spec: ToolSpec[Any, Any], server: str) -> Content:
-    """Return an image or sound as such; of other data a link to it, with its size in bytes."""
+    """Return an image or sound as such; of other data a link to it, with the data and its size in bytes."""
     data, kind, uri = _bytes(resource.blob, spec, server), resource.mime_type or "", str(resource.uri)
     match kind.partition("/")[0]:
         case "image":
@@ -112,7 +117,7 @@ def _blob(resource: types.BlobResourceContents, spec: ToolSpec[Any, Any], server
             return AudioContent(data=data, media_type=kind)
         case _:
             return ResourceContent(
-                uri=uri, name=uri.rpartition("/")[2] or uri, media_type=kind, size=len(data)
+                uri=uri, name=uri.rpartition("/")[2] or uri, media_type=kind, size=len(data), data=data
             )
 
 

@@ -86,6 +86,11 @@ def _block(content: Content) -> types.ContentBlock:
             return types.ImageContent(type="image", data=_base64(data), mime_type=media_type)
         case AudioContent(data=data, media_type=media_type):
             return types.AudioContent(type="audio", data=_base64(data), mime_type=media_type)
+        case ResourceContent(data=data) if data:
+            resource = types.BlobResourceContents(
+                uri=content.uri, mime_type=content.media_type or None, blob=_base64(data)
+            )
+            return types.EmbeddedResource(type="resource", resource=resource)
         case ResourceContent():
             return types.ResourceLink(
                 type="resource_link",
