@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import sys
 from collections.abc import AsyncIterator
@@ -36,8 +37,9 @@ def servers(tmp_path: Path) -> dict[str, StdioServer]:
 @pytest.fixture
 async def toolsets(servers: dict[str, StdioServer], tmp_path: Path) -> AsyncIterator[dict[str, ModuleType]]:
     """The generated package of each server's toolset."""
-    for name, server in servers.items():
-        (tmp_path / f"{name}.mcp.json").write_text(lock_text(await ask_lock(name, server)))
+    locks = await asyncio.gather(*(ask_lock(name, server) for name, server in servers.items()))
+    for name, lock in zip(servers, locks, strict=True):
+        (tmp_path / f"{name}.mcp.json").write_text(lock_text(lock))
     words = [dsl.MCPToolset(name, lock=str(tmp_path / f"{name}.mcp.json")) for name in servers]
     evaluation = dsl.build(dsl.Design("locked", "Locked.", dsl.Service("it", "It.", *words)))
     assert evaluation.design is not None, evaluation.diagnostics
