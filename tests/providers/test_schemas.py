@@ -274,7 +274,7 @@ def test_bounds_stay_where_they_hold() -> None:
     wire, _ = of("anthropic-strict", schema)
     assert wire == {
         "type": "array",
-        "items": {"type": "number", "description": "More than 0."},
+        "items": {"type": "number", "description": "Above 0."},
         "description": "At least 2 items. At most 3 items.",
     }
 

@@ -72,6 +72,13 @@ class Constraint:
         """Return whether a value, or a size, is within a limit."""
         return self.compare is None or self.compare(value, limit)
 
+    def message_of(self, limit: object) -> str:
+        """Return what a value must be, with its limit; a size of one is in the singular."""
+        message = self.message.format(limit)
+        if limit != 1 or self.takes != "length":
+            return message
+        return f"{message[:-3]}y" if message.endswith("ies") else message.removesuffix("s")
+
     def whole(self, limit: int | float) -> int:
         """Return the integer limit that accepts the same integers."""
         return math.ceil(limit) if self.compare in (ge, lt) else math.floor(limit)

@@ -194,10 +194,7 @@ def bound_issue(keys: Keys, bound: Constraint, limit: int | float | str, *, of_o
     elif isinstance(limit, str) and _DATE.match(limit):
         bound = _OF_DATES.get(bound.error, bound)
     limit = _plain_number(limit)
-    message = bound.message.format(limit)
-    if limit == 1:
-        message = message.removesuffix("s") if not message.endswith("properties") else f"{message[:-3]}y"
-    return FieldIssue(keys=keys, constraint=bound.code, message=message, limit=limit)
+    return FieldIssue(keys=keys, constraint=bound.code, message=bound.message_of(limit), limit=limit)
 
 
 def _plain_number(value: int | float | str) -> int | float | str:

@@ -6,11 +6,15 @@ between branches and validates nothing, and no pattern of somebody else can slow
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json, identity
+from toolgen.shapes.constraints import Constraint, limits_of
 
+_BOUNDS: Final = limits_of("number", "bound")
+_LENGTHS: Final = limits_of("string", "length")
+_SIZES: Final = limits_of("array", "length")
 _MOST_STEPS: Final = 100_000
 """Of one decision; a schema whose references multiply would take forever, and fits after these."""
 
@@ -129,7 +133,7 @@ class _Match:
         return all(self.fits(properties.get(key, rest), inner) for key, inner in value.items())
 
     def _fits_array(self, schema: Mapping[str, Any], value: list[Json]) -> bool:
-        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
+        if not _passes(_SIZES, schema, len(value)):
             return False
         first = schema.get("prefixItems", ())
         if not all(self.fits(part, item) for part, item in zip(first, value, strict=False)):
@@ -138,9 +142,13 @@ class _Match:
 
 
 def _fits_text(schema: Mapping[str, Any], value: str) -> bool:
-    return bool(schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value)))
+    return _passes(_LENGTHS, schema, len(value))
 
 
 def _fits_number(schema: Mapping[str, Any], value: float) -> bool:
-    low, high = schema.get("minimum"), schema.get("maximum")
-    return (low is None or value >= low) and (high is None or value <= high)
+    return _passes(_BOUNDS, schema, value)
+
+
+def _passes(limits: Iterable[Constraint], schema: Mapping[str, Any], value: float) -> bool:
+    """Return whether a number, or a size, is within the limits of a schema."""
+    return all(row.passes(value, schema[row.keyword]) for row in limits if row.keyword in schema)

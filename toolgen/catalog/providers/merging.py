@@ -6,19 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from toolgen.contract.json_value import identity
+from toolgen.shapes.constraints import FLAGS, LIMITS
 
-_TIGHTER: Final[Mapping[str, Any]] = {
-    "minimum": max,
-    "minLength": max,
-    "minItems": max,
-    "minProperties": max,
-    "exclusiveMinimum": max,
-    "maximum": min,
-    "maxLength": min,
-    "maxItems": min,
-    "maxProperties": min,
-    "exclusiveMaximum": min,
-}
+_BOUNDS: Final = {row.keyword: row for row in LIMITS if row.side}
+_FLAGS: Final = frozenset(row.keyword for row in FLAGS)
 _ANNOTATIONS: Final = frozenset(
     "title description default examples example deprecated readOnly writeOnly $comment discriminator".split()
 )
@@ -60,10 +51,10 @@ def _both(keyword: str, one: Any, other: Any) -> Any:
                 return values
         case "items" | "additionalProperties" | "propertyNames":
             return merged_parts(one, other)
-        case "uniqueItems":
+        case _ if keyword in _FLAGS:
             return bool(one or other)
-        case _ if keyword in _TIGHTER and not isinstance(one, bool) and not isinstance(other, bool):
-            return _TIGHTER[keyword](one, other)
+        case _ if keyword in _BOUNDS and not isinstance(one, bool) and not isinstance(other, bool):
+            return _BOUNDS[keyword].tighter(one, other)
     raise UnmergeableError(f"{keyword} stands in two parts of allOf")
 
 

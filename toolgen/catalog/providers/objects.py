@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from toolgen.shapes.constraints import lengths_of
+
 from .codecs import EXPLICIT_NULL, SAME, Array, Object, Pairs, Property, Values
 from .parts import Context, Part, Place, Schema, nullable
 
@@ -12,7 +14,10 @@ _REST: Final = "additional_properties"
 _OF_OBJECT: Final = frozenset(
     "properties required additionalProperties patternProperties propertyNames unevaluatedProperties".split()
 )
-_OF_ARRAY: Final = frozenset(("items", "prefixItems", "additionalItems", "minItems", "maxItems"))
+_SIZES: Final = lengths_of("array")
+_LEAST, _MOST = _SIZES
+_SIZES_OF_MAPS: Final = lengths_of("map")
+_OF_ARRAY: Final = frozenset(("items", "prefixItems", "additionalItems", *_SIZES))
 _EXPLICIT: Final[Schema] = {
     "type": "object",
     "properties": {EXPLICIT_NULL: {"type": "null"}},
@@ -166,20 +171,20 @@ def _pairs(ctx: Context, schema: Schema, rest: Any, place: Place) -> Part:
     }
     if "additionalProperties" in ctx.dialect.keywords:
         item["additionalProperties"] = False
-    sizes = {"minItems": schema.get("minProperties"), "maxItems": schema.get("maxProperties")}
+    sizes = {size: schema.get(own) for size, own in zip(_SIZES, _SIZES_OF_MAPS, strict=True)}
     kept = {
         keyword: size
         for keyword, size in sizes.items()
         if size is not None and "properties" not in schema and _is_size_taken(ctx, keyword, size)
     }
-    said = {f"{keyword[:3]}Properties" for keyword in kept}
+    said = {own for size, own in zip(_SIZES, _SIZES_OF_MAPS, strict=True) if size in kept}
     text = ctx.description(schema, place, _OF_OBJECT | said, "Keys and values, each key once.")
     return Part(schema={"type": "array", "items": item, **kept, **text}, codec=Pairs(inner.codec))
 
 
 def _is_size_taken(ctx: Context, keyword: str, size: Any) -> bool:
     most = ctx.dialect.budget.min_items
-    is_small = keyword != "minItems" or most is None or size <= most
+    is_small = keyword != _LEAST or most is None or size <= most
     return keyword in ctx.dialect.keywords and is_small
 
 
@@ -190,10 +195,10 @@ def array_part(ctx: Context, schema: Schema, place: Place) -> Part:
         first, rest = rest, schema.get("additionalItems", True)
     sizes = {
         keyword: schema[keyword]
-        for keyword in ("minItems", "maxItems")
+        for keyword in _SIZES
         if isinstance(schema.get(keyword), int) and _is_size_taken(ctx, keyword, schema[keyword])
     }
-    kept = (_OF_ARRAY - {"minItems", "maxItems"}) | sizes.keys()
+    kept = (_OF_ARRAY - set(_SIZES)) | sizes.keys()
     if not isinstance(first, list) or not first:
         inner = ctx.part(rest, place.at("items"))
         items = ctx.nullable(inner) if inner.takes_null else inner.schema
@@ -220,8 +225,8 @@ def _tuple_part(
         if wire not in wires:
             wires.append(wire)
     ctx.lose(place, "prefixItems", "described", f"{len(first)} items in this order")
-    if others is None and _is_size_taken(ctx, "maxItems", len(first)):
-        sizes = {**sizes, "maxItems": min(len(first), sizes.get("maxItems", len(first)))}
+    if others is None and _is_size_taken(ctx, _MOST, len(first)):
+        sizes = {**sizes, _MOST: min(len(first), sizes.get(_MOST, len(first)))}
     text = ctx.description(schema, place, kept, f"The order of the first {len(first)} items counts.")
     codec = Array(first=tuple(part.codec for part in parts), items=others.codec if others else SAME)
     items = wires[0] if len(wires) == 1 else {"anyOf": wires}

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json, identity
+from toolgen.shapes.constraints import held_by, limits_of
 
 from .codecs import SAME, EnumText
 from .dialects import Dialect
@@ -14,10 +15,8 @@ from .matching import types_of
 from .parts import Context, Part, Place, Schema
 from .sentences import listed, shown
 
-_OF_TEXT: Final = frozenset(("pattern", "format", "minLength", "maxLength"))
-_OF_NUMBER: Final = frozenset(
-    ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format")
-)
+_OF_TEXT: Final = frozenset(row.keyword for row in held_by("string") if row.takes in ("text", "length"))
+_OF_NUMBER: Final = frozenset((*(row.keyword for row in limits_of("number")), "format"))
 _LOOKAROUND: Final = re.compile(r"\(\?<?[=!]")
 _BACKREFERENCE: Final = re.compile(r"\\[1-9bBk]")
 _REPETITION: Final = re.compile(r"\{(\d+)(?:,(\d*))?\}")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
+from toolgen.shapes.constraints import FLAGS, LIMITS, Constraint
 
 _LONGEST_PATTERN: Final = 160
 """Characters; a model does not follow a longer one, and each costs tokens."""
@@ -54,8 +56,18 @@ def sentence(keyword: str, value: Any, schema: Mapping[str, Any]) -> str | None:
         return None
 
 
-def _count(value: Any, what: str) -> str:
-    return f"{value} {what}" if value == 1 else f"{value} {what}s"
+def _limit(row: Constraint, value: Any, schema: Mapping[str, Any]) -> str | None:
+    """Return in words what a limit says; "" for a size of 0, None for the booleans of draft-04."""
+    if isinstance(value, bool):
+        return None
+    if row.takes == "length" and row.side == "low" and not value:
+        return ""
+    text = row.message_of(value).removeprefix("must be ").removeprefix("must have ")
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _flag(row: Constraint, value: Any, schema: Mapping[str, Any]) -> str:
+    return f"{row.message[0].upper()}{row.message[1:]}." if value else ""
 
 
 def _pattern(value: Any, schema: Mapping[str, Any]) -> str | None:
@@ -89,18 +101,8 @@ def _dependent(value: Any, schema: Mapping[str, Any]) -> str | None:
 
 
 _SENTENCES: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], str | None]]] = {
-    "minimum": lambda value, _: f"At least {value}.",
-    "maximum": lambda value, _: f"At most {value}.",
-    "exclusiveMinimum": lambda value, _: None if isinstance(value, bool) else f"More than {value}.",
-    "exclusiveMaximum": lambda value, _: None if isinstance(value, bool) else f"Less than {value}.",
-    "multipleOf": lambda value, _: f"A multiple of {value}.",
-    "minLength": lambda value, _: f"At least {_count(value, 'character')}." if value else "",
-    "maxLength": lambda value, _: f"At most {_count(value, 'character')}.",
-    "minItems": lambda value, _: f"At least {_count(value, 'item')}." if value else "",
-    "maxItems": lambda value, _: f"At most {_count(value, 'item')}.",
-    "minProperties": lambda value, _: f"At least {_count(value, 'key')}." if value else "",
-    "maxProperties": lambda value, _: f"At most {_count(value, 'key')}.",
-    "uniqueItems": lambda value, _: "No item twice." if value else "",
+    **{row.keyword: partial(_limit, row) for row in LIMITS if not row.is_annotation},
+    **{row.keyword: partial(_flag, row) for row in FLAGS},
     "pattern": _pattern,
     "format": _format,
     "default": _default,

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from toolgen.shapes.constraints import Holder, held_by, lengths_of
+
 from .codecs import SAME, ArgumentCodec, Wrapped
 from .dialects import Dialect
 from .losses import Loss
@@ -26,7 +28,7 @@ ARGUMENTS: Final = "arguments"
 _KINDS: Final = ("string", "number", "integer", "boolean", "object", "array", "null")
 _HINTS: Final[Mapping[str, tuple[str, ...]]] = {
     "object": ("properties", "additionalProperties", "required", "patternProperties", "propertyNames"),
-    "array": ("items", "prefixItems", "minItems", "maxItems"),
+    "array": ("items", "prefixItems", *lengths_of("array")),
 }
 
 
@@ -155,14 +157,18 @@ def _of_kinds(ctx: Context, schema: Schema, kinds: Sequence[str], place: Place) 
     return union_part(ctx, {**shared, "anyOf": [{**_own(rest, kind), "type": kind} for kind in kinds]}, place)
 
 
+_FURTHER: Final[Mapping[Holder, str]] = {
+    "string": "contentEncoding",
+    "number": "",
+    "array": "items prefixItems contains",
+    "map": "properties required additionalProperties patternProperties propertyNames dependentRequired",
+}
+"""Keywords that say something of values of one type alone, beside their constraints."""
 _OWN: Final[Mapping[str, frozenset[str]]] = {
-    "string": frozenset("minLength maxLength pattern format contentEncoding".split()),
-    "number": frozenset("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split()),
-    "array": frozenset("items prefixItems minItems maxItems uniqueItems contains".split()),
-    "object": frozenset(
-        "properties required additionalProperties patternProperties propertyNames minProperties "
-        "maxProperties dependentRequired".split()
-    ),
+    "object" if holder == "map" else holder: frozenset(
+        (*(row.keyword for row in held_by(holder) if row.takes != "choice"), *further.split())
+    )
+    for holder, further in _FURTHER.items()
 }
 
 
