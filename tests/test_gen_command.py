@@ -204,6 +204,16 @@ def test_a_design_that_does_not_import_shows_the_authors_traceback(project: Proj
     ]
 
 
+def test_the_frames_of_import_hooks_are_not_shown(project: ProjectFolder) -> None:
+    from beartype.claw import beartype_package  # brought by fastmcp
+
+    beartype_package("nothing_of_ours")
+    project.write("app/design.py", "x = (")
+    done = project.run("gen")
+    assert "does not import:\n\n  File " in done.err
+    assert "beartype" not in done.err
+
+
 @pytest.mark.parametrize(
     ("design", "message"),
     [

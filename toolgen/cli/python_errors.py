@@ -146,7 +146,11 @@ def _user_traceback(error: BaseException) -> str:
 
 
 def _strip(report: traceback.TracebackException) -> None:
+    """Remove the frames before the author's first one too: import hooks that an installed package has set."""
     frames = [frame for frame in report.stack if not frame.filename.startswith(_NOT_THE_AUTHORS)]
+    starts = [place for place, frame in enumerate(frames) if _is_user_file(frame.filename)]
+    if starts or hasattr(report, "lineno"):  # an error of syntax says itself where it is
+        frames = frames[starts[0] :] if starts else []
     report.stack = traceback.StackSummary.from_list(frames)
     for earlier in (report.__cause__, report.__context__):
         if earlier is not None:
