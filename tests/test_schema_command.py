@@ -58,12 +58,14 @@ def test_one_tool_or_another_file(generated: ProjectFolder) -> None:
         (("none.json", "--for", "openai"), "cannot read none.json"),
         (("pyproject.toml", "--for", "openai"), "is not JSON"),
         (("list.json", "--for", "openai"), "is no catalogue of tools"),
+        (("git.mcp.json", "--for", "openai"), "is no catalogue of tools"),
     ],
 )
 def test_what_cannot_be_read_is_said(
     generated: ProjectFolder, arguments: tuple[str, ...], message: str
 ) -> None:
     generated.write("list.json", '{"tools": [{"name": "go", "payload": 3}]}')
+    generated.write("git.mcp.json", '{"lock": 1, "tools": [{"name": "go", "inputSchema": {"type": "object"}}]}')
     done = generated.run("schema", *arguments)
     assert done.code == 2
     assert message in done.err

@@ -61,10 +61,12 @@ def _tools(file: Path) -> list[Any]:
 
 
 def _is_tool(entry: Any) -> bool:
-    """Return whether an entry has what a provider is told."""
+    """Return whether an entry has what a provider is told; a tool of the provider's own has no payload."""
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         return False
-    payload = entry.get("payload", {"schema": {}})
+    if entry.get("kind") == "provider":
+        return True
+    payload = entry.get("payload")
     return isinstance(payload, dict) and isinstance(payload.get("schema"), dict)
 
 
