@@ -55,7 +55,10 @@ def test_one_tool_or_another_file(generated: ProjectFolder) -> None:
     [
         (("--for", "gpt"), "there is no dialect 'gpt'"),
         (("--for", "openai", "--tool", "nope"), "has no tool 'nope'"),
-        (("none.json", "--for", "openai"), "cannot read none.json"),
+        (
+            ("none.json", "--for", "openai"),
+            "cannot read none.json: No such file or directory\n  hint: correct the path, or run toolgen gen",
+        ),
         (("pyproject.toml", "--for", "openai"), "is not JSON"),
         (("list.json", "--for", "openai"), "is no catalogue of tools"),
         (("git.mcp.json", "--for", "openai"), "is no catalogue of tools"),

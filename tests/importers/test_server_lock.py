@@ -68,7 +68,7 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
         ),
         (("--stdio", GOOD, "--header", "A: $HOME"), "--header is for --url"),
         (("tools.json", "--stdio", GOOD), "without a SOURCE"),
-        ((), "SOURCE is missing"),
+        ((), "SOURCE is missing: write a file, or ask a server by --stdio or --url"),
     ],
 )
 def test_what_cannot_be_done_is_told(

@@ -311,7 +311,8 @@ def import_(
         with print_error_records(format):
             raise typer.Exit(print_outcome(lock_server(asked)))
     if not source:
-        raise typer.BadParameter("SOURCE is missing")
+        live = ": write a file, or ask a server by --stdio or --url" if kind == "mcp" else ""
+        raise typer.BadParameter(f"SOURCE is missing{live}")
     request = ImportRequest(
         kind=kind,
         source=source,

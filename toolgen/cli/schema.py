@@ -51,7 +51,9 @@ def _tools(file: Path) -> list[Any]:
     try:
         document = json.loads(file.read_text("utf-8"))
     except OSError as error:
-        raise ToolgenError(f"cannot read {file}: {error.strerror}", hint="run toolgen gen first") from error
+        raise ToolgenError(
+            f"cannot read {file}: {error.strerror}", hint="correct the path, or run toolgen gen"
+        ) from error
     except ValueError as error:
         raise ToolgenError(f"{file} is not JSON: {error}", hint="pass a tool_schemas.json") from error
     tools = document.get("tools") if isinstance(document, dict) else None
