@@ -68,7 +68,9 @@ def test_what_cannot_be_read_is_said(
     generated: ProjectFolder, arguments: tuple[str, ...], message: str
 ) -> None:
     generated.write("list.json", '{"tools": [{"name": "go", "payload": 3}]}')
-    generated.write("git.mcp.json", '{"lock": 1, "tools": [{"name": "go", "inputSchema": {"type": "object"}}]}')
+    generated.write(
+        "git.mcp.json", '{"lock": 1, "tools": [{"name": "go", "inputSchema": {"type": "object"}}]}'
+    )
     done = generated.run("schema", *arguments)
     assert done.code == 2
     assert message in done.err
