@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.runtime import CallMeta, Snapshot, Suspended, ToolResult, ToolSpec, ToolValidationError
 from toolgen.runtime.waiting.answers import cancel_answer
@@ -32,10 +33,28 @@ Spec: TypeAlias = ToolSpec[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class FrameworkCalls(Generic[C]):
-    """Calls tools of a snapshot with the facts that the host gives."""
+    """Calls tools of a snapshot with the facts that the host gives.
+
+    Raises:
+        ToolgenError: it is given no snapshot, such as the runtime itself, or no facts.
+    """
 
     snapshot: Snapshot
     meta: MetaOf[C]
+
+    def __post_init__(self) -> None:
+        snapshot: object = self.snapshot
+        if not isinstance(snapshot, Snapshot):
+            raise ToolgenError(
+                f"{type(snapshot).__name__!r} is no snapshot of tools",
+                hint="give what `await runtime.snapshot(…)` returns",
+            )
+        meta: object = self.meta
+        if not isinstance(meta, CallMeta) and not callable(meta):
+            raise ToolgenError(
+                f"{type(meta).__name__!r} is no CallMeta",
+                hint="give CallMeta(session_id=…), or a function that returns one",
+            )
 
     @property
     def tools(self) -> list[tuple[Spec, str]]:

@@ -9,6 +9,7 @@ import pytest
 
 from toolgen.adapters.framework_calls import FrameworkCalls
 from toolgen.adapters.result_view import result_view
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
@@ -159,3 +160,15 @@ async def test_the_facts_of_a_call_come_from_the_host() -> None:
         await offered(Account(), Runtime()), lambda session: CallMeta(session_id=session)
     )
     assert calls.meta_of("s-1", "call-7") == CallMeta(session_id="s-1", tool_call_id="call-7")
+
+
+def test_what_is_no_snapshot_is_told_at_once() -> None:
+    hall: Any = Runtime()
+    with pytest.raises(ToolgenError, match="'Runtime' is no snapshot"):
+        FrameworkCalls(hall, META)
+
+
+async def test_facts_that_are_neither_a_meta_nor_a_function_are_told_at_once() -> None:
+    session: Any = "s-mira"
+    with pytest.raises(ToolgenError, match="'str' is no CallMeta"):
+        FrameworkCalls(await Runtime().snapshot(), session)
