@@ -17,7 +17,7 @@ from .load import load_module
 from .runtime import load_runtime
 
 if TYPE_CHECKING:
-    from toolgen.adapters.mcp import McpServer, Verify
+    from toolgen.adapters.mcp import MCPServer, Verify
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ def require_mcp() -> None:
         ) from None
 
 
-def _served(runtime: Runtime, options: ServeOptions) -> McpServer:
+def _served(runtime: Runtime, options: ServeOptions) -> MCPServer:
     from toolgen.adapters.mcp import server
 
     needing = [spec.name for spec in runtime.list_tools() if "session_id" in spec.injected]
@@ -95,7 +95,7 @@ def _served(runtime: Runtime, options: ServeOptions) -> McpServer:
     )
 
 
-async def _serve_http(served: McpServer, options: ServeOptions, verify: Verify | None) -> None:
+async def _serve_http(served: MCPServer, options: ServeOptions, verify: Verify | None) -> None:
     from toolgen.adapters.mcp import HttpOptions, serve_http
 
     host, port = _address(options.http)

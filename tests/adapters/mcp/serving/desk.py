@@ -12,7 +12,7 @@ from mcp import Client, types
 from mcp.client._memory import InMemoryTransport
 from mcp.client.session import ElicitationFnT
 
-from toolgen.adapters.mcp import McpServer, server
+from toolgen.adapters.mcp import MCPServer, server
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     AudioContent,
@@ -205,7 +205,7 @@ class Served:
     client: Client
     desk: Desk
     runtime: Runtime
-    server: McpServer
+    server: MCPServer
     messages: list[Any]
 
     async def text(self, tool: str, **arguments: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 
-from toolgen.adapters.mcp import HttpOptions, McpServer, Verify, http_app, server
+from toolgen.adapters.mcp import HttpOptions, MCPServer, Verify, http_app, server
 from toolgen.runtime import Runtime
 
 URL = "http://127.0.0.1/mcp"
@@ -17,7 +17,7 @@ HEADERS = {"accept": "application/json, text/event-stream", "content-type": "app
 
 @asynccontextmanager
 async def web(
-    runtime: Runtime, *, verify: Verify | None = None, served: McpServer | None = None, **options: Any
+    runtime: Runtime, *, verify: Verify | None = None, served: MCPServer | None = None, **options: Any
 ) -> AsyncIterator[httpx2.AsyncClient]:
     """Open a client of HTTP that reaches the application without a socket."""
     app = http_app(served or server(runtime), verify=verify, options=HttpOptions(**options))

@@ -4,13 +4,13 @@ from .bearer import Verify
 from .calls import Approvals
 from .http import HttpOptions, http_app, serve_http
 from .identity import MetaHook
-from .mcp_server import McpServer, server
+from .mcp_server import MCPServer, server
 from .stdio import serve_stdio
 
 __all__ = [
     "Approvals",
     "HttpOptions",
-    "McpServer",
+    "MCPServer",
     "MetaHook",
     "Verify",
     "http_app",

@@ -20,7 +20,7 @@ from toolgen.contract.errors import ToolgenError
 
 from .bearer import BearerAuth, Verify
 from .call_gate import CallGate
-from .mcp_server import McpServer
+from .mcp_server import MCPServer
 from .signals import on_signal
 
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
@@ -48,7 +48,7 @@ class HttpOptions:
 
 
 def http_app(
-    served: McpServer, *, verify: Verify | None = None, options: HttpOptions | None = None
+    served: MCPServer, *, verify: Verify | None = None, options: HttpOptions | None = None
 ) -> Starlette:
     """Return an ASGI application that serves at `options.path`; its lifespan has to be run.
 
@@ -61,7 +61,7 @@ def http_app(
 
 
 async def serve_http(
-    served: McpServer,
+    served: MCPServer,
     host: str = "127.0.0.1",
     port: int = 8000,
     *,
@@ -137,7 +137,7 @@ def _config(app: Starlette, options: HttpOptions) -> uvicorn.Config:
     )
 
 
-def _gated_app(served: McpServer, verify: Verify | None, options: HttpOptions) -> tuple[Starlette, CallGate]:
+def _gated_app(served: MCPServer, verify: Verify | None, options: HttpOptions) -> tuple[Starlette, CallGate]:
     manager = StreamableHTTPSessionManager(
         served.sdk,
         security_settings=_security(options.hosts or _LOOPBACK),

@@ -47,7 +47,7 @@ def server(
     pending_s: float = 300.0,
     watch_s: float = 30.0,
     secret: bytes | None = None,
-) -> McpServer:
+) -> MCPServer:
     """Return what serves the tools of a runtime, which the host opens and closes.
 
     Args:
@@ -105,10 +105,10 @@ def server(
         _Description(runtime, selection, identities),
         RequestStateBoundary(states, default_audience=name),
     ]
-    return McpServer(sdk, changes, listen, calls.executing)
+    return MCPServer(sdk, changes, listen, calls.executing)
 
 
-class McpServer:
+class MCPServer:
     """A runtime as an MCP server. Made by `server`."""
 
     def __init__(

@@ -9,12 +9,12 @@ from typing import Any
 import anyio
 from mcp.server.stdio import stdio_server
 
-from .mcp_server import McpServer
+from .mcp_server import MCPServer
 from .signals import on_signal
 from .stdin_lines import StdinLines, claimed_stdin
 
 
-async def serve_stdio(served: McpServer) -> None:
+async def serve_stdio(served: MCPServer) -> None:
     """Serve one client until it closes its side, no longer reads, or the process gets SIGINT or SIGTERM.
 
     Calls that are executed then are cancelled. Meanwhile stdout holds nothing but the protocol: what
