@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from google.adk.tools.base_tool import BaseTool
-from google.adk.tools.tool_confirmation import ToolConfirmation
-from google.adk.tools.tool_context import ToolContext
-from google.genai import types
-
 from toolgen.contract.json_value import Json
 from toolgen.runtime import AudioContent, CallMeta, Content, ImageContent, Snapshot, Suspended, TextContent
 from toolgen.runtime import ToolResult as Result
 from toolgen.runtime.calls import NO_META
 
+from .extras import extra
 from .framework_calls import FrameworkCalls, MetaOf, Spec
 from .result_view import ResultView, approval_json, question_text, result_view
+
+with extra("adk"):
+    from google.adk.tools.base_tool import BaseTool
+    from google.adk.tools.tool_confirmation import ToolConfirmation
+    from google.adk.tools.tool_context import ToolContext
+    from google.genai import types
 
 FACTS: Final = "temp:toolgen:"
 """With the id of a call, the key of the state that has its `ResultView.as_json()`.

@@ -7,58 +7,44 @@ A question goes to the client in the way of its era: as an `InputRequiredResult`
 from __future__ import annotations
 
 import asyncio
-import json
 import uuid
 from collections.abc import Sequence
-from typing import Any, Final, Literal
+from dataclasses import replace
+from typing import Any, Final
 
 import anyio
-from fastmcp.server.context import Context
-from fastmcp.server.dependencies import get_context
-from fastmcp.server.providers import Provider
-from fastmcp.tools.base import InputRequiredToolResult, Tool, ToolResult
-from mcp import MCPError
-from mcp.types.version import MODERN_PROTOCOL_VERSIONS
-from mcp_types import (
-    AudioContent,
-    ContentBlock,
-    ElicitRequest,
-    ElicitResult,
-    ImageContent,
-    InputRequiredResult,
-    ResourceLink,
-    TextContent,
-    ToolAnnotations,
-)
-from pydantic import PrivateAttr, TypeAdapter
+from pydantic import PrivateAttr
 
-from toolgen.contract.json_value import Json
 from toolgen.contract.names import UNAVAILABLE
 from toolgen.runtime import CallMeta, Snapshot, Suspended
 from toolgen.runtime import ToolResult as Result
-from toolgen.runtime.call.truncation import is_truncated
 from toolgen.runtime.calls import NO_META
 from toolgen.runtime.waiting.errors import SuspensionError
 
-from .elicitation import answer_of, form_of
+from .extras import extra
 from .framework_calls import FrameworkCalls, MetaOf, Spec
-from .result_view import ResultView, result_view
+from .result_view import result_view
 
-Approvals = Literal["out_of_band", "elicitation"]
-"""Who approves: a person elsewhere, by `Runtime.deliver`, or whoever answers an elicitation.
+with extra("fastmcp"):
+    from fastmcp.server.context import Context
+    from fastmcp.server.dependencies import get_context
+    from fastmcp.server.providers import Provider
+    from fastmcp.tools.base import InputRequiredToolResult, Tool, ToolResult
+    from mcp import MCPError
+    from mcp_types import CallToolResult, ElicitResult
 
-A client may let its model answer, so an elicitation is an approval only where the host says so.
-"""
-_ASKED: Final = "answer"
-"""Key of the one request in an `InputRequiredResult`."""
+    from .mcp.serving.calls import Approvals
+    from .mcp.serving.forms import ASKED, answer_of, form_of, input_required
+    from .mcp.serving.identity import is_modern
+    from .mcp.serving.listing import META_PREFIX, ListedTool, Listing
+    from .mcp.serving.results import call_result, error_result
+    from .mcp.serving.waits import shows_forms
+
 _MOST_ASKED: Final = 3
 """How often a client is asked during one request whose answers are not taken."""
 _CLEANUP_S: Final = 5.0
-_META: Final = "dev.toolgen/result"
-"""Key in `_meta` (MCP, General fields: a reverse-DNS name)."""
-_BLOCKS: Final[TypeAdapter[ContentBlock]] = TypeAdapter(
-    TextContent | ImageContent | AudioContent | ResourceLink
-)
+_FACTS: Final = f"{META_PREFIX}result"
+"""Key in `_meta` that has `ResultView.as_json()`."""
 
 
 def fastmcp_provider(
@@ -90,6 +76,7 @@ class SnapshotTool(Tool):
 
     _calls: FrameworkCalls[Context] = PrivateAttr()
     _spec: Spec = PrivateAttr()
+    _listed: ListedTool = PrivateAttr()
     _approvals: Approvals = PrivateAttr(default="out_of_band")
 
     @classmethod
@@ -97,23 +84,20 @@ class SnapshotTool(Tool):
         cls, calls: FrameworkCalls[Context], spec: Spec, description: str, approvals: Approvals
     ) -> SnapshotTool:
         """Return the tool of a spec."""
-        hints = spec.hints
+        listed = _listed(spec)
+        entry = listed.tool
         tool = cls(
-            name=spec.name,
-            title=spec.title,
+            name=entry.name,
+            title=entry.title,
             description=description,
-            parameters=spec.payload.schema,
-            output_schema=_output_schema(spec),
+            parameters=entry.input_schema,
+            output_schema=None if listed.output is None else listed.output.schema,
             tags=set(spec.tags),
-            annotations=ToolAnnotations(
-                title=spec.title,
-                read_only_hint=hints["read_only"],
-                destructive_hint=hints["destructive"],
-                idempotent_hint=hints["idempotent"],
-                open_world_hint=hints["open_world"],
-            ),
+            annotations=entry.annotations,
+            icons=entry.icons,
+            meta=entry.meta,
         )
-        tool._calls, tool._spec, tool._approvals = calls, spec, approvals
+        tool._calls, tool._spec, tool._listed, tool._approvals = calls, spec, listed, approvals
         return tool
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
@@ -128,7 +112,7 @@ class SnapshotTool(Tool):
                 result = await self._resumed(context, state, meta)
             return await self._ended(context, result, meta)
         except SuspensionError as error:
-            return _failed(error.message, id="")
+            return _failed(error.message)
 
     async def _ended(self, context: Context, result: Result, meta: CallMeta) -> ToolResult:
         """Return a result; of a call that waits, after a person was asked, or what is to be asked.
@@ -140,15 +124,16 @@ class SnapshotTool(Tool):
         while (asked := result_view(result).approval) is not None:
             if asked.kind == "credential" or (asked.kind, self._approvals) == ("confirmation", "out_of_band"):
                 return _failed(f"it waits as {asked.id} for the approval of a person elsewhere", id=asked.id)
-            can_ask = _can_ask(context) and times < _MOST_ASKED
-            if can_ask and _is_modern(context):
-                return _input_required(asked)
+            can_ask = shows_forms(context.session.client_capabilities) and times < _MOST_ASKED
+            request = context.request_context
+            if can_ask and request is not None and is_modern(request):
+                return InputRequiredToolResult(input_required(asked, asked.reason))
             times += 1
             given = ElicitResult(action="cancel")
             if can_ask:
                 given = await self._elicited(context, asked, meta)
             result = await self._given(asked, given, meta)
-        return self._returned(result_view(result))
+        return self._returned(result)
 
     async def _resumed(self, context: Context, token: str, meta: CallMeta) -> Result:
         """Return the result of a call after the answer that its client returns with.
@@ -157,7 +142,7 @@ class SnapshotTool(Tool):
             SuspensionError: the call is of another session, or waits no more.
         """
         asked = await self._calls.snapshot.suspension(token, session_id=meta.session_id)
-        given = (context.input_responses or {}).get(_ASKED)
+        given = (context.input_responses or {}).get(ASKED)
         if asked.tool != self._spec.id or not isinstance(given, ElicitResult):
             return Result(tool=asked.tool, status="suspended", suspension=asked)
         return await self._given(asked, given, meta)
@@ -182,51 +167,27 @@ class SnapshotTool(Tool):
                 await self._calls.cancel(asked, meta, "the client cancelled the request")
             raise
 
-    def _returned(self, view: ResultView) -> ToolResult:
-        """Return a result as MCP sends it; one that was truncated fits no schema, and is an error."""
-        is_unfit = self.output_schema is not None and is_truncated(view.text.encode())
-        is_error = view.is_error or is_unfit
-        document = view.document
-        return ToolResult(
-            content=[TextContent(type="text", text=view.text), *map(_block, view.content)],
-            structured_content=document if isinstance(document, dict) and not is_error else None,
-            meta={_META: view.as_json(is_for_peer=True)},
-            is_error=is_error,
-        )
+    def _returned(self, result: Result) -> ToolResult:
+        """Return a result as MCP sends it, with its facts in `_meta`."""
+        view = result_view(result)
+        status = result.status if view.work is None else "pending"
+        shown = replace(result, status=status, json=view.text.encode())
+        sent = call_result(shown, self._spec, self._listed, has_resources=False)
+        facts = {**(sent.meta or {}), _FACTS: view.as_json(is_for_peer=True)}
+        return ToolResult.from_mcp_result(sent.model_copy(update={"meta": facts}))
 
 
-def _output_schema(spec: Spec) -> dict[str, Any] | None:
-    """Return the schema of structured content; none where a result may be no object, or truncated."""
-    schema = spec.output_schema
-    return schema if schema.get("type") == "object" and spec.max_result_bytes is None else None
+def _listed(spec: Spec) -> ListedTool:
+    """Return how a tool is listed: for both eras in the words of 2025-11-25, since FastMCP has one list.
+
+    Work that goes on without an acknowledgement has no structured content, so such a tool promises none.
+    """
+    listed = Listing().entry(spec, is_modern=False)
+    may_be_silent = spec.long_running is not None and spec.long_running.ack is None
+    return replace(listed, output=None) if may_be_silent else listed
 
 
-def _is_modern(context: Context) -> bool:
-    """Return whether a client is of 2026-07-28 or later, where a server sends no requests."""
-    request = context.request_context
-    return request is not None and request.protocol_version in MODERN_PROTOCOL_VERSIONS
-
-
-def _can_ask(context: Context) -> bool:
-    """Return whether a client shows forms to people (MCP 2025-11-25, Elicitation, Capabilities)."""
-    capabilities = context.session.client_capabilities
-    elicitation = None if capabilities is None else capabilities.elicitation
-    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
-
-
-def _input_required(asked: Suspended) -> ToolResult:
-    """Return what a person has to answer; the state, which the SDK seals, is the token of the call."""
-    request = ElicitRequest(params=form_of(asked))
-    return InputRequiredToolResult(
-        InputRequiredResult(input_requests={_ASKED: request}, request_state=asked.token)
-    )
-
-
-def _failed(message: str, **facts: Json) -> ToolResult:
+def _failed(message: str, id: str = "") -> ToolResult:
     """Return the result of a call that was not executed, in the shape of the runtime's errors."""
-    text = json.dumps({"error": message, "code": UNAVAILABLE, **{k: v for k, v in facts.items() if v}})
-    return ToolResult(content=[TextContent(type="text", text=text)], is_error=True)
-
-
-def _block(content: Any) -> ContentBlock:
-    return _BLOCKS.validate_python(content.as_json())
+    result: CallToolResult = error_result(message, UNAVAILABLE, **({"id": id} if id else {}))
+    return ToolResult.from_mcp_result(result)

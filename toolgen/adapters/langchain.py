@@ -10,9 +10,6 @@ import base64
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
-from langchain_core.messages import ToolMessage
-from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import BaseTool, ToolException
 from pydantic import PrivateAttr
 
 from toolgen.contract.json_value import Json
@@ -20,8 +17,14 @@ from toolgen.runtime import AudioContent, CallMeta, Content, ImageContent, Snaps
 from toolgen.runtime import ToolResult as Result
 from toolgen.runtime.calls import NO_META
 
+from .extras import extra
 from .framework_calls import FrameworkCalls, MetaOf, Spec
 from .result_view import ResultView, result_view
+
+with extra("langchain"):
+    from langchain_core.messages import ToolMessage
+    from langchain_core.runnables import RunnableConfig
+    from langchain_core.tools import BaseTool, ToolException
 
 AskPerson: TypeAlias = Callable[[Suspended], Awaitable[Json]]
 """Returns a person's answer as `answer_schema` says; None where nobody answers, and the call is denied.

@@ -15,17 +15,19 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
-from agents import FunctionTool, RunContextWrapper, ToolApprovalItem, ToolOutputImage, ToolOutputText
-from agents.strict_schema import ensure_strict_json_schema
-from agents.tool import FunctionToolCustomDataContext
-from agents.tool_context import ToolContext
-
 from toolgen.contract.json_value import Json
 from toolgen.runtime import CallMeta, Content, ImageContent, Snapshot, Suspended, TextContent, ToolResult
 from toolgen.runtime.calls import NO_META
 
+from .extras import extra
 from .framework_calls import FrameworkCalls, MetaOf, Spec
 from .result_view import ResultView, result_view
+
+with extra("openai-agents"):
+    from agents import FunctionTool, RunContextWrapper, ToolApprovalItem, ToolOutputImage, ToolOutputText
+    from agents.strict_schema import ensure_strict_json_schema
+    from agents.tool import FunctionToolCustomDataContext
+    from agents.tool_context import ToolContext
 
 AnswerOf: TypeAlias = Callable[[RunContextWrapper[Any], Suspended], Json]
 """Returns what the person has answered whose approval the SDK knows; None where there is no answer."""

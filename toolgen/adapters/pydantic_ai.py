@@ -9,21 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pydantic_ai import RunContext
-from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry, ToolFailed
-from pydantic_ai.messages import ToolReturn
-from pydantic_ai.models import Model
-from pydantic_ai.tools import AgentDepsT, ToolDefinition
-from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime import CallMeta, Snapshot
 from toolgen.runtime.calls import NO_META
 
+from .extras import extra
 from .framework_calls import FrameworkCalls, MetaOf, Spec
-from .llm.blocks import accepted_media_types, blocks_content
 from .result_view import ResultView, approval_json, result_view
+
+with extra("pydantic-ai"):
+    from pydantic_ai import RunContext
+    from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry, ToolFailed
+    from pydantic_ai.messages import ToolReturn
+    from pydantic_ai.models import Model
+    from pydantic_ai.tools import AgentDepsT, ToolDefinition
+    from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
+
+    from .llm.blocks import accepted_media_types, blocks_content
 
 _ANY: Final = SchemaValidator(core_schema.any_schema())
 """Leaves the arguments to toolgen, whose issues have an example."""

@@ -44,7 +44,8 @@ async def serve_runtime(project: Project, options: ServeOptions) -> int:
     Raises:
         ToolgenError: an option does not fit the project, or nobody can listen there.
     """
-    require_mcp()
+    import toolgen.adapters.mcp  # noqa: F401, says what to install before anything is opened
+
     async with AsyncExitStack() as stack:
         with _stdout_as_stderr():
             runtime = await load_runtime(project)
@@ -61,23 +62,6 @@ async def serve_runtime(project: Project, options: ServeOptions) -> int:
         with _stdout_as_stderr():
             await stack.aclose()
     return 0
-
-
-def require_mcp() -> None:
-    """Raise where the extra `mcp` is not installed.
-
-    Raises:
-        ToolgenError: as said.
-    """
-    try:
-        import toolgen.adapters.mcp  # noqa: F401
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("toolgen"):
-            raise
-        raise ToolgenError(
-            f"toolgen mcp needs {error.name!r}, which is not installed",
-            hint="pip install 'toolgen[mcp]'",
-        ) from None
 
 
 def _served(runtime: Runtime, options: ServeOptions) -> MCPServer:

@@ -66,14 +66,8 @@ def _asked(request: LockRequest) -> tuple[str, str]:
             "a server is asked by one of --stdio and --url",
             hint="write --stdio 'command arguments', or --url https://…",
         )
-    try:
-        from toolgen.adapters.mcp import HttpServer, StdioServer, lock_of
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "httpx2", "jsonschema_rs"):
-            raise
-        raise ToolgenError(
-            "asking an MCP server needs the SDK of MCP", hint="pip install 'toolgen[mcp]'"
-        ) from error
+    from toolgen.adapters.mcp import HttpServer, StdioServer, lock_of
+
     server: HttpServer | StdioServer
     if request.url:
         server = HttpServer(request.url, headers=dict(map(_header, request.headers)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from toolgen.adapters.extras import extra
 from toolgen.agents import History, Message, PlanInput, PlanResult
-from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import NativeTool, ToolSpec
 
 if TYPE_CHECKING:
@@ -96,12 +96,8 @@ def _model_client(
     Raises:
         ToolgenError: as `LLMPlanner`.
     """
-    try:
+    with extra("llm"):
         from .model_client import ModelClient, find_model
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "pydantic_ai":
-            raise
-        raise ToolgenError("LLMPlanner needs pydantic-ai", hint="pip install 'toolgen[llm]'") from error
     return ModelClient(
         find_model(model),
         settings,

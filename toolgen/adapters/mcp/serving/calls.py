@@ -20,7 +20,7 @@ from toolgen.runtime.waiting.errors import BadAnswerError, NotAllowedAnswerError
 
 from .changes import ListChanges
 from .executing import ExecutingCalls
-from .forms import answer_of, form_of
+from .forms import ASKED, answer_of, form_of, input_required
 from .identity import Context, Identities, is_modern
 from .listing import ListedTool, Listing
 from .progress import progress_relay
@@ -30,8 +30,6 @@ from .waits import Approvals as Approvals
 from .waits import WhyNot, cannot_ask, kept_result, taken_back_result
 
 Answered: TypeAlias = types.CallToolResult | types.InputRequiredResult
-ASKED: Final = "answer"
-"""Key of the one request in an `InputRequiredResult`."""
 _MOST_ASKED: Final = 3
 """How often a person is asked on one connection whose answers do not fit."""
 _CLEANUP_S: Final = 5.0
@@ -151,7 +149,7 @@ class ToolCalls:
             if (why := cannot_ask(asked, request.ctx, self._approvals, self._runtime)) is not None:
                 return await self._unasked(request, asked, why)
             if request.is_modern:
-                return _input_required(asked, note)
+                return input_required(asked, note)
             given = await self._elicited(request, asked, note)
             times += 1
             try:
@@ -174,11 +172,11 @@ class ToolCalls:
             return await self._unasked(request, asked, why)
         given = (request.params.input_responses or {}).get(ASKED)
         if not isinstance(given, types.ElicitResult):
-            return _input_required(asked, "")
+            return input_required(asked)
         try:
             return await self._completed(request, await self._given(request, asked, given))
         except BadAnswerError as error:
-            return _input_required(asked, error.message)
+            return input_required(asked, error.message)
         except SuspensionError as error:
             return _refused(asked, error)
 
@@ -292,12 +290,6 @@ class ToolCalls:
     def _final(self, request: _Request, result: ToolResult) -> types.CallToolResult:
         spec = request.entry.spec
         return call_result(result, spec, self._listing.entry(spec, is_modern=request.is_modern))
-
-
-def _input_required(asked: Suspended, note: str) -> types.InputRequiredResult:
-    """Return what a person has to answer; the state, which the SDK seals, is the token of the call."""
-    request = types.ElicitRequest(params=form_of(asked, note))
-    return types.InputRequiredResult(input_requests={ASKED: request}, request_state=asked.token)
 
 
 def _refused(asked: Suspended, error: SuspensionError) -> types.CallToolResult:

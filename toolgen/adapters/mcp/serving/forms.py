@@ -17,6 +17,8 @@ from toolgen.contract.printable import printable
 from toolgen.runtime import Suspended
 from toolgen.shapes.constraints import lengths_of, limits_of
 
+ASKED: Final = "answer"
+"""Key of the one request in an `InputRequiredResult`."""
 SCALAR: Final = "answer"
 """The one field of a form that asks for a single value."""
 _SHARED: Final = ("type", "title", "description", "default")
@@ -47,6 +49,12 @@ def form_of(asked: Suspended, note: str = "") -> types.ElicitRequestFormParams:
         properties, required = {SCALAR: _field(asked.answer_schema)}, [SCALAR]
     schema: dict[str, Any] = {"type": "object", "properties": properties, "required": required}
     return types.ElicitRequestFormParams(message=_message(asked, note), requested_schema=schema)
+
+
+def input_required(asked: Suspended, note: str = "") -> types.InputRequiredResult:
+    """Return what a person has to answer; the state, which the SDK seals, is the token of the call."""
+    request = types.ElicitRequest(params=form_of(asked, note))
+    return types.InputRequiredResult(input_requests={ASKED: request}, request_state=asked.token)
 
 
 def answer_of(asked: Suspended, content: Mapping[str, Any]) -> Json:

@@ -30,8 +30,10 @@ _FOR_PEOPLE: Final = types.Annotations(audience=["user"])
 """Artifacts are for user interfaces; the model never sees their data."""
 
 
-def call_result(result: ToolResult, spec: ToolSpec[Any, Any], listed: ListedTool) -> types.CallToolResult:
-    """Return a result that ends a call.
+def call_result(
+    result: ToolResult, spec: ToolSpec[Any, Any], listed: ListedTool, *, has_resources: bool = True
+) -> types.CallToolResult:
+    """Return a result that ends a call; with links to its artifacts where the server has resources.
 
     The text is `ToolResult.json`. A result that is no error has structured content where the tool has an
     `outputSchema`, which it fits (MCP 2025-11-25, Tools, Output Schema); an error has none, and a truncated
@@ -43,7 +45,8 @@ def call_result(result: ToolResult, spec: ToolSpec[Any, Any], listed: ListedTool
     is_good = result.status in ("ok", "pending") and bool(text) and not is_unfit
     blocks: list[types.ContentBlock] = [types.TextContent(type="text", text=text or result.display)]
     blocks += map(_block, result.content)
-    blocks += _links(result, spec)
+    if has_resources:
+        blocks += _links(result, spec)
     facts: dict[str, Any] = {"content": blocks, "is_error": not is_good, "_meta": _meta(result) or None}
     if is_good and listed.output is not None:
         facts["structured_content"] = listed.output.content(value)

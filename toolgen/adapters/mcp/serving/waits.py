@@ -28,11 +28,13 @@ def cannot_ask(asked: Suspended, ctx: Context, approvals: Approvals, runtime: Ru
         return "kept"  # whoever does the work delivers its result
     if asked.kind == "credential" or (asked.kind == "confirmation" and approvals == "out_of_band"):
         return "kept" if is_durable else "no_engine"
-    capabilities = ctx.session.client_capabilities
+    return None if shows_forms(ctx.session.client_capabilities) else "no_client"
+
+
+def shows_forms(capabilities: types.ClientCapabilities | None) -> bool:
+    """Return whether a client shows forms to people (MCP 2025-11-25, Elicitation, Capabilities)."""
     elicitation = None if capabilities is None else capabilities.elicitation
-    if elicitation is None or (elicitation.form is None and elicitation.url is not None):
-        return "no_client"
-    return None
+    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
 def kept_result(asked: Suspended, why: str = "") -> types.CallToolResult:

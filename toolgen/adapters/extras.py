@@ -1,0 +1,24 @@
+"""Extras: which of them brings a package that an adapter needs and that is not installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from toolgen.contract.errors import ToolgenError
+
+
+@contextmanager
+def extra(name: str) -> Iterator[None]:
+    """Name the extra that brings the packages which are imported within the context.
+
+    Raises:
+        ToolgenError: one of them is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "toolgen":
+            raise
+        message = f"the package {error.name!r} is not installed"
+        raise ToolgenError(message, hint=f"pip install 'toolgen[{name}]'") from error
