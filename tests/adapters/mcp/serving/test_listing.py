@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from mcp.client._memory import InMemoryTransport
 from tests.virtual_time import in_virtual_time
 from toolgen.adapters.mcp import server
 from toolgen.contract.errors import ToolgenError
-from toolgen.runtime import Runtime
+from toolgen.runtime import CallMeta, ReadonlyContext, Runtime
 
 from .desk import ERAS, Desk, desk_runtime, served
 
@@ -157,3 +158,39 @@ async def test_a_list_that_fails_tells_a_reference_and_nothing_else(
 async def test_a_runtime_without_tools_is_served(era: str) -> None:
     async with Client(InMemoryTransport(server(Runtime()).sdk), mode=era) as client:
         assert (await client.list_tools()).tools == []
+
+
+@in_virtual_time
+async def test_a_toolset_that_breaks_for_one_client_hides_no_change_from_others(era: str) -> None:
+    class Fragile:
+        name = "desk.fragile"
+
+        async def tools(self, context: ReadonlyContext) -> Any:
+            if one.desk.is_signed_in and context.meta.session_id == "s-1":
+                raise RuntimeError("it broke")
+            return ()
+
+    told = asyncio.Event()
+
+    async def tell(message: object) -> None:
+        told.set()
+
+    session = "s-1"
+    async with AsyncExitStack() as stack:
+        one = await stack.enter_async_context(
+            served(era, watch_s=30.0, meta=lambda ctx: CallMeta(session_id=session))
+        )
+        one.runtime.add_toolset(Fragile())
+        await one.client.list_tools()
+        session = "s-2"
+        other = Client(InMemoryTransport(one.server.sdk), mode=era, message_handler=tell)
+        await stack.enter_async_context(other)
+        await other.list_tools()
+        async with asyncio.timeout(100):
+            if era == "legacy":
+                one.desk.is_signed_in = True
+                await told.wait()
+            else:
+                async with other.listen(tools_list_changed=True) as changes:
+                    one.desk.is_signed_in = True
+                    assert type(await anext(aiter(changes))).__name__ == "ToolsListChanged"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
@@ -114,24 +114,20 @@ class ListChanges:
     async def _watch(self, list_tools: List, every_s: float) -> None:
         while True:
             await asyncio.sleep(every_s)
-            try:
-                await self._look(list_tools)
-            except MCPError:
-                pass  # it is in the log; `tools/list` says it to the client
-            except Exception as error:
-                log_failure(log, error, "clients cannot be told of changed tools")
+            await self._look(list_tools)
 
     async def _look(self, list_tools: List) -> None:
         """List the tools of each client anew; of those without a connection, while somebody listens.
 
-        Raises:
-            MCPError: they cannot be listed.
+        Where that fails for one client, such as by a toolset that is broken for it, the others are told.
         """
         for connection, seen in list(self._of_connections.items()):
-            await self._compare_connection(connection, _digest(await list_tools(seen.meta, False)))
+            with _only_logged():
+                await self._compare_connection(connection, _digest(await list_tools(seen.meta, False)))
         if self.bus.is_heard:
             for session_id, seen in list(self._of_sessions.items()):
-                await self._compare_session(session_id, _digest(await list_tools(seen.meta, True)))
+                with _only_logged():
+                    await self._compare_session(session_id, _digest(await list_tools(seen.meta, True)))
 
     async def _compare_connection(self, connection: Connection, now: str) -> None:
         seen = self._of_connections.get(connection)
@@ -144,6 +140,17 @@ class ListChanges:
         if seen is not None and seen.digest != now:
             del self._of_sessions[session_id]
             await self.bus.publish(ToolsListChanged())
+
+
+@contextmanager
+def _only_logged() -> Iterator[None]:
+    """End what fails within the context, and log why."""
+    try:
+        yield
+    except MCPError:
+        pass  # it is in the log; `tools/list` says it to the client
+    except Exception as error:
+        log_failure(log, error, "a client cannot be told of changed tools")
 
 
 def _connection(ctx: Context) -> Connection:
