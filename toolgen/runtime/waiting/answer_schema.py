@@ -31,6 +31,10 @@ _MOST_STEPS: Final = 32
 """References one after the other; a circle of them says nothing of a value."""
 _BOUNDS: Final = limits_of("number")
 _LENGTHS: Final = limits_of("string")
+_OF_OBJECTS: Final = frozenset(
+    ("type", "title", "description", "default", "properties", "required", "additionalProperties")
+)
+"""What the schema of a flat object says; another keyword is of other values, or nobody can ask by it."""
 _SIZES: Final = {list: limits_of("array"), dict: limits_of("map")}
 _KEYWORDS: Final = frozenset(
     (
@@ -75,7 +79,8 @@ def checked_schema(schema: Any) -> Any:
     known = isinstance(schema, Mapping) and set(schema) <= _KEYWORDS
     properties = schema.get("properties", {}) if known else {}
     if known and schema.get("type", "object") == "object" and isinstance(properties, Mapping):
-        good = isinstance(schema.get("additionalProperties", False), bool)
+        good = set(schema) <= _OF_OBJECTS and (not schema or "type" in schema or "properties" in schema)
+        good = good and isinstance(schema.get("additionalProperties", False), bool)
         good = good and _are_texts(schema.get("required", ())) and all(map(_is_scalar, properties.values()))
     else:
         good = _is_scalar(schema)

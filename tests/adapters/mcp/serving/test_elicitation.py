@@ -275,3 +275,21 @@ async def test_progress_is_told_after_an_approval_too(era: str) -> None:
         result = await one.client.call_tool("shred", {}, progress_callback=keep)
     assert not result.is_error
     assert told == [(0.5, "half")]
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"), [({}, '"the answer is x"'), ({"enum": [1, "x"]}, "the schema of a question is")]
+)
+async def test_a_question_without_a_type_is_no_empty_form(era: str, schema: Any, text: str) -> None:
+    async def guess(ctx: ToolContext) -> str | Unfinished:
+        """Guess."""
+        return f"the answer is {ctx.answer}" if ctx.answer else ToolOutcome.ask("Which one?", schema)
+
+    mira = Person(accept(answer="x"))
+    async with served(era, elicitation=mira) as one:
+        one.runtime.register(function_toolset("desk.games", [guess]))
+        result = await one.client.call_tool("guess", {})
+        assert await one.runtime.suspended() == ()
+    assert all(form.requested_schema["properties"] for form in mira.asked)
+    assert isinstance(result.content[0], types.TextContent)
+    assert result.content[0].text == text or (result.is_error and mira.asked == [])

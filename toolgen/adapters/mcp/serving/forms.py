@@ -78,7 +78,8 @@ def _message(asked: Suspended, note: str) -> str:
 
 
 def _is_object(schema: Mapping[str, Any]) -> bool:
-    return bool(schema.get("type", "object") == "object")
+    """Return whether the answer is an object; a schema that says nothing asks for a text."""
+    return bool(schema.get("type") == "object" or "properties" in schema)
 
 
 def _payload_fields(schema: Mapping[str, Any]) -> dict[str, dict[str, Json]]:
@@ -88,7 +89,9 @@ def _payload_fields(schema: Mapping[str, Any]) -> dict[str, dict[str, Json]]:
     """
     payload = schema.get("properties", {}).get("payload")
     properties = payload.get("properties", {}) if isinstance(payload, Mapping) else {}
-    is_flat = all(isinstance(part, Mapping) and part.get("type") in _KEYWORDS for part in properties.values())
+    is_flat = all(
+        isinstance(part, Mapping) and str(part.get("type")) in _KEYWORDS for part in properties.values()
+    )
     if not is_flat or set(properties) & set(_DECISION):
         return {}
     return {name: _field(part) for name, part in properties.items()}
