@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.virtual_time import in_virtual_time
 from toolgen.adapters.mcp import serve_http, server
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import CallMeta
@@ -100,6 +101,11 @@ async def test_a_session_belongs_to_whom_opened_it() -> None:
         ({"host": "evil.example"}, 421),
         ({"origin": "https://evil.example"}, 403),
         ({"host": "localhost:80"}, 200),
+        ({"origin": "http://localhost:8000"}, 200),
+        ({"host": "localhost:80@evil.example"}, 421),
+        ({"origin": "http://localhost:80@evil.example"}, 403),
+        ({"origin": "http://localhost:80.evil.example"}, 403),
+        ({"origin": "null"}, 403),
     ],
 )
 async def test_a_page_of_another_origin_is_refused(headers: dict[str, str], code: int) -> None:
@@ -130,6 +136,30 @@ async def test_a_session_beyond_the_limit_is_refused() -> None:
         session = {"mcp-session-id": answers[0].headers["mcp-session-id"]}
         assert (await client.delete(URL, headers=session)).status_code == 200
         assert (await client.post(URL, json=hello())).status_code == 200
+
+
+@in_virtual_time
+async def test_a_body_that_does_not_come_is_refused() -> None:
+    async def slow() -> AsyncIterator[bytes]:
+        yield b"{"
+        await asyncio.Event().wait()
+
+    async with desk_runtime(Desk()) as runtime, web(runtime, body_s=20.0) as client:
+        begun = asyncio.get_running_loop().time()
+        answer = await client.post(URL, content=slow())
+        took = asyncio.get_running_loop().time() - begun
+    assert (answer.status_code, answer.text) == (408, "the body did not come within 20 seconds")
+    assert took == pytest.approx(20)
+
+
+async def test_nobody_takes_the_sessions_of_others() -> None:
+    limits = {"max_sessions_per_owner": 1}
+    async with desk_runtime(Desk()) as runtime, web(runtime, verify=verify, **limits) as client:
+        codes = [
+            (await client.post(URL, json=hello(), headers={"authorization": f"Bearer {who}"})).status_code
+            for who in ("mira", "mira", "jonas", "jonas")
+        ]
+    assert codes == [200, 503, 200, 503]
 
 
 async def test_a_call_beyond_the_limit_is_refused_with_a_reason() -> None:

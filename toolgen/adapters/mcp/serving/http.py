@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import uvicorn
-from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
-from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
+from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from toolgen.contract.errors import ToolgenError
 
+from .admission import BodyDeadline, OwnedSessions, OwnNames
 from .bearer import BearerAuth, Verify
 from .call_gate import CallGate
 from .mcp_server import MCPServer
@@ -37,8 +38,12 @@ class HttpOptions:
     """Names under which clients reach it, which `Host` and `Origin` have to say; by default loopback."""
     max_body_bytes: int = 4 * 2**20
     """Of a request; a larger one is refused with 413."""
+    body_s: float = 30.0
+    """Seconds in which the body of a request has to come; a later one is refused with 408."""
     max_sessions: int = 1_000
     """Of MCP through 2025-11-25, open at once; a further one is refused with 503."""
+    max_sessions_per_owner: int = 100
+    """Of those, for one identity that a verifier of tokens names; a further one is refused with 503."""
     session_idle_s: float = 1_800.0
     """After which a session without requests is closed."""
     max_calls: int = 100
@@ -138,31 +143,21 @@ def _config(app: Starlette, options: HttpOptions) -> uvicorn.Config:
 
 
 def _gated_app(served: MCPServer, verify: Verify | None, options: HttpOptions) -> tuple[Starlette, CallGate]:
-    manager = StreamableHTTPSessionManager(
+    manager = OwnedSessions(
         served.sdk,
-        security_settings=_security(options.hosts or _LOOPBACK),
+        options.max_sessions_per_owner,
         session_idle_timeout=options.session_idle_s,
         max_request_body_size=options.max_body_bytes,
         max_sessions=options.max_sessions,
     )
     gate = CallGate(StreamableHTTPASGIApp(manager), served.executing, options.max_calls)
     endpoint: ASGIApp = RequestBodyLimitMiddleware(gate, options.max_body_bytes)
+    endpoint = BodyDeadline(endpoint, options.body_s)
     if verify is not None:
         endpoint = BearerAuth(endpoint, verify)
+    endpoint = OwnNames(endpoint, options.hosts or _LOOPBACK)
     app = Starlette(routes=[Route(options.path, endpoint=endpoint)], lifespan=lambda _: manager.run())
     return app, gate
-
-
-def _security(hosts: tuple[str, ...]) -> TransportSecuritySettings:
-    """Return what `Host` and `Origin` may be, so that no web page reaches it under a name of its own.
-
-    (MCP 2025-11-25, Transports, Security Warning: DNS rebinding.)
-    """
-    origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
-    return TransportSecuritySettings(
-        allowed_hosts=[*hosts, *(f"{host}:*" for host in hosts)],
-        allowed_origins=[*origins, *(f"{origin}:*" for origin in origins)],
-    )
 
 
 def _reachable(host: str, verify: Verify | None, options: HttpOptions) -> HttpOptions:

@@ -7,7 +7,7 @@ import json
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from mcp import MCPError
 from mcp.server import ServerRequestContext
@@ -28,7 +28,12 @@ IDENTITY: Final = "toolgen.identity"
 """Key of an ASGI scope: the `CallMeta` that the verifier of tokens returned."""
 
 
-def is_modern(ctx: Context) -> bool:
+class _Versioned(Protocol):
+    @property
+    def protocol_version(self) -> str: ...
+
+
+def is_modern(ctx: _Versioned) -> bool:
     """Return whether a request is of 2026-07-28 or later, where a server sends no requests."""
     return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
 

@@ -1,0 +1,89 @@
+"""Which requests over HTTP are taken: by their `Host` and `Origin`, the time of a body, open sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from mcp.server import Server
+from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
+from mcp.server.streamable_http import StreamableHTTPServerTransport
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_PORT: Final = r"(:[0-9]{1,5})?"
+
+
+class OwnNames:
+    """Lets requests through whose `Host` and `Origin` are names of this server, with any port.
+
+    So no web page reaches it under a name of its own (MCP 2025-11-25, Transports, Security Warning: DNS
+    rebinding). Both are compared whole: `http://localhost:80@evil.example` is no name of this server.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Iterable[str]) -> None:
+        self._app = app
+        known = "|".join(map(re.escape, hosts))
+        self._host = re.compile(f"({known}){_PORT}", re.ASCII | re.IGNORECASE)
+        self._origin = re.compile(f"https?://({known}){_PORT}", re.ASCII | re.IGNORECASE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        if len(hosts) != 1 or self._host.fullmatch(hosts[0]) is None:
+            await PlainTextResponse("the Host is no name of this server", 421)(scope, receive, send)
+        elif not all(map(self._origin.fullmatch, origins)):
+            await PlainTextResponse("the Origin is no name of this server", 403)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+class BodyDeadline:
+    """Ends requests whose body does not come in time, with 408; what comes after the body has no limit."""
+
+    def __init__(self, app: ASGIApp, timeout_s: float) -> None:
+        self._app = app
+        self._timeout_s = timeout_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        whole: list[Message] = []
+        is_done = asyncio.get_running_loop().time() + self._timeout_s
+
+        async def in_time() -> Message:
+            if whole:
+                return await receive()
+            async with asyncio.timeout_at(is_done):
+                message = await receive()
+            if message["type"] != "http.request" or not message.get("more_body", False):
+                whole.append(message)
+            return message
+
+        try:
+            await self._app(scope, in_time, send)
+        except TimeoutError:
+            if whole:
+                raise
+            text = f"the body did not come within {self._timeout_s:g} seconds"
+            await PlainTextResponse(text, 408, {"Connection": "close"})(scope, receive, send)
+
+
+class OwnedSessions(StreamableHTTPSessionManager):
+    """The sessions of MCP through 2025-11-25, of which each identity has so many open at once.
+
+    The SDK has one limit for all, and decides under a lock in `_admit_session` whether there is another one.
+    """
+
+    def __init__(self, app: Server[Any], max_per_owner: int, **options: Any) -> None:
+        super().__init__(app, **options)
+        self._max_per_owner = max_per_owner
+
+    def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
+        if requestor is not None:
+            opened = list(self._session_owners.values()).count(requestor)
+            if opened >= self._max_per_owner:
+                return None
+        return super()._admit_session(requestor)
