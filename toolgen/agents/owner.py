@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from toolgen.runtime.engine import Engine, RunStatus, unknown_run
+from toolgen.runtime.engine import Engine, RunStatus, UnknownRunError, unknown_run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,4 +66,20 @@ async def is_same_or_descendant(engine: Engine, run_id: str, child: str) -> bool
         if child in below:
             return True
         below = [one for id_ in below for one in (await engine.status(id_)).children]
+    return False
+
+
+async def answers_call(engine: Engine, run_id: str, tool_call_id: str) -> bool:
+    """Return whether a run answers the call of this id, or a run above it does."""
+    while run_id:
+        try:
+            given: Any = (await engine.status(run_id)).input
+        except UnknownRunError:
+            return False
+        parent = given["facts"]["parent"] if isinstance(given, dict) and "facts" in given else None
+        if parent is None:
+            return False
+        if parent["tool_call_id"] == tool_call_id:
+            return True
+        run_id = parent["run_id"]
     return False

@@ -153,7 +153,7 @@ async def test_a_body_that_does_not_come_is_refused() -> None:
 
 
 async def test_nobody_takes_the_sessions_of_others() -> None:
-    limits = {"max_sessions_per_owner": 1}
+    limits: dict[str, Any] = {"max_sessions_per_owner": 1}
     async with desk_runtime(Desk()) as runtime, web(runtime, verify=verify, **limits) as client:
         codes = [
             (await client.post(URL, json=hello(), headers={"authorization": f"Bearer {who}"})).status_code

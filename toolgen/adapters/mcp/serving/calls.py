@@ -26,8 +26,9 @@ from .listing import ListedTool, Listing
 from .progress import progress_relay
 from .results import call_result, error_result
 from .tools import ToolSelection, find_tool
+from .waiting_below import WaitingBelow
 from .waits import Approvals as Approvals
-from .waits import WhyNot, cannot_ask, kept_result, taken_back_result
+from .waits import WhyNot, cannot_ask, kept_result, taken_back_result, waiting_below_result
 
 Answered: TypeAlias = types.CallToolResult | types.InputRequiredResult
 _MOST_ASKED: Final = 3
@@ -69,6 +70,7 @@ class ToolCalls:
         self._changes = changes
         self._approvals: Approvals = approvals
         self._pending_s = pending_s
+        self._below = WaitingBelow(runtime, pending_s)
         self._listing = Listing()
         self.executing = ExecutingCalls()
 
@@ -133,19 +135,22 @@ class ToolCalls:
         async with progress_relay(self._runtime, request.ctx, meta.tool_call_id):
             arguments = params.arguments or {}
             try:
-                result = await self._runtime.call(
-                    request.entry.spec.id, arguments, meta, within=request.offered
-                )
+                call = self._runtime.call(request.entry.spec.id, arguments, meta, within=request.offered)
+                result = await self._below.result(call, meta.tool_call_id, meta.session_id)
             except asyncio.CancelledError:
                 with anyio.move_on_after(_CLEANUP_S, shield=True):
                     await self._cancel_begun(meta)
                 raise
             return await self._completed(request, result)
 
-    async def _completed(self, request: _Request, result: ToolResult) -> Answered:
+    async def _completed(self, request: _Request, result: ToolResult | Suspended) -> Answered:
         """Return a result; of a call that waits, after a person was asked, or what is to be asked."""
         note, times = "", 0
-        while (asked := result.suspension) is not None and result.status == "suspended":
+        while (
+            not isinstance(result, Suspended)
+            and (asked := result.suspension) is not None
+            and result.status == "suspended"
+        ):
             if (why := cannot_ask(asked, request.ctx, self._approvals, self._runtime)) is not None:
                 return await self._unasked(request, asked, why)
             if request.is_modern:
@@ -161,7 +166,7 @@ class ToolCalls:
                     return taken_back_result(asked, note)
             except SuspensionError as error:
                 return _refused(asked, error)
-        return self._final(request, result)
+        return waiting_below_result(result) if isinstance(result, Suspended) else self._final(request, result)
 
     async def _after_round(self, request: _Request, asked: Suspended) -> Answered:
         """Return what became of a call that waits, with the answer that its client returns with.
@@ -212,7 +217,9 @@ class ToolCalls:
             except (MCPError, ValueError):
                 return types.ElicitResult(action="cancel")
 
-    async def _given(self, request: _Request, asked: Suspended, given: types.ElicitResult) -> ToolResult:
+    async def _given(
+        self, request: _Request, asked: Suspended, given: types.ElicitResult
+    ) -> ToolResult | Suspended:
         """Return the result of a call after what a person did with its form.
 
         Raises:
@@ -227,7 +234,7 @@ class ToolCalls:
         else:
             return await self._take_back(asked, meta, f"the question was answered by {given.action}")
         async with self._cancelled_with_request(asked):
-            return await self._runtime.deliver(
+            delivered = self._runtime.deliver(
                 asked.token,
                 answer,
                 session_id=meta.session_id,
@@ -235,6 +242,7 @@ class ToolCalls:
                 wait_s=None,
                 within=request.offered,
             )
+            return await self._below.result(delivered, asked.tool_call_id, meta.session_id)
 
     async def _delivered(self, request: _Request, asked: Suspended) -> Answered:
         """Return the result of work that somebody delivers; where that takes too long, that it goes on."""

@@ -60,8 +60,8 @@ def server(
         session_id: The session of requests for which neither `meta` nor a verified token says one.
         meta: Returns for whom a request is; never what the client says of itself.
         approvals: Whether an elicitation that the client answers is an approval.
-        pending_s: Seconds that a call waits for the result of work without an acknowledgement; then its
-            client is told that the work goes on.
+        pending_s: Seconds that a call waits for the result of work without an acknowledgement, or for what
+            is asked in the run of its agent; then its client is told that it goes on.
         watch_s: Seconds between two looks at dynamic tools that may have changed without a call.
         secret: Seals what a client returns with after a question (2026-07-28): at least 32 random bytes, the
             same in all processes that serve it; by default of this process alone.

@@ -54,6 +54,21 @@ def kept_result(asked: Suspended, why: str = "") -> types.CallToolResult:
     return error_result(message, UNAVAILABLE, id=asked.id)
 
 
+def waiting_below_result(asked: Suspended) -> types.CallToolResult:
+    """Return the result of a call that an agent answers, whose run waits for somebody else."""
+    message = (
+        f"the agent that does it waits for {asked.tool}, which is asked about as {asked.id}; "
+        f"`toolgen approve {asked.id}` on the server shows and answers it. "
+        "The agent then goes on, and its result does not come by this call; do not call it again for it"
+    )
+    if asked.kind == "pending":
+        message = (
+            f"the agent that does it waits for work of {asked.tool} that goes on elsewhere. Its result does "
+            "not come by this call; do not call it again for it"
+        )
+    return error_result(message, "pending", id=asked.id)
+
+
 def taken_back_result(asked: Suspended, why: str) -> types.CallToolResult:
     """Return the denied result of a call that nobody can be asked for; it waits no more."""
     what = "the approval of a person" if asked.kind == "confirmation" else "the answer of a person"
