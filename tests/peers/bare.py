@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -35,6 +36,8 @@ TOOLS: list[dict[str, Any]] = [
     {"name": "ask", "inputSchema": ANY},
     {"name": "change", "inputSchema": ANY},
     {"name": "whoami", "inputSchema": ANY},
+    {"name": "endless_line", "inputSchema": ANY},
+    {"name": "bad_byte", "inputSchema": ANY},
     {"name": "math.factorial", "inputSchema": ANY, "description": "Says\u200b its name.\n" + "x" * 9_000},
     {"name": "math_factorial", "inputSchema": ANY},
 ]
@@ -129,6 +132,13 @@ def call(id: Any, params: dict[str, Any]) -> None:
         case "change":
             TOOLS[0]["inputSchema"] = ANY
             send({"method": "notifications/tools/list_changed"})
+        case "endless_line":
+            with contextlib.suppress(OSError):
+                while True:
+                    os.write(1, b"x" * 65_536)
+        case "bad_byte":
+            os.write(1, b'{"jsonrpc": "2.0", "id": 1, "result": "\xff"}\n')
+            return
         case "whoami":
             result = text(f"{os.environ.get('PERSON', '')} {os.getpid()}")
         case name:

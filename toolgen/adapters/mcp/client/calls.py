@@ -14,7 +14,14 @@ from toolgen.contract.logs import logger
 from toolgen.runtime import CallMeta, OutcomeUnknownError, ToolContext, ToolError, ToolOutcome, Unfinished
 
 from .connection import Connection
-from .errors import ConnectionLostError, MalformedAnswerError, MCPServerError, shortened
+from .errors import (
+    ConnectionLostError,
+    MalformedAnswerError,
+    MCPServerError,
+    RefusedError,
+    ServerFailedError,
+    shortened,
+)
 from .failures import malformed, unavailable
 from .questions import Given, asked, given_to, next_question
 from .results import outcome_of
@@ -59,9 +66,16 @@ class Caller:
             if not error.was_sent:
                 raise unavailable(tool.spec, self._gone()) from None
             message = f"the connection to the MCP server {self._server!r} ended before the answer"
+            if isinstance(error, ServerFailedError):
+                message = error.message
+                if tool.may_repeat:
+                    raise unavailable(tool.spec, message) from None
             raise OutcomeUnknownError(f"{message}; {tool.spec.name} may have run") from None
         except MalformedAnswerError as error:
             raise malformed(tool.spec, self._server, error.message) from None
+        except RefusedError as error:
+            log.warning("a call of %s was not made: %s", tool.spec.id, error)
+            raise unavailable(tool.spec, error.message) from None
         except MCPServerError as error:
             log.warning("a call of %s was not made: %s", tool.spec.id, error)
             raise unavailable(tool.spec, self._gone()) from None

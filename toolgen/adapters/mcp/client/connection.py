@@ -24,6 +24,7 @@ from .errors import (
     ConnectionLostError,
     MalformedAnswerError,
     MCPServerError,
+    RefusedError,
     leaves,
     misfit_of,
     reason_of,
@@ -31,6 +32,7 @@ from .errors import (
     was_refused,
 )
 from .listing import Listing, read_listing, without_misfits
+from .messages import fault_of
 from .servers import Streams
 from .transport import Watched
 
@@ -39,9 +41,6 @@ _CLOSING_S: Final = 10.0
 _RESULT: Final[TypeAdapter[types.CallToolResult | types.InputRequiredResult]] = TypeAdapter(
     types.CallToolResult | types.InputRequiredResult
 )
-_SESSION_ENDED: Final = (types.INVALID_REQUEST, "Session terminated")
-"""How the SDK tells of a 404: the server has forgotten the session, and has not looked at the request."""
-
 
 log = logger("toolgen.mcp")
 _numbers = itertools.count(1)
@@ -162,7 +161,8 @@ class Connection:
         """Return what the server answers to a call.
 
         Raises:
-            ConnectionLostError: the connection ended before the answer.
+            ConnectionLostError: the connection ended before the answer, or the server failed.
+            RefusedError: the server has not taken the call.
             MCPError: the server answered with an error of the protocol.
             MalformedAnswerError: the answer is none that the protocol allows.
         """
@@ -197,13 +197,14 @@ class Connection:
         try:
             return await self.client.session.send_request(request, _RESULT, progress_callback=progress)
         except MCPError as error:
-            if _is_closed(error):
+            fault = fault_of(error, self._name)
+            if fault is None and _is_closed(error):
                 raise await self._lost() from error
-            if (error.code, error.message) == _SESSION_ENDED:
+            if isinstance(fault, ConnectionLostError) and not fault.was_sent:
                 self._ending.set()
-                message = f"the MCP server {self._name!r} has forgotten the session"
-                raise ConnectionLostError(message, was_sent=False) from error
-            raise
+            if fault is None:
+                raise
+            raise fault from error
 
     async def _lost(self) -> ConnectionLostError:
         """End the session, and return the error of a call that has no answer."""
@@ -277,7 +278,11 @@ class Connection:
         elif any(_is_closed(leaf) for leaf in leaves(error)):
             found = MCPServerError(f"{what} ended before it answered{garbage}")
         else:
-            found = MCPServerError(f"{what} cannot be connected: {reason_of(error)}{garbage}")
+            faults = [fault_of(leaf, self._name) for leaf in leaves(error) if isinstance(leaf, MCPError)]
+            if isinstance(refused := next(iter(faults), None), RefusedError):
+                return refused
+            reasons = "; ".join(fault.message for fault in faults if fault is not None) or reason_of(error)
+            found = MCPServerError(f"{what} cannot be connected: {reasons}{garbage}")
         found.__cause__ = error
         return found
 
@@ -294,9 +299,11 @@ class Connection:
             message = f"the MCP server {self._name!r} did not {what} within {self._connect_s:g} seconds"
             raise MCPServerError(message) from error
         except MCPError as error:
-            if _is_closed(error):
+            fault = fault_of(error, self._name)
+            if fault is None and _is_closed(error):
                 raise await self._lost() from error
-            message = f"the MCP server {self._name!r} cannot {what}: {shortened(error.message)}"
+            reason = shortened(error.message) if fault is None else fault.message
+            message = f"the MCP server {self._name!r} cannot {what}: {reason}"
             raise MCPServerError(message) from error
         except ValidationError as error:
             message = f"the MCP server {self._name!r} answered what is no list of tools"

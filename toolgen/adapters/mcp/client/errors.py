@@ -37,6 +37,14 @@ class ConnectionLostError(MCPServerError):
         """Whether the server may have the request."""
 
 
+class ServerFailedError(ConnectionLostError):
+    """The server has answered that it failed, and not whether it has executed the call."""
+
+
+class RefusedError(MCPServerError):
+    """The server has not taken the request; the message may be told to a model."""
+
+
 def reason_of(error: BaseException) -> str:
     """Return why something failed, in one line: the errors inside groups of errors, at most three."""
     reasons = list(dict.fromkeys(_reason(leaf) for leaf in leaves(error)))

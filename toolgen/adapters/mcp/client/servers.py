@@ -17,13 +17,15 @@ from pathlib import Path
 from typing import Any, Final, TextIO, TypeAlias
 
 import httpx2
-from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from toolgen.contract.json_value import Json, compact
 from toolgen.runtime import CallMeta
 
 from .errors import MCPServerError, shortened
+from .http import check_response, keep_logs_clean, plain_url
+from .messages import LONGEST_MESSAGE
+from .stdio import stdio_streams
 
 Credentials: TypeAlias = Mapping[str, str]
 """HTTP headers, or environment variables of a process."""
@@ -66,10 +68,8 @@ class StdioServer:
     @asynccontextmanager
     async def connected(self, credentials: Credentials) -> AsyncIterator[Streams]:
         """Start the process, and end it: its input is closed, then its process group is killed."""
-        parameters = StdioServerParameters(
-            command=self.command, args=list(self.args), env=dict(credentials), cwd=self.cwd
-        )
-        async with stdio_client(parameters, errlog=self.errlog or _standard_error()) as streams:
+        errlog = self.errlog or _standard_error()
+        async with stdio_streams(self.command, self.args, credentials, self.cwd, errlog) as streams:
             yield streams
 
 
@@ -86,7 +86,7 @@ class HttpServer:
     @property
     def address(self) -> str:
         """What people are told of where it is: without user, password, query and fragment."""
-        return str(httpx2.URL(self.url).copy_with(userinfo=b"", query=None, fragment=None))
+        return plain_url(self.url)
 
     async def credentials(self, meta: CallMeta) -> Credentials:
         """Return the headers of each request.
@@ -110,10 +110,17 @@ class HttpServer:
     @asynccontextmanager
     async def connected(self, credentials: Credentials) -> AsyncIterator[Streams]:
         """Open the streams of requests; redirects leave the server's origin nowhere."""
-        timeout = httpx2.Timeout(_CONNECT_S, read=_READ_S)
+        keep_logs_clean()
+        client = httpx2.AsyncClient(
+            headers={**credentials, "Accept-Encoding": "identity"},
+            timeout=httpx2.Timeout(_CONNECT_S, read=_READ_S),
+            event_hooks={"response": [check_response]},
+        )
         async with (
-            httpx2.AsyncClient(headers=dict(credentials), timeout=timeout) as client,
-            streamable_http_client(self.url, http_client=client) as streams,
+            client,
+            streamable_http_client(
+                self.url, http_client=client, max_sse_event_size=LONGEST_MESSAGE
+            ) as streams,
         ):
             yield streams
 
@@ -123,7 +130,7 @@ Server: TypeAlias = StdioServer | HttpServer
 
 def pool_key(identity: str, credentials: Credentials) -> str:
     """Return what calls have in common that may share a connection; no credential can be read from it."""
-    facts: list[Json] = [identity, *(f"{name}={value}" for name, value in sorted(credentials.items()))]
+    facts: Json = [identity, *(list[Json](item) for item in sorted(credentials.items()))]
     return sha256(compact(facts).encode()).hexdigest()
 
 

@@ -1,0 +1,69 @@
+"""What a server says by HTTP: statuses that refuse or fail, bodies that are no messages, secrets in logs."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from tests.adapters.mcp.client.bad_web import bad_web
+from tests.adapters.mcp.client.conftest import served
+from toolgen.adapters.mcp import HttpServer, MCPToolset
+from toolgen.adapters.mcp.client.servers import pool_key
+
+FAILED = "the MCP server 'web' failed (HTTP status 503)"
+LONG = "it has more than 16777216 bytes"
+CALLS = {
+    "s401": ("error", "tool_unavailable", "the MCP server 'web' refuses the credentials (HTTP status 401)"),
+    "s403": ("error", "tool_unavailable", "the MCP server 'web' refuses the credentials (HTTP status 403)"),
+    "s429": ("error", "tool_unavailable", "the MCP server 'web' has too many requests now (HTTP status 429)"),
+    "s503": ("unknown", None, f"{FAILED}; s503 may have run"),
+    "s503_reading": ("error", "tool_unavailable", FAILED),
+    "s500_answer": ("error", None, "s500_answer: the disk is full"),
+    "broken": ("error", "malformed_response", "it is no message of JSON-RPC"),
+    "broken_event": ("error", "malformed_response", "it is no message of JSON-RPC"),
+    "page": ("error", "malformed_response", "its content type 'text/html' is neither JSON nor a stream"),
+    "long": ("error", "malformed_response", LONG),
+    "long_event": ("error", "malformed_response", LONG),
+    "gzip": ("error", "malformed_response", "it is no message of JSON-RPC"),
+}
+
+
+async def test_statuses_and_bodies_of_calls() -> None:
+    async with bad_web() as web, served(MCPToolset("web", HttpServer(web.url))) as (_, snapshot):
+        for tool, (status, reason, said) in CALLS.items():
+            result = await snapshot.call(tool, {})
+            hint = result.retry_hint
+            assert (result.status, hint and hint.reason) == (status, reason), tool
+            assert said in str(result.error)
+            assert "secret-text" not in str(result.error)
+        assert [web.calls.count(tool) for tool in ("s503", "s503_reading", "s401")] == [1, 2, 1]
+
+
+async def test_a_session_that_the_server_forgot_is_opened_again() -> None:
+    async with bad_web() as web, served(MCPToolset("web", HttpServer(web.url))) as (_, snapshot):
+        assert (await snapshot.call("forgets", {})).result == "session-1"
+        web.forgotten.add("session-1")
+        assert (await snapshot.call("forgets", {})).result == "session-2"
+
+
+@pytest.mark.parametrize(("status", "why"), [(401, "refuses the credentials"), (503, "failed")])
+async def test_a_server_that_refuses_or_fails_from_the_start_is_named(status: int, why: str) -> None:
+    async with bad_web() as web:
+        web.status = status
+        async with served(MCPToolset("web", HttpServer(web.url)), on_error="drop") as (_, snapshot):
+            assert f"the MCP server 'web' {why} (HTTP status {status})" in snapshot.failures["web"]
+
+
+async def test_no_secret_stands_in_the_logs(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    async with bad_web() as web, served(MCPToolset("web", HttpServer(web.url))) as (_, snapshot):
+        await snapshot.call("broken", {})
+    assert "/mcp" in caplog.text  # requests are logged
+    for secret in ("url-secret", "session-1", "secret-text"):
+        assert secret not in caplog.text
+
+
+def test_credentials_with_an_equals_sign_share_no_connection() -> None:
+    assert pool_key("", {"A": "b=c"}) != pool_key("", {"A=b": "c"})
+    assert pool_key("A=b", {}) != pool_key("", {"A": "b"})

@@ -1,0 +1,132 @@
+"""Responses of a server over HTTP, checked before the SDK reads them, and logs of them without secrets.
+
+The SDK drops the status of a response and reads a body of any length: `check_response`, a hook of the HTTP
+client, keeps the one and bounds the other.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncIterator
+from typing import Final
+
+import httpx2
+import mcp_types as types
+from mcp.client.streamable_http import MCP_SESSION_ID
+from pydantic import ValidationError
+
+from .errors import shortened
+from .messages import HTTP_STATUS, LONGEST_MESSAGE, TOO_LONG
+
+_REFUSALS: Final = (401, 403, 429)
+_EVENTS: Final = "text/event-stream"
+_LOGGERS: Final = ("client", "mcp.client.streamable_http", "mcp.shared.jsonrpc_dispatcher")
+"""Of the SDK; its sessions log as `client`."""
+_OF_SESSION: Final = "Received session ID"
+
+
+async def check_response(response: httpx2.Response) -> None:
+    """Bound the body of a response; one that says only by its status what is wrong gets an error as its body.
+
+    The statuses of refusals and failures become errors of JSON-RPC with `HTTP_STATUS`. What 400 and 405 say
+    belongs to the negotiation of versions, and stays.
+    """
+    kind = response.headers.get("content-type", "").lower()
+    encoding = response.headers.get("content-encoding", "identity").lower()
+    assert isinstance(response.stream, httpx2.AsyncByteStream), "the client is asynchronous"
+    is_stream = kind.startswith(_EVENTS) and response.is_success
+    response.stream = _Bounded(
+        response.stream, None if is_stream else LONGEST_MESSAGE, is_compressed=encoding != "identity"
+    )
+    status = response.status_code
+    if status == 404 and MCP_SESSION_ID in response.request.headers:
+        response.headers["content-type"] = ""  # the session is gone, whatever the body says (MCP, Transports)
+    elif status in _REFUSALS:
+        await _replace(response, _error_of(status))
+    elif status >= 500:
+        body = await _read(response.stream)
+        await _replace(response, body if _is_error(body) else _error_of(status))
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """The bytes of a body, which may be so many; None for a stream whose events are bounded."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, most: int | None, *, is_compressed: bool) -> None:
+        self._stream = stream
+        self._most = most
+        self._is_compressed = is_compressed
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        if self._is_compressed:  # few bytes can hold very many
+            raise httpx2.StreamError("it is compressed, which was not asked for")
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if self._most is not None and size > self._most:
+                raise httpx2.StreamError(f"it has {TOO_LONG}")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _read(stream: httpx2.AsyncByteStream) -> bytes:
+    """Return the body; nothing where it cannot be read."""
+    try:
+        return b"".join([chunk async for chunk in stream])
+    except (httpx2.StreamError, httpx2.TransportError):
+        return b""
+
+
+async def _replace(response: httpx2.Response, body: bytes) -> None:
+    await response.stream.aclose()  # type: ignore[union-attr]  # the client is asynchronous
+    response.stream = httpx2.ByteStream(body)
+    response.headers["content-type"] = "application/json"
+    for name in ("content-encoding", "content-length"):
+        response.headers.pop(name, None)
+
+
+def _error_of(status: int) -> bytes:
+    error = {"code": types.INTERNAL_ERROR, "message": f"HTTP status {status}", "data": {HTTP_STATUS: status}}
+    return json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+
+
+def _is_error(body: bytes) -> bool:
+    try:
+        found = types.jsonrpc_message_adapter.validate_json(body, by_name=False)
+    except ValidationError:
+        return False
+    return isinstance(found, types.JSONRPCError)
+
+
+def keep_logs_clean() -> None:
+    """Keep secrets of URLs and ids of sessions out of the logs of the SDK, and clean texts of servers there.
+
+    Their loggers are those of the whole process; each gets one filter, however often this is called.
+    """
+    logging.getLogger("httpx2").addFilter(_without_query)
+    for name in _LOGGERS:
+        logging.getLogger(name).addFilter(_cleaned)
+
+
+def plain_url(url: httpx2.URL | str) -> str:
+    """Return a URL without user, password, query and fragment, where secrets stand."""
+    return str(httpx2.URL(url).copy_with(userinfo=b"", query=None, fragment=None))
+
+
+def _without_query(record: logging.LogRecord) -> bool:
+    if isinstance(record.args, tuple):
+        record.args = tuple(plain_url(one) if isinstance(one, httpx2.URL) else one for one in record.args)
+    return True
+
+
+def _cleaned(record: logging.LogRecord) -> bool:
+    message = record.getMessage()
+    if message.startswith(_OF_SESSION):
+        return False
+    error = record.exc_info[0] if isinstance(record.exc_info, tuple) else None
+    if error is not None:  # its text quotes what the server sent
+        message, record.exc_info, record.exc_text = f"{message} ({error.__name__})", None, None
+    record.msg, record.args = shortened(message), ()
+    return True
