@@ -51,6 +51,41 @@ BLOCKS = [
     {"type": "resource", "resource": {"uri": "file:///c.bin", "mimeType": "image/gif", "blob": "aGk="}},
     {"type": "resource", "resource": {"uri": "file:///d.bin", "mimeType": "font/ttf", "blob": "aGk="}},
 ]
+HIDDEN = "a\u200b\x1b[31m" + "x" * 5_000
+HOSTILE: dict[str, list[dict[str, Any]]] = {
+    "texts": [
+        {
+            "name": "texts",
+            "inputSchema": {
+                "type": "object",
+                "description": HIDDEN,
+                "properties": {"title": {"title": HIDDEN, "enum": [HIDDEN]}},
+            },
+            "icons": [
+                {"src": "data:text/html;base64,aGk="},
+                {"src": "data:image/png;base64," + "aaaa" * 20_000},
+                {"src": "https://a.example/i.png", "mimeType": "a\u200b", "sizes": ["48x48", "\u200b"]},
+            ],
+        },
+        {"name": "n\u200b" * 500, "inputSchema": ANY},
+    ],
+    "remote_ref": [
+        {"name": "bad", "inputSchema": {**ANY, "properties": {"a": {"$ref": "http://127.0.0.1:9/"}}}}
+    ],
+    "loop_ref": [{"name": "bad", "inputSchema": {**ANY, "allOf": [{"$ref": "#"}]}}],
+    "many": [{"name": "bad", "inputSchema": {**ANY, "properties": {f"p{n}": {} for n in range(1_000_000)}}}]
+    if MODE == "many"
+    else [],
+    "deep": [
+        {"name": "bad", "inputSchema": {**ANY, "properties": json.loads('{"a":' * 90 + "{}" + "}" * 90)}}
+    ],
+    "pattern": [
+        {
+            "name": "slow",
+            "inputSchema": {**ANY, "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}},
+        }
+    ],
+}
 ISSUES = {
     "error": "the arguments of issues do not fit",
     "issues": [{"path": '$.a[0]["b c"]', "constraint": "missing_field", "message": "is required"}],
@@ -163,6 +198,8 @@ def main() -> None:
         LOG.write_text(f"{os.getpid()}\n{child.pid}\n")
     while True:
         message = read()
+        if message.get("method") == MODE.removeprefix("dies_at "):
+            raise SystemExit
         id, method = message.get("id"), message.get("method")
         if method == "initialize":
             given = {
@@ -175,6 +212,8 @@ def main() -> None:
             tools, page = [*TOOLS, TOOLS[0]] if MODE == "duplicates" else TOOLS, {}
             if MODE == "schemas":
                 tools = [*TOOLS, {"name": "odd", "inputSchema": {**ANY, "$ref": "https://example.com/"}}]
+            if MODE in HOSTILE:
+                tools = [TOOLS[0], *HOSTILE[MODE]]
             if MODE == "misfits":
                 tools = [{"name": "union", "inputSchema": {"anyOf": [ANY]}}, *TOOLS, {"title": "nameless"}]
             if MODE == "endless":

@@ -1,4 +1,4 @@
-"""A server of MCP 2025-11-25 over HTTP: the tool that is called names the status or the body of the answer."""
+"""A server of MCP 2025-11-25 over HTTP: the tool that is called names the status or body of the answer."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -29,3 +31,62 @@ async def test_what_breaks_the_stream_ends_the_process_and_is_named(
         assert f"the connection to the MCP server 'bare' ended: {why}" in caplog.text
         await ended(pid)
         assert (await snapshot.call("echo", {"n": 1})).status == "ok"  # by a new process
+
+
+async def test_texts_of_a_server_are_cleaned_and_cut() -> None:
+    async with served(bare("texts")) as (_, snapshot):
+        specs = {spec.name: spec for spec in snapshot.specs}
+        texts = specs["texts"]
+        schema = texts.payload.schema
+        for shown in (schema["description"], schema["properties"]["title"]["title"]):
+            assert shown.startswith("a\\u200b\\u001b[31mxxx")
+            assert len(shown) < 4_200
+        assert len(schema["properties"]["title"]["enum"][0]) > 5_000  # data of the contract
+        assert [(icon.src, icon.mime_type, icon.sizes) for icon in texts.icons] == [
+            ("https://a.example/i.png", "", ("48x48",))
+        ]
+        (odd,) = [spec for name, spec in specs.items() if name not in ("echo", "texts")]
+        name = str(odd.meta["mcp"]["tool"])  # type: ignore[index, call-overload]
+        assert len(name) < 1_000
+        assert "\u200b" not in name
+
+
+@pytest.mark.parametrize("mode", ["remote_ref", "loop_ref", "many", "deep"])
+async def test_a_schema_that_attacks_does_not_cost_the_other_tools(mode: str) -> None:
+    async with served(bare(mode)) as (_, snapshot):
+        assert [spec.name for spec in snapshot.specs if spec.name != "bad"] == ["echo"]
+        assert (await snapshot.call("echo", {"n": 1})).status == "ok"
+        if "bad" in [spec.name for spec in snapshot.specs]:
+            assert (await snapshot.call("bad", {"a": {}})).status in ("ok", "error")
+
+
+async def test_a_pattern_that_backtracks_is_checked_at_once() -> None:
+    async with served(bare("pattern")) as (_, snapshot):
+        assert (await snapshot.call("slow", {"a": "a" * 5_000 + "b"})).status == "error"
+
+
+@pytest.mark.parametrize(
+    "step", ["server/discover", "initialize", "notifications/initialized", "tools/list", "tools/call"]
+)
+async def test_a_server_that_dies_at_a_step_is_named(step: str) -> None:
+    async with served(bare(f"dies_at {step}"), on_error="drop") as (_, snapshot):
+        if step == "tools/call":
+            assert (await snapshot.call("echo", {"n": 1})).status == "unknown"
+        else:
+            assert "the MCP server 'bare'" in snapshot.failures["bare"]
+
+
+async def test_a_hundred_toolsets_leave_nothing(log: Path) -> None:
+    def left() -> tuple[int, int]:
+        return len(os.listdir("/proc/self/fd")), len(asyncio.all_tasks())
+
+    async def used(log: Path) -> int:
+        async with served(bare("good", log)) as (_, snapshot):
+            return int((await snapshot.call("whoami", {})).result)
+
+    await used(log)
+    before = left()
+    for _ in range(10):
+        for pid in await asyncio.gather(*(used(log) for _ in range(10))):
+            await ended(pid)
+    assert left() == before

@@ -132,14 +132,13 @@ class Caller:
             ToolError: it is.
         """
         digest = (await connection.current()).digests.get(tool.name)
+        name = shortened(tool.name)
         if digest is None:
-            raise unavailable(
-                tool.spec, f"the MCP server {self._server!r} has no tool {tool.name!r} any more"
-            )
+            raise unavailable(tool.spec, f"the MCP server {self._server!r} has no tool {name!r} any more")
         if digest != tool.digest:
             raise unavailable(
                 tool.spec,
-                f"the MCP server {self._server!r} has changed the tool {tool.name!r} since it was listed",
+                f"the MCP server {self._server!r} has changed the tool {name!r} since it was listed",
             )
 
 
@@ -150,6 +149,6 @@ def _progress_of(ctx: ToolContext) -> ProgressFnT | None:
 
     async def report(progress: float, total: float | None, message: str | None) -> None:
         fraction = min(1.0, max(0.0, progress / total)) if total else None
-        ctx.progress(fraction, message or "")
+        ctx.progress(fraction, shortened(message or ""))
 
     return report

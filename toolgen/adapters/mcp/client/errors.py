@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from toolgen.adapters.extras import extra
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.printable import printable
+from toolgen.contract.printable import printable, printable_lines
 
 with extra("mcp"):
     import httpx2
@@ -74,6 +74,13 @@ def misfit_of(error: ValidationError) -> str:
 def shortened(text: str, longest: int = _LONGEST_REASON) -> str:
     """Return a text of a server on one line, without what a terminal would obey, cut to its beginning."""
     shown = printable(text[:longest])
+    return shown if len(text) <= longest else f"{shown}…"
+
+
+def cleaned(text: str, longest: int) -> str:
+    """Return a text of a server with its lines, without characters that nobody sees, cut to its beginning."""
+    text = text.strip()
+    shown = printable_lines(text[:longest])
     return shown if len(text) <= longest else f"{shown}…"
 
 

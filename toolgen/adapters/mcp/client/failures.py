@@ -12,6 +12,8 @@ import mcp_types as types
 from toolgen.runtime import FieldIssue, RetryHint, ToolError, ToolSpec
 from toolgen.shapes.constraints import IssueCode
 
+from .errors import cleaned, shortened
+
 _MOST_ISSUES: Final = 20
 _LONGEST: Final = 8_000
 """Characters of what a server says of a failure."""
@@ -29,7 +31,7 @@ def failure_of(answer: types.CallToolResult, spec: ToolSpec[Any, Any]) -> ToolEr
     text = "\n".join(block.text for block in answer.content if isinstance(block, types.TextContent))
     document = answer.structured_content if isinstance(answer.structured_content, dict) else _object(text)
     said = document.get("error")
-    message = (said if isinstance(said, str) else text)[:_LONGEST]
+    message = cleaned(said if isinstance(said, str) else text, _LONGEST)
     message = message or f"{spec.name} failed, and its server does not say why"
     issues = tuple(_issues(document.get("issues")))
     if not issues:
@@ -74,7 +76,7 @@ def _issues(found: object) -> Iterator[FieldIssue]:
         match one:
             case {"path": str(path), "constraint": str(code), "message": str(message)} if code in _CODES:
                 known: Any = code
-                yield FieldIssue(keys=_keys(path), constraint=known, message=message).shortened()
+                yield FieldIssue(keys=_keys(path), constraint=known, message=shortened(message)).shortened()
             case _:
                 pass
 

@@ -11,7 +11,8 @@ from mcp import Client
 from mcp_types.methods import validate_server_result
 from pydantic import ValidationError
 
-from toolgen.contract.json_value import Json
+from toolgen.contract.json_value import Json, compact
+from toolgen.contract.limits import DEFAULT_LIMITS, exceeded_limit
 from toolgen.contract.logs import logger
 from toolgen.contract.mcp_lock import ToolFacts, contract_digest
 
@@ -49,10 +50,11 @@ def tool_digest(tool: types.Tool) -> str:
 
 
 def without_misfits(page: dict[str, Any], version: str, server: str) -> dict[str, Any]:
-    """Return a page of a list of tools without those that the protocol's version does not allow.
+    """Return a page of a list of tools without those that are too large, or not of the protocol's version.
 
-    The page is returned as it is where something else is wrong with it.
+    Those of other versions stay where something else is wrong with the page.
     """
+    page = {**page, "tools": [tool for tool in page["tools"] if _is_bounded(tool, server)]}
     if _misfit({**page}, version) is None or _misfit({**page, "tools": []}, version) is not None:
         return page
     kept = []
@@ -63,6 +65,17 @@ def without_misfits(page: dict[str, Any], version: str, server: str) -> dict[str
         name = shortened(str(tool.get("name") if isinstance(tool, dict) else tool))
         log.warning("the MCP server %r lists the tool %r, which is left out: %s", server, name, misfit)
     return {**page, "tools": kept}
+
+
+def _is_bounded(tool: object, server: str) -> bool:
+    """Return whether a tool is within the limits of documents; to validate a larger one takes long."""
+    excess = exceeded_limit(compact(tool).encode(), DEFAULT_LIMITS)  # type: ignore[arg-type]  # it was JSON
+    if excess is not None:
+        name = shortened(str(tool.get("name") if isinstance(tool, dict) else tool))
+        log.warning(
+            "the MCP server %r lists the tool %r, which is left out: it %s", server, name, excess.message
+        )
+    return excess is None
 
 
 def _misfit(page: dict[str, Any], version: str) -> str | None:

@@ -15,12 +15,16 @@ import mcp_types as types
 from toolgen.contract.json_value import Json
 from toolgen.runtime import ToolContext, ToolError, ToolOutcome, ToolSpec, Unfinished
 
+from .errors import cleaned, shortened
+
 _MOST_QUESTIONS: Final = 10
 """That may come together; a person answers one after the other."""
 _ADDRESSES: Final = ("https://", "http://")
 """That a person may be sent to: a browser executes `javascript:` and opens files by `file:`."""
 _MARK: Final = "mcp"
 """Key of what is kept with a question."""
+_LONGEST_QUESTION: Final = 4_096
+"""Characters of its text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +89,7 @@ def question(
     (key, request), *further = requests
     parameters = request.get("params") or {}
     if request.get("method") != "elicitation/create":
-        raise ToolError(f"{spec.name} asks for {request.get('method')}, which is declined")
+        raise ToolError(f"{spec.name} asks for {shortened(str(request.get('method')))}, which is declined")
     is_form = parameters.get("mode", "form") == "form"
     facts: dict[str, Json] = {
         "key": key,
@@ -95,8 +99,9 @@ def question(
         "further": [list(one) for one in further],
     }
     keep: Json = {_MARK: facts}
+    message = cleaned(parameters["message"], _LONGEST_QUESTION)
     if is_form:
-        return ToolOutcome.ask(parameters["message"], parameters["requestedSchema"], keep=keep)
+        return ToolOutcome.ask(message, parameters["requestedSchema"], keep=keep)
     if not parameters["url"].lower().startswith(_ADDRESSES):
         raise ToolError(f"{spec.name} asks a person to open what is no address of a web page")
-    return ToolOutcome.need_credential({"url": parameters["url"]}, parameters["message"], keep=keep)
+    return ToolOutcome.need_credential({"url": parameters["url"]}, message, keep=keep)

@@ -94,7 +94,7 @@ def _contents(block: types.ContentBlock, spec: ToolSpec[Any, Any], server: str) 
         case types.ResourceLink():
             yield ResourceContent(
                 uri=str(block.uri),
-                name=block.name,
+                name=shortened(block.name),
                 media_type=block.mime_type or "",
                 description=shortened(block.description or ""),
                 size=block.size,

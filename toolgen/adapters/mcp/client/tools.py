@@ -11,15 +11,14 @@ from typing import Any, Final
 import mcp_types as types
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.json_value import Json, compact
-from toolgen.contract.limits import DEFAULT_LIMITS, exceeded_limit
+from toolgen.contract.icons import is_icon_size, is_icon_source, is_image_type
+from toolgen.contract.json_value import Json
 from toolgen.contract.names import MCP_HINTS, Hint
 from toolgen.contract.presentation import Icon
-from toolgen.contract.printable import printable_lines
 from toolgen.runtime import ToolSpec, json_schema_codec
 from toolgen.shapes.naming import LONGEST_NAME, class_name
 
-from .errors import MCPServerError, shortened
+from .errors import MCPServerError, cleaned, shortened
 from .listing import tool_digest
 
 META: Final = "mcp"
@@ -28,7 +27,17 @@ _PORTABLE: Final = re.compile(rf"[A-Za-z_][A-Za-z0-9_-]{{0,{LONGEST_NAME - 1}}}"
 """Wire names that all providers of models take."""
 _HASH_DIGITS: Final = 8
 _LONGEST_TITLE: Final = 200
-_SOURCES: Final = ("https://", "http://", "data:")
+_LONGEST_NAME: Final = 200
+"""Characters of a tool's own name, where it is shown."""
+_LONGEST_ICON: Final = 65_536
+"""Characters of the source of an icon, which may be its data."""
+_MOST_ICONS: Final = 10
+_TEXTS: Final = frozenset({"$comment", "description", "title"})
+"""Keywords of JSON Schema for readers (JSON Schema 2020-12, Core 8.3, Validation 9.1)."""
+_MAPS: Final = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"})
+"""Keywords whose values have schemas by names."""
+_DATA: Final = frozenset({"const", "default", "enum", "examples"})
+"""Keywords whose values are data, not schemas."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,21 +92,15 @@ def server_tool(
             id=f"{ids}.{wire_name}",
             name=wire_name,
             title=_title(tool),
-            description=description_of(tool.description or "", longest),
-            payload=_codec(tool.input_schema, class_name(wire_name, "payload"), tool, toolset),
-            result=_codec(tool.output_schema or {}, class_name(wire_name, "result"), tool, toolset),
+            description=cleaned(tool.description or "", longest),
+            payload=_codec(tool.input_schema, class_name(wire_name, "payload"), tool, toolset, longest),
+            result=_codec(tool.output_schema or {}, class_name(wire_name, "result"), tool, toolset, longest),
             icons=_icons(tool),
             annotations=hints_of(tool.annotations),
-            meta={META: {"server": toolset, "tool": tool.name, "untrusted": True}},
+            meta={META: {"server": toolset, "tool": shortened(tool.name, _LONGEST_NAME), "untrusted": True}},
             timeout=timeout_s,
         ),
     )
-
-
-def description_of(text: str, longest: int) -> str:
-    """Return a text of a server without characters that nobody sees, cut to its beginning."""
-    shown = printable_lines(text.strip()[:longest])
-    return shown if len(text.strip()) <= longest else f"{shown}…"
 
 
 def hints_of(given: types.ToolAnnotations | None) -> dict[Hint, bool]:
@@ -116,20 +119,35 @@ def _icons(tool: types.Tool) -> tuple[Icon, ...]:
     return tuple(
         Icon(
             src=icon.src,
-            mime_type=icon.mime_type or "",
-            sizes=tuple(icon.sizes or ()),
+            mime_type=icon.mime_type if icon.mime_type and is_image_type(icon.mime_type) else "",
+            sizes=tuple(size for size in icon.sizes or () if is_icon_size(size)),
             theme=icon.theme,
         )
-        for icon in tool.icons or ()
-        if icon.src.startswith(_SOURCES)
+        for icon in (tool.icons or ())[:_MOST_ICONS]
+        if len(icon.src) <= _LONGEST_ICON and is_icon_source(icon.src)
     )
 
 
-def _codec(schema: dict[str, Json], name: str, tool: types.Tool, toolset: str) -> Any:
+def _with_clean_texts(schema: Any, longest: int, *, is_map: bool = False) -> Any:
+    """Return a schema whose texts for readers are cleaned and cut; a map's keys are names, not keywords."""
+    if isinstance(schema, list):
+        return [_with_clean_texts(one, longest) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {}
+    for key, value in schema.items():
+        if not is_map and key in _DATA:
+            found[key] = value
+        elif not is_map and key in _TEXTS and isinstance(value, str):
+            found[key] = cleaned(value, longest)
+        else:
+            found[key] = _with_clean_texts(value, longest, is_map=not is_map and key in _MAPS)
+    return found
+
+
+def _codec(schema: dict[str, Json], name: str, tool: types.Tool, toolset: str, longest: int) -> Any:
     try:
-        if (excess := exceeded_limit(compact(schema).encode(), DEFAULT_LIMITS)) is not None:
-            raise ToolgenError(f"the JSON Schema of {name} {excess.message}")
-        return json_schema_codec(schema, name)
+        return json_schema_codec(_with_clean_texts(schema, longest), name)
     except ToolgenError as error:
         what = f"the MCP server {toolset!r} lists the tool {shortened(tool.name)!r}"
         raise MCPServerError(f"{what}, and {shortened(error.message)}", hint=error.hint) from error
