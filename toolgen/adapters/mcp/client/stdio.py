@@ -116,6 +116,16 @@ class _Running:
 
     async def stop(self) -> None:
         """Close the input, wait, and end the process group (MCP 2025-11-25, Lifecycle, Shutdown)."""
+        try:
+            await self._stop()
+        finally:  # a loop that is closed meanwhile cancels through the shield
+            # A child that holds a pipe keeps the transport open, and nothing public closes it.
+            transport = getattr(getattr(self._process, "_process", None), "_transport", None)
+            if transport is not None:
+                with suppress(PermissionError):
+                    transport.close()
+
+    async def _stop(self) -> None:
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
@@ -130,11 +140,6 @@ class _Running:
         close_process_job(process)
         with suppress(*_GONE):
             await process.stdout.aclose()
-        # A child that holds a pipe keeps the transport open, and nothing public closes it.
-        transport = getattr(getattr(process, "_process", None), "_transport", None)
-        if transport is not None:
-            with suppress(PermissionError):
-                transport.close()
 
     async def _has_ended(self, seconds: float) -> bool:
         """Return whether the process ends in time; `wait` would wait for children that hold its pipes."""
