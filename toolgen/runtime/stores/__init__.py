@@ -3,6 +3,7 @@
 from .errors import (
     ForeignFileError,
     StoreClosedError,
+    StoreConnectionError,
     StoreCorruptError,
     StoreError,
     StoreFormatError,
@@ -15,6 +16,7 @@ from .errors import (
 __all__ = [
     "ForeignFileError",
     "StoreClosedError",
+    "StoreConnectionError",
     "StoreCorruptError",
     "StoreError",
     "StoreFormatError",

@@ -1,4 +1,6 @@
-"""Errors of the file or the folder of a store; nothing of the failed step was stored.
+"""Errors of the file, the folder or the server of a store; nothing of the failed step was stored.
+
+The exception is a `StoreConnectionError` that says so.
 
 StoreError                   any other failure, such as of the disk
 ├── StoreLockedError         another process writes for too long; the same step may work later
@@ -8,6 +10,7 @@ StoreError                   any other failure, such as of the disk
 ├── StoreCorruptError        the file is damaged
 ├── StoreFormatError         another version of toolgen wrote the file
 ├── ForeignFileError         the file holds something else
+├── StoreConnectionError     the server cannot be reached, or closed the connection
 └── StoreClosedError         the store was closed
 """
 
@@ -26,11 +29,14 @@ NO_ROOM: Final = frozenset((errno.ENOSPC, errno.EDQUOT))
 
 
 class StoreError(ToolgenError):
-    """The file of a store cannot be used; `path` names it."""
+    """A store cannot be used; the message names its file or its server."""
 
-    def __init__(self, message: str, *, path: Path, hint: str) -> None:
-        super().__init__(f"{str(path)!r} {message}", hint=hint)
+    def __init__(self, message: str, *, path: Path | None = None, server: str = "", hint: str) -> None:
+        super().__init__(f"{server or repr(str(path))} {message}", hint=hint)
         self.path = path
+        """The file or folder; None for a store on a server."""
+        self.server = server
+        """The server and its database, without a password; "" for a store in files."""
 
 
 class StoreLockedError(StoreError):
@@ -59,6 +65,15 @@ class StoreFormatError(StoreError):
 
 class ForeignFileError(StoreError):
     """The file holds something else than the store keeps."""
+
+
+class StoreConnectionError(StoreError):
+    """The server cannot be reached, or closed the connection."""
+
+    def __init__(self, message: str, *, server: str, hint: str, is_unknown: bool = False) -> None:
+        super().__init__(message, server=server, hint=hint)
+        self.is_unknown = is_unknown
+        """Nobody knows whether the step was stored."""
 
 
 class StoreClosedError(StoreError):
