@@ -30,7 +30,9 @@ LATER = ROOT / "docs/long-running.md"
 """Generates in a folder of its own too; tests/conformance/test_long_running_doc.py does what it says."""
 AGENT = ROOT / "docs/durable-agent.md"
 """Starts processes in a folder of its own; tests/conformance/test_durable_agent_doc.py does what it says."""
-RUN = [file for file in DOCUMENTS if file not in (FOLLOWED, IMPORT, LATER, AGENT)]
+POSTGRES = ROOT / "docs/postgres.md"
+"""Needs a server; tests/conformance/postgres/test_doc.py runs it."""
+RUN = [file for file in DOCUMENTS if file not in (FOLLOWED, IMPORT, LATER, AGENT, POSTGRES)]
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 MAP = ROOT / "docs/architecture.md"

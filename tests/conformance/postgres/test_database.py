@@ -1,0 +1,280 @@
+"""Connections that break, migrations, several processes, and errors that keep the password."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import textwrap
+from collections.abc import Awaitable, Callable
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from tests.conftest import surroundings
+from tests.postgres_server import Server
+from tests.runtime.test_sessions import HELLO, turn
+from toolgen.adapters.postgres import (
+    Postgres,
+    PostgresArtifactStore,
+    PostgresSessionStore,
+    PostgresStateStore,
+)
+from toolgen.adapters.postgres.database import Connection
+from toolgen.agents import EngineLease
+from toolgen.runtime.capabilities import Change
+from toolgen.runtime.stores import (
+    StoreClosedError,
+    StoreConnectionError,
+    StoreError,
+    StoreFormatError,
+    StoreLockedError,
+    StoreReadOnlyError,
+)
+
+ADD = (Change(key="n", operation="add", value=1),)
+
+
+async def kill(database: Postgres, connection: Connection) -> None:
+    """Have the server terminate a connection, and wait until it has."""
+    pid = connection.info.backend_pid
+
+    async def step(other: Connection) -> None:
+        await other.execute("SELECT pg_terminate_backend(%s, 10000)", (pid,))
+
+    await database.write(step)
+
+
+def count(conninfo: str, query: bytes) -> int:
+    with psycopg.connect(conninfo) as connection:
+        row = connection.execute(query).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+async def test_a_step_whose_connection_was_killed_is_run_again(conninfo: str, database: Postgres) -> None:
+    attempts = 0
+    other = Postgres(conninfo)
+
+    async def step(connection: Connection) -> None:
+        nonlocal attempts
+        attempts += 1
+        await connection.execute("INSERT INTO toolgen.engine VALUES ('e', true, 1)")
+        if attempts == 1:
+            await kill(other, connection)
+        await connection.execute("UPDATE toolgen.engine SET alive_until = alive_until + 1")
+
+    await database.write(step)
+    other.close()
+    assert attempts == 2
+    assert count(conninfo, b"SELECT sum(alive_until) FROM toolgen.engine") == 2
+
+
+async def test_idle_connections_that_were_killed_are_made_anew(conninfo: str, database: Postgres) -> None:
+    store, other = PostgresStateStore(database), Postgres(conninfo)
+    await asyncio.gather(*[store.apply("app", f"a{n}", ADD) for n in range(5)])
+    query = b"SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity WHERE datname ="
+    assert count(conninfo, query + b" current_database() AND pid <> pg_backend_pid()") >= 1
+    await store.apply("app", "a0", ADD)
+    assert await store.load("app", "a0") == {"n": 2}
+    other.close()
+
+
+@pytest.mark.parametrize("may_repeat", [False, True])
+async def test_a_commit_without_an_answer_is_repeated_or_unknown(
+    conninfo: str, database: Postgres, may_repeat: bool
+) -> None:
+    """A deferred trigger runs within the COMMIT, where it terminates its own connection once."""
+    await database.read(nothing)
+    with psycopg.connect(conninfo) as connection:
+        connection.execute(
+            """
+            CREATE SEQUENCE commits;
+            CREATE FUNCTION breaks() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                IF nextval('commits') = 1 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+                RETURN NULL;
+            END $$;
+            CREATE CONSTRAINT TRIGGER breaks AFTER INSERT ON toolgen.state DEFERRABLE INITIALLY DEFERRED
+                FOR EACH ROW EXECUTE FUNCTION breaks()
+            """
+        )
+
+    async def step(connection: Connection) -> str:
+        await connection.execute("INSERT INTO toolgen.state VALUES ('app', 'a', '{}') ON CONFLICT DO NOTHING")
+        return "stored"
+
+    if may_repeat:
+        assert await database.write(step, may_repeat=True) == "stored"
+        assert count(conninfo, b"SELECT count(*) FROM toolgen.state") == 1
+        return
+    with pytest.raises(StoreConnectionError, match="it is unknown whether the step was stored") as caught:
+        await database.write(step)
+    assert caught.value.is_unknown
+
+
+async def nothing(connection: Connection) -> None:
+    pass
+
+
+async def test_no_acknowledged_write_is_lost_while_connections_are_killed(
+    server: Server, conninfo: str, database: Postgres
+) -> None:
+    store = PostgresSessionStore(database)
+    await store.create("s", "a")
+    done: list[str] = []
+
+    async def writes(number: int) -> None:
+        for step in range(10):
+            await store.write(f"r{number}", step, [HELLO])
+            done.append(f"r{number}")
+
+    async def kills() -> None:
+        query = sql.SQL(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname LIKE 'test_%' AND pid <> pg_backend_pid() LIMIT 2"
+        )
+        async with await psycopg.AsyncConnection.connect(
+            server.conninfo("postgres"), autocommit=True
+        ) as admin:
+            for _ in range(15):
+                await admin.execute(query)
+
+    await asyncio.gather(kills(), *[writes(number) for number in range(4)])
+    assert len(done) == 40
+    for number in range(4):
+        assert await store.run_messages(f"r{number}") == (HELLO,) * 10
+
+
+async def test_steps_at_once_lose_nothing(database: Postgres) -> None:
+    states, artifacts = PostgresStateStore(database), PostgresArtifactStore(database)
+    await asyncio.gather(*[states.apply("app", "a", ADD) for _ in range(30)])
+    assert await states.load("app", "a") == {"n": 30}
+    saves = [artifacts.save("o", "x", b"12", "a/b", {}, 40) for _ in range(20)]
+    assert sorted(await asyncio.gather(*saves)) == [*range(1, 21)]
+
+
+async def test_a_step_that_is_cancelled_is_rolled_back(conninfo: str, database: Postgres) -> None:
+    begun = asyncio.Event()
+
+    async def step(connection: Connection) -> None:
+        await connection.execute("INSERT INTO toolgen.engine VALUES ('e', true, 1)")
+        begun.set()
+        await asyncio.Event().wait()
+
+    task = asyncio.create_task(database.write(step))
+    await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await PostgresSessionStore(database).beat(EngineLease(engine_id="e", is_durable=True, seconds=1))
+    assert count(conninfo, b"SELECT count(*) FROM toolgen.engine") == 1
+
+
+RACE = textwrap.dedent(
+    """
+    import asyncio, sys
+    from tests.runtime.test_sessions import HELLO, turn
+    from toolgen.adapters.postgres import Postgres, PostgresSessionStore
+    from toolgen.agents import EngineLease
+
+    async def main(conninfo, name):
+        print("ready", flush=True)
+        input()
+        async with Postgres(conninfo) as database:
+            store = PostgresSessionStore(database)
+            await store.create("s", "a")
+            lease = EngineLease(engine_id=name, is_durable=True, seconds=60)
+            print((await store.take(turn(f"run-{name}"), lease, [HELLO])).run_id)
+
+    asyncio.run(main(*sys.argv[1:]))
+    """
+)
+
+
+def test_processes_migrate_at_once_and_one_gets_the_turn(conninfo: str) -> None:
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", RACE, conninfo, name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=surroundings(),
+        )
+        for name in "abc"
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        print(file=process.stdin, flush=True)
+    said = [process.communicate()[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0, 0]
+    assert len(set(said)) == 1
+    assert count(conninfo, b"SELECT count(*) FROM toolgen.turn") == 1
+    assert count(conninfo, b"SELECT count(*) FROM toolgen.migration") == 1
+
+
+async def test_a_later_schema_is_refused(conninfo: str, database: Postgres) -> None:
+    with psycopg.connect(conninfo) as connection:
+        connection.execute("INSERT INTO toolgen.migration (number) VALUES (99)")
+    with pytest.raises(StoreFormatError, match="at migration 99, and this toolgen knows 1") as caught:
+        await Postgres(conninfo).read(nothing)
+    assert caught.value.hint == "upgrade toolgen here, or name another database"
+
+
+async def test_errors_name_the_server_and_never_the_password(server: Server, conninfo: str) -> None:
+    uri = f"postgresql://toolgen:hunter2@/nowhere?host={server.folder}"
+    wrong: list[tuple[Callable[[], Awaitable[object]], type[StoreError], str]] = [
+        (Postgres(uri).__aenter__, StoreConnectionError, '"nowhere" does not exist'),
+        (Postgres("postgresql://toolgen:hunter2@127.0.0.1:1/x").__aenter__, StoreConnectionError, ":1/x"),
+    ]
+    for use, kind, text in wrong:
+        with pytest.raises(kind) as caught:
+            await use()
+        assert text in str(caught.value)
+        assert "hunter2" not in str(caught.value)
+        assert caught.value.__suppress_context__
+        assert caught.value.hint
+    with pytest.raises(StoreError) as refused:
+        Postgres("host=x password hunter2")
+    assert "hunter2" not in str(refused.value)
+
+
+async def test_a_role_that_may_not_write_is_told(server: Server, conninfo: str, database: Postgres) -> None:
+    with psycopg.connect(conninfo) as connection:
+        connection.execute("CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA toolgen TO reader")
+        connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA toolgen TO reader")
+    with pytest.raises(StoreReadOnlyError, match="permission denied for table session"):
+        await PostgresSessionStore(Postgres(conninfo.replace("user=toolgen", "user=reader"))).create("s", "a")
+
+
+async def test_a_database_that_was_closed_is_closed(database: Postgres) -> None:
+    await PostgresSessionStore(database).create("s", "a")
+    database.close()
+    database.close()
+    with pytest.raises(StoreClosedError, match="is closed"):
+        await PostgresSessionStore(database).begin(turn("r"))
+
+
+async def test_a_row_that_stays_locked_is_said_so_at_once(conninfo: str, database: Postgres) -> None:
+    attempts = 0
+
+    async def waits(connection: Connection) -> None:
+        nonlocal attempts
+        attempts += 1
+        await connection.execute("SET LOCAL lock_timeout = '1ms'")
+        await connection.execute("UPDATE toolgen.engine SET alive_until = 2")
+
+    async def locks(connection: Connection) -> None:
+        await connection.execute("INSERT INTO toolgen.engine VALUES ('e', true, 1)")
+
+    async def holds(connection: Connection) -> None:
+        await connection.execute("UPDATE toolgen.engine SET alive_until = 3")
+        with pytest.raises(StoreLockedError, match="was locked by another transaction"):
+            await database.write(waits)
+
+    await database.write(locks)
+    await database.write(holds)
+    assert attempts == 1

@@ -1,0 +1,253 @@
+"""A PostgreSQL database of stores: connections, transactions, and what is done when a connection breaks.
+
+Connections are psycopg's asynchronous ones: they are made when they are needed, wait in the event loop that
+made them, and are used for one transaction at a time. There are no threads, tasks or timers behind them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import weakref
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Final, TypeAlias, TypeVar
+
+import psycopg
+from psycopg.pq import TransactionStatus
+from psycopg.rows import TupleRow
+
+from toolgen.runtime.stores import StoreClosedError, StoreError
+
+from .errors import connection_error, is_lost, server_of, store_error, unknown_commit
+from .migrations import migrate
+from .text import register
+
+T = TypeVar("T")
+Connection: TypeAlias = psycopg.AsyncConnection[TupleRow]
+Step: TypeAlias = Callable[[Connection], Awaitable[T]]
+
+_LOCK_S: Final = 10
+"""How long a statement waits for the transactions of others, in seconds."""
+_WRITE: Final = f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = '{_LOCK_S}s'"
+_SNAPSHOT: Final = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE; SET LOCAL lock_timeout = '{_LOCK_S}s'"
+_READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_ATTEMPTS: Final = 10
+"""Of a transaction that the server rolled back, or whose connection broke before its end."""
+
+
+class _UnknownCommitError(Exception):
+    """The connection broke between COMMIT and its answer."""
+
+
+class _Connections:
+    """The connections of one event loop."""
+
+    def __init__(self, most: int) -> None:
+        self.free = asyncio.Semaphore(most)
+        self.idle: list[Connection] = []
+
+    def finish(self) -> None:
+        """Close those that nobody uses; from any thread, once their loop is closed or forgotten."""
+        while self.idle:
+            connection = self.idle.pop()  # psycopg warns of one that is deleted before it is closed
+            connection.pgconn.finish()
+
+
+class Postgres:
+    """A database that stores share. Any number of processes, event loops and stores may use it.
+
+    The first connection applies the migrations of the schema `toolgen` that the database lacks. Open it in
+    the process that uses it: connections do not survive a fork.
+    """
+
+    def __init__(self, conninfo: str = "", *, connections: int = 10, connect_s: int = 10) -> None:
+        """Construct a database; nothing is connected yet.
+
+        Args:
+            conninfo: As libpq reads it, such as `postgresql://user@host/database`; what it does not say comes
+                from libpq's environment variables and files, where a password belongs.
+            connections: The most connections of one event loop.
+            connect_s: How long a connection may take to be made, in seconds.
+
+        Raises:
+            StoreError: `conninfo` has another syntax.
+        """
+        self.server = server_of(conninfo)
+        """What messages call it; without the password."""
+        self._conninfo = conninfo
+        self._most = connections
+        self._connect_s = connect_s
+        self._is_migrated = False
+        self._is_closed = False
+        self._lock = threading.Lock()
+        self._loops: dict[asyncio.AbstractEventLoop, _Connections] = {}
+        weakref.finalize(self, _finish, self._loops)
+
+    async def __aenter__(self) -> Postgres:
+        """Connect and migrate.
+
+        Raises:
+            StoreError: the server cannot be used; the class says why.
+        """
+        await self.read(_nothing)
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections that are not in use; the others are closed after their step. Idempotent."""
+        self._is_closed = True
+        with self._lock:
+            _finish(self._loops)
+
+    async def write(self, step: Step[T], *, may_repeat: bool = False, is_snapshot: bool = False) -> T:
+        """Run the step as one transaction and return its value; it is rolled back when the step raises.
+
+        The step is run again where the server rolled it back for the sake of another transaction, and where
+        its connection broke before its COMMIT was sent.
+
+        Args:
+            step: What is done; it may run several times, and touches nothing but the connection.
+            may_repeat: A step that was stored may be run again without effect, so it is, where the
+                connection broke during its COMMIT.
+            is_snapshot: All statements see the rows of its beginning.
+
+        Raises:
+            StoreError: the server cannot be used; the class says why. `StoreConnectionError.is_unknown` where
+                nobody knows whether the step was stored.
+        """
+        return await self._run(_SNAPSHOT if is_snapshot else _WRITE, step, may_repeat)
+
+    async def read(self, step: Step[T]) -> T:
+        """Run the step on one snapshot of the database and return its value; it waits for no writer.
+
+        Raises:
+            StoreError: the server cannot be used; the class says why.
+        """
+        return await self._run(_READ, step, True)
+
+    async def _run(self, begin: str, step: Step[T], may_repeat: bool) -> T:
+        for attempt in range(_ATTEMPTS):
+            async with self._connection() as connection:
+                try:
+                    return await _transaction(connection, begin, step)
+                except _UnknownCommitError as error:
+                    self._discard_idle()
+                    if not may_repeat or attempt == _ATTEMPTS - 1:
+                        raise unknown_commit(self.server) from error.__cause__
+                except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected) as error:
+                    if attempt == _ATTEMPTS - 1:
+                        raise store_error(error, self.server, lock_s=_LOCK_S) from error
+                except psycopg.Error as error:
+                    if not is_lost(error) or attempt == _ATTEMPTS - 1:
+                        raise store_error(error, self.server, lock_s=_LOCK_S) from error
+                    self._discard_idle()  # they broke with it, most likely
+        raise AssertionError("the last attempt returns or raises")
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[Connection]:
+        """Yield a connection that is in no transaction."""
+        if self._is_closed:
+            raise StoreClosedError("is closed", server=self.server, hint="construct a new Postgres")
+        mine = self._of_loop()
+        async with mine.free:
+            connection = mine.idle.pop() if mine.idle else await self._connect()
+            try:
+                if not self._is_migrated:
+                    await self._migrate(connection)
+                yield connection
+            finally:
+                is_clean = connection.pgconn.transaction_status == TransactionStatus.IDLE
+                if is_clean and not connection.closed and not self._is_closed:
+                    mine.idle.append(connection)
+                else:
+                    connection.pgconn.finish()
+
+    async def _connect(self) -> Connection:
+        try:
+            connection = await psycopg.AsyncConnection.connect(
+                self._conninfo,
+                autocommit=True,  # transactions begin and end by statements
+                prepare_threshold=None,  # poolers give each transaction another connection of the server
+                connect_timeout=self._connect_s,
+                client_encoding="utf8",
+            )
+        except psycopg.Error as error:
+            raise connection_error(error, self.server) from None  # its frames hold the password
+        register(connection)
+        encoding = connection.info.parameter_status("server_encoding")
+        if encoding not in (None, "UTF8"):
+            connection.pgconn.finish()
+            raise StoreError(
+                f"has the encoding {encoding}, which has not all characters",
+                server=self.server,
+                hint="create the database with ENCODING 'UTF8' TEMPLATE template0",
+            )
+        return connection
+
+    async def _migrate(self, connection: Connection) -> None:
+        async def step(connection: Connection) -> None:
+            await migrate(connection, self.server)
+
+        try:
+            await _transaction(connection, _WRITE, step)
+        except _UnknownCommitError as error:
+            raise unknown_commit(self.server) from error.__cause__
+        except psycopg.Error as error:
+            raise store_error(error, self.server, lock_s=_LOCK_S) from error
+        self._is_migrated = True
+
+    def _of_loop(self) -> _Connections:
+        """Return the connections of the running loop; those of loops that are closed are closed."""
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            for other in [one for one in self._loops if one.is_closed()]:
+                self._loops.pop(other).finish()
+            return self._loops.setdefault(loop, _Connections(self._most))
+
+    def _discard_idle(self) -> None:
+        self._of_loop().finish()
+
+
+async def _transaction(connection: Connection, begin: str, step: Step[T]) -> T:
+    """Run a step in a transaction; the connection is closed unless it is over.
+
+    Raises:
+        _UnknownCommitError: the connection broke during the COMMIT.
+    """
+    try:
+        await connection.execute(begin.encode())
+        value = await step(connection)
+    except asyncio.CancelledError:
+        connection.pgconn.finish()
+        raise
+    except Exception:
+        await _roll_back(connection)
+        raise
+    try:
+        done = await connection.execute("COMMIT")
+    except psycopg.Error as error:
+        if is_lost(error):
+            connection.pgconn.finish()
+            raise _UnknownCommitError from error
+        raise
+    assert done.statusmessage == "COMMIT"  # a failed statement has raised
+    return value
+
+
+async def _roll_back(connection: Connection) -> None:
+    try:
+        await connection.execute("ROLLBACK")
+    except psycopg.Error:
+        connection.pgconn.finish()
+
+
+async def _nothing(connection: Connection) -> None:
+    """Do nothing; a connection was made, and the schema is migrated."""
+
+
+def _finish(loops: dict[asyncio.AbstractEventLoop, _Connections]) -> None:
+    for one in loops.values():
+        one.finish()

@@ -1,0 +1,106 @@
+"""Errors of psycopg as errors of a store, by their SQLSTATE (PostgreSQL, appendix A).
+
+They name the server without its password, and quote of the server's message only the primary text, which
+holds no values of rows.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from toolgen.runtime.stores import (
+    StoreConnectionError,
+    StoreError,
+    StoreFullError,
+    StoreLockedError,
+    StoreReadOnlyError,
+)
+
+_FULL: Final = {"53100", "53200", "53400"}
+"""Disk full, out of memory, configuration limit exceeded."""
+_NOT_WRITABLE: Final = {"25006", "42501"}
+"""Read-only transaction, insufficient privilege."""
+_LOST: Final = {"57P01", "57P02", "57P03", "57P05", "25P03"}
+"""Shutdown by an administrator, after a crash, not yet started, and timeouts that close a connection."""
+_BUSY: Final = {"55P03", "57014", "40001", "40P01"}
+"""Lock not available, query canceled, serialization failure, deadlock detected."""
+
+
+def server_of(conninfo: str) -> str:
+    """Return how messages name the server and the database of a connection string, without the password.
+
+    Raises:
+        StoreError: it is not a connection string of libpq.
+    """
+    try:
+        given = conninfo_to_dict(conninfo)
+    except psycopg.ProgrammingError:
+        raise StoreError(  # libpq's message may quote the password
+            "cannot be used: its connection string has another syntax than libpq's",
+            server="the PostgreSQL database",
+            hint="write postgresql://user@host:5432/database, with special characters percent-encoded",
+        ) from None
+    user = f"{given['user']}@" if given.get("user") else ""
+    host = str(given.get("host") or given.get("hostaddr") or "")
+    place, folder = ("", f"?host={host}") if host.startswith("/") else (host, "")
+    port = f":{given['port']}" if given.get("port") else ""
+    return f"'postgresql://{user}{place}{port}/{given.get('dbname', '')}{folder}'"
+
+
+def is_lost(error: psycopg.Error) -> bool:
+    """Return whether the connection broke, or the server is about to close it."""
+    code = error.sqlstate
+    if code is None:
+        return isinstance(error, psycopg.OperationalError)
+    return code.startswith("08") or code in _LOST
+
+
+def store_error(error: psycopg.Error, server: str, *, lock_s: float) -> StoreError:
+    """Return the store error for an error of a statement; `lock_s` is how long it waits for other writers."""
+    code = error.sqlstate or ""
+    text = error.diag.message_primary or _first_line(error)
+    if code in _BUSY:
+        return StoreLockedError(
+            f"was locked by another transaction for {lock_s:g} s: {text}",
+            server=server,
+            hint="look for long transactions in pg_stat_activity, let them end, and try again",
+        )
+    if code in _FULL:
+        return StoreFullError(
+            f"has no room: {text}", server=server, hint="free space on the disk of the server, and try again"
+        )
+    if code in _NOT_WRITABLE:
+        return StoreReadOnlyError(
+            f"cannot be written to: {text}",
+            server=server,
+            hint="connect to the primary as a role that owns the schema toolgen, or may create it",
+        )
+    if is_lost(error):
+        return connection_error(error, server)
+    return StoreError(f"cannot be used: {text}", server=server, hint="look at the log of the server")
+
+
+def connection_error(error: psycopg.Error, server: str) -> StoreConnectionError:
+    """Return the error of a server that refused a connection, or closed one."""
+    return StoreConnectionError(
+        f"cannot be reached: {error.diag.message_primary or _first_line(error)}",
+        server=server,
+        hint="start the server, and check host, port, user and password of the connection string",
+    )
+
+
+def unknown_commit(server: str) -> StoreConnectionError:
+    """Return the error of a connection that broke while a step was committed."""
+    return StoreConnectionError(
+        "closed the connection during a COMMIT, so it is unknown whether the step was stored",
+        server=server,
+        hint="read what is stored before you repeat the step",
+        is_unknown=True,
+    )
+
+
+def _first_line(error: psycopg.Error) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__
